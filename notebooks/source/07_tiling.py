@@ -473,6 +473,50 @@ def two_levels(n, inner, outer, itemsize, bandwidths, peak):
 # %% tags=["deep", "nbval-check-output"]
 rl.check("07-two-levels", two_levels)
 
+# %% [markdown] tags=["deep"]
+# ## Deeper: a size that you never ran
+#
+# Neither the textbook's loops nor those with tiles reach a roof. So what will they take on a larger
+# matrix? Suppose that time is the sum of two parts: so much for each turn of the innermost loop, and
+# so much for each byte that the first cache moves. Then a few small sizes tell both costs, because
+# they have different bytes for a turn.
+#
+# The next cell times five small sizes, without tiles and with tiles of 80 and j inside. It finds the two
+# costs of each program. With them it predicts by what factor tiles speed up three larger sizes, and
+# only then it runs these. For the program without tiles the bytes are simulated, on the first rows of
+# C. For the tiles it takes the formula of exercise 2.
+
+# %% tags=["deep"]
+cache = rl.cache.Hierarchy.like(here).caches[0]
+
+
+def programs(N):
+    plain = rl.loops.Nest({"i": N, "j": N, "k": N}, "C[i, j] += A[i, k] * B[k, j]")
+    return plain, plain.tile({"i": 80, "j": 80, "k": 80}).interchange("ji", "ki")
+
+
+def moved(N):
+    rows = rl.cache.simulate(rl.cache.gemm_stream(4, N, N), cache).bytes() * N / 4
+    formula = rl.cache.tile_ledger(rl.cache.gemm_stream(N, N, N, tile=80), depth=3)
+    return rows, sum(one.bytes for one in formula.values())
+
+
+def timed_both(N):
+    op = rl.gemm(N, N, N, accumulate=True)
+    return [nest.measure(op, samples=3).median_s for nest in programs(N)]
+
+
+# %% tags=["deep"]
+known, unseen = (160, 240, 320, 400, 480), (640, 800, 960)
+turns, small = [N**3 for N in known], [timed_both(N) for N in known]
+costs = [
+    rl.cache.turn_cost(turns, [moved(N)[way] for N in known], [pair[way] for pair in small])
+    for way in (0, 1)
+]
+predicted = {N: [cost.seconds(N**3, b) for cost, b in zip(costs, moved(N))] for N in unseen}
+measured = {N: timed_both(N) for N in unseen}
+rl.conclude("07-unseen", predicted, measured, costs[0])
+
 # %% [markdown] tags=["core"]
 # ## What you can do now
 #
@@ -481,10 +525,10 @@ rl.check("07-two-levels", two_levels)
 #   them. The side of a tile saves, its area is the room that it takes.
 # - **Choose** a tile with room to spare, and beware of rows whose length is a power of two.
 # - **Judge** a gain: take the tile away, and see what stays.
-# - And if you went deeper: **predict** the time of tiles within tiles.
+# - And if you went deeper: **predict** the time of tiles within tiles, and of a size never run.
 #
 # You have changed the order of the multiply-adds, and the result stayed right. Is any order
-# right? Lesson 08 asks which loops you may reorder, and which not.
+# right? Go on with [lesson 08](08_legal_loops.ipynb), which asks which loops you may reorder.
 
 # %% tags=["core"]
 rl.my_guesses()

@@ -109,6 +109,13 @@ picture = rl.loops.space(nest)""",
 picture = rl.loops.space(
     nest, {"as written": nest, "interchange": nest.interchange("i", "j"), "back": nest.reverse("i")}
 )""",
+    "trail": """from tests.labs.search.support.searches import PLAIN, searched
+picture = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN, peer={"a library": 120e9})""",
+    "growth": "picture = rl.search.growth()",
+    "growth of products": """A, B, C = (rl.search.matrix(name, 1024, 1024) for name in "ABC")
+picture = rl.search.growth(((A @ B) @ C) @ rl.search.vector("v", 1024), cost="flops")""",
+    "growth of passes": """x = rl.search.vector("x", 10**6)
+picture = rl.search.growth(rl.search.elementwise("relu", 2 * x + 3 * x))""",
 }
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})

@@ -9,6 +9,7 @@ import pytest
 import rooflab as rl
 from rooflab.conclusions import conclude
 from rooflab.conclusions.lesson07 import CONCLUSIONS
+from rooflab.labs.cache.two_costs import TurnCost
 from rooflab.measure.measurement import Measurement
 from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
 
@@ -36,6 +37,11 @@ TABLE: dict[str, Trial] = {
     "07-tiles": (
         lambda on: (ways(on, 0.01, 0.02, 0.018, 0.1, 0.2, 0.8), on.machine),
         dict.fromkeys(EVERYWHERE, "tiles help, order helps"),
+    ),
+    "07-unseen": (
+        lambda on: ({640: (1.0, 0.1), 800: (2.0, 0.2)}, {640: (1.1, 0.1), 800: (2.0, 0.21)},
+                    TurnCost(0.5e-9, 2e-12)),
+        dict.fromkeys(EVERYWHERE, "near"),
     ),
 }  # fmt: skip
 
@@ -76,3 +82,11 @@ def test_shares_of_the_peak_are_told_and_so_are_warnings():
     found = conclude("07-textbook", run(on, 0.01, ("busy",)), run(on, 0.8), on.machine)
     assert "reaches 80 %" in found.text and "busy" in found.text
     assert "80 times as fast" in found.text
+
+
+def test_a_prediction_that_misses_says_by_how_much_and_what_it_may_be():
+    cost = TurnCost(0.5e-9, 2e-12)
+    found = conclude("07-unseen", {640: (1.0, 0.1)}, {640: (2.0, 0.1)}, cost)
+    assert found.case == "off" and "a factor of 2." in found.text and "×10 | ×20" in found.text
+    near = conclude("07-unseen", {640: (1.0, 0.1)}, {640: (1.25, 0.1)}, cost)
+    assert near.case == "near" and "0.5 ns" in near.text and "0.13 ns" in near.text

@@ -30,6 +30,8 @@ from tests.exercises.dress import (
     lesson05,
     lesson06,
     lesson07,
+    lesson08,
+    lesson09,
 )
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import changed, put
@@ -43,6 +45,8 @@ TABLES = {
     "05": lesson05,
     "06": lesson06,
     "07": lesson07,
+    "08": lesson08,
+    "09": lesson09,
 }
 IMPORTS = """import math, statistics
 import numpy as np

@@ -58,7 +58,7 @@ def test_time_is_limited(monkeypatch):
         with monkeypatch.context() as short:
             short.setattr(judge_process, "SECONDS", 3.0)
             verdict = apart(SQUARES, CASES, seen(*LONG))
-        assert not verdict.passed and verdict.reason == judge_process.TOO_MUCH
+        assert not verdict.passed and verdict.reason == judge_process.TOO_MUCH["golf"]
         assert apart(SQUARES, CASES, seen()).passed
 
 

@@ -48,6 +48,10 @@ assert "course" in rooflab.__file__
 case = {"hole": "axpy", "n": 65536, "dtype": "float64", "seed": 1}
 (seen,) = collect("golf", [case], lambda a, x, y: a * x + y)
 assert seen["bytes"] > 0 and len(seen["value"]["sums"]) == 256, seen
+nest = {"extents": {"i": 8}, "text": "B[i] = 2*A[i]", "caches": []}
+assert collect("schedule", [nest], lambda nest: nest.split("i", 4)) == [
+    {"value": [["split", ["i", 4]]]}
+]
 assert collect("function", [{"m": 2}], lambda m: m + 1) == [{"value": 3}]
 assert repr(rooflab.check("01-product", 1)) and not rooflab.check("01-product", 1)
 def product(): return "own"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-from rooflab.count.si import plain
+from rooflab.count.si import percent, plain, si
 from rooflab.count.validation import LONGEST, unknown
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
@@ -78,6 +78,18 @@ def _whose(one: Measurement | DecodeRun | FreeLunch | Mountain | Concurrency) ->
 def fold(factor: float) -> str:
     """A ratio as a sentence says it: ``"2.5 times"``. A table says ``"×2.5"``."""
     return f"{plain(factor, 3)} times"
+
+
+def speed_table(head: str, timed: Mapping[str, Measurement], core: Machine) -> list[str]:
+    """The lines of a Markdown table: each way by its name, its time, its rate, its share of the
+    peak of ``core``."""
+    first = f"| {head} " if head else "| "
+    lines = [f"{first}| time | GFLOP/s | of the peak |", "|---|---|---|---|"]
+    for name, one in timed.items():
+        share = one.flop_per_s / core.peak(one.op.compute_dtype.name)
+        rate = plain(one.flop_per_s / 1e9, 3)
+        lines.append(f"| {name} | {si(one.median_s, 's')} | {rate} | {percent(share)} |")
+    return lines
 
 
 def largest_cache(machine: Machine) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from rooflab.conclusions import Conclusion, cautions, fold
+from rooflab.conclusions import Conclusion, cautions, fold, speed_table
 from rooflab.count.si import percent, plain, si
+from rooflab.labs.cache.two_costs import TurnCost
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
 
 NO_TILE, LIBRARY, TURNED = "no tile", "library", "j inside"
+GOOD = 1.3  # times: a prediction that is off by less is a good one
 CLEARLY = 1.15  # times: a smaller gain is none, with the noise of a laptop
 
 
@@ -34,16 +36,7 @@ def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
 
 def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
     """The ways by time, and what tiles and the order within them brought on this machine."""
-    peak = core.peak(timed[LIBRARY].op.compute_dtype.name)
-    rows = [
-        "| | time | GFLOP/s | of the peak |",
-        "|---|---|---|---|",
-        *(
-            f"| {name} | {si(one.median_s, 's')} | {plain(one.flop_per_s / 1e9, 3)} | "
-            f"{percent(one.flop_per_s / peak)} |"
-            for name, one in timed.items()
-        ),
-    ]
+    rows = speed_table("", timed, core)
     seconds = {name: one.median_s for name, one in timed.items()}
     turned = {name: s for name, s in seconds.items() if TURNED in name}
     plain_tiles = {
@@ -96,7 +89,46 @@ def _of_library(left: float) -> str:
     return "That is as fast as the library."
 
 
+def unseen(
+    predicted: Mapping[int, Sequence[float]],
+    measured: Mapping[int, Sequence[float]],
+    plain_loops: TurnCost,
+) -> Conclusion:
+    """Speed-ups by tiles, predicted from small sizes and measured on larger ones.
+
+    Each value is the seconds without tiles and with them, by N. ``plain_loops``: what was found of
+    the program without tiles.
+    """
+    gains = {
+        N: (predicted[N][0] / predicted[N][1], measured[N][0] / measured[N][1]) for N in measured
+    }
+    rows = [
+        "| N | tiles bring, predicted | measured |",
+        "|---|---|---|",
+        *(
+            f"| {N} | ×{plain(said, 3)} | ×{plain(found, 3)} |"
+            for N, (said, found) in gains.items()
+        ),
+    ]
+    off = max(max(said / found, found / said) for said, found in gains.values())
+    turn, line = plain_loops.turn_s * 1e9, plain_loops.byte_s * 64e9
+    said = (
+        f"Without tiles, a turn costs {plain(turn, 2)} ns here, and a line that is fetched "
+        f"{plain(line, 2)} ns more. "
+    )
+    if off <= GOOD:
+        said += f"The prediction is off by a factor of {plain(off, 3)} at most."
+        return Conclusion("near", "\n".join([*rows, "", said]))
+    said += (
+        f"The prediction is off by a factor of {plain(off, 3)}. Two costs were not enough here: "
+        "perhaps a larger matrix leaves a cache that the small ones were in, or something else "
+        "ran meanwhile."
+    )
+    return Conclusion("off", "\n".join([*rows, "", said]))
+
+
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
     "07-textbook": textbook,
     "07-tiles": tiles,
+    "07-unseen": unseen,
 }

@@ -23,9 +23,10 @@ COMPARED = ("value", "function", "arrays")  # judged by comparing what comes out
 class Misconception:
     """A usual mistake. ``wrong`` takes a case's inputs and returns what the mistake gives.
 
-    ``name`` and ``hint`` say what was thought, never the right value. In timing and golf
-    ``wrong`` is a whole wrong function, and ``shows`` recognises the mistake in what was observed:
-    (case, observation) → bool. ``variants`` are other ways to make the same mistake.
+    ``name`` and ``hint`` say what was thought, never the right value. In timing, golf and
+    schedules ``wrong`` is a whole wrong function, and ``shows`` recognises the mistake in what was
+    observed: (case, observation) → bool. A schedule without ``shows`` has the mistake whose
+    ``wrong`` fails in the same way. ``variants`` are other ways to make the same mistake.
     """
 
     name: str
@@ -46,7 +47,8 @@ class Exercise:
     functions that its lesson writes down beside it, which go there too. ``derives``: names of
     rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
     operation that a "timing" exercise times. ``par``: bytes over the least possible with which a
-    "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
+    "golf" exercise is solved; bytes over those of the case or of the reference with which a
+    "schedule" is. ``margin``: (inputs of a case) → relative tolerance, where the right
     answer was measured and every case has a spread of its own. ``errors``: exception, name and hint
     of the usual mistakes that give no value but raise; in place of the exception, the beginning of
     what collect.py says of a result that is no value, or "None" where a case gave None. ``also``:

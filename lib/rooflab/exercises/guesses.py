@@ -309,6 +309,28 @@ _TABLE = (
         "The cache holds exactly three tiles: how many times the formula's bytes does it move?",
         "×", 0.5, 50,
     ),
+    Question(
+        "08-orders",
+        "The product's three loops in their six orders: by what factor does the fastest order beat "
+        "the slowest?",
+        "×", 1, 10_000,
+    ),
+    Question(
+        "08-rows",
+        "Eight rows of C at a time, not one: by what factor is the program faster?",
+        "×", 0.5, 50,
+    ),
+    Question(
+        "09-search",
+        "A search of ten seconds: by what factor is what it finds faster than the loops as "
+        "written?",
+        "×", 1, 10_000,
+    ),
+    Question(
+        "09-rewrite",
+        "A(Bv) in place of (AB)v, with 512 times fewer FLOPs: by what factor is it faster?",
+        "×", 1, 10_000,
+    ),
 )  # fmt: skip
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})

@@ -11,7 +11,10 @@ from rooflab.exercises.exercise import COMPARED, Case, Exercise, Observation
 from rooflab.exercises.verdict import Verdict, failed, unanswered
 
 #: Kind of an exercise → module of ``kinds`` that judges it.
-JUDGES = {**dict.fromkeys(COMPARED, "compared"), "timing": "timing", "golf": "golf"}
+JUDGES = {
+    **dict.fromkeys(COMPARED, "compared"),
+    **{kind: kind for kind in ("timing", "golf", "schedule")},
+}
 
 
 def judge(

@@ -3,8 +3,8 @@
 Such an exercise asks to derive what the library has, and is run with that locked. A right value
 alone proves too little there: what gets round the lock, in another process for instance, does not
 count. The reason names the line. Other answers need no gate. For most only the right values count;
-byte golf and timing are judged by what a judge computes once more (exercises/kinds). Nothing is
-executed here.
+byte golf, timing and schedules are judged by what a judge computes once more (exercises/kinds).
+Nothing is executed here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Judges in processes of their own, for answers that come back as programs.
 
-Byte golf's judge runs NumPy calls that a learner's process wrote down. They can do nothing but
-compute; but they may ask for all the memory, or for hours. So they run in a process that has less
-of both, and that is killed and replaced if it fails. It never sees a learner's code.
+Byte golf's judge runs NumPy calls that a learner's process wrote down, and that of schedules does
+transformations of loops. They can do nothing but compute; but they may ask for all the memory, or
+for hours. So they run in a process that has less of both, and that is killed and replaced if it
+fails. It never sees a learner's code.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from rooflab.exercises.judge import judge
 from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict, failed
 
-APART = ("golf",)  # kinds of exercises
+TOO_MUCH = {  # kind of exercise that is judged apart → what is said where that cannot be done
+    "golf": "its NumPy calls could not be run once more: they took too much memory or time",
+    "schedule": "its loops could not be judged: they took too much memory or time",
+}
 SECONDS = 45.0  # for all cases of an exercise; golf itself stops each one sooner
 MEMORY = 8 << 30  # bytes of address space: NumPy's libraries alone take 1 or 2 GB of it
 TRIES = 2  # when a process dies, perhaps for another one's sake
-TOO_MUCH = "its NumPy calls could not be run once more: they took too much memory or time"
 Judge = Callable[[Exercise, Sequence[Case], Sequence[Observation]], Verdict]
 
 
@@ -64,7 +67,7 @@ def judging() -> Iterator[Judge]:
     idle: queue.LifoQueue[_Process] = queue.LifoQueue()
 
     def apart(exercise: Exercise, cases: Sequence[Case], seen: Sequence[Observation]) -> Verdict:
-        if exercise.kind not in APART:
+        if exercise.kind not in TOO_MUCH:
             return judge(exercise, cases, seen)
         for _ in range(TRIES):
             told = _asked(idle, json.dumps([exercise.id, cases, seen]).encode())
@@ -75,7 +78,7 @@ def judging() -> Iterator[Judge]:
                 raise RuntimeError(found["fault"])
             if found:
                 return Verdict(**found)
-        return failed(exercise, TOO_MUCH)
+        return failed(exercise, TOO_MUCH[exercise.kind])
 
     try:
         yield apart

@@ -18,6 +18,7 @@ RUNNERS = {
     "arrays": ("function", "run_with_arrays"),
     "timing": ("timing", "run"),
     "golf": ("golf", "run"),
+    "schedule": ("schedule", "run"),
 }
 
 

@@ -2,7 +2,8 @@
 
 An observation is one of ``{"value": …}``, ``{"error": "ZeroDivisionError: …"}``,
 ``{"unreadable": why}`` or ``{"missing": True}``; a timing exercise adds the ``"commands"`` to its
-device, golf the trips that its trace saw and the program of its NumPy calls. An error of a call
+device, golf the trips that its trace saw and the program of its NumPy calls. The value of a
+schedule is the log of its transformations. An error of a call
 that did not fit the answer's arguments has ``"entered": False`` beside it.
 """
 

@@ -38,7 +38,8 @@ _NEEDED = (
     "unicodedata", "stack_data", "pygments.formatters.terminal256", "tornado.platform.asyncio",
     "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect",
     "IPython.extensions.storemagic", "rooflab.measure.this_machine",
-    "rooflab.exercises.observe.golf", "rooflab.exercises.observe.timing",
+    "rooflab.exercises.observe.golf", "rooflab.exercises.observe.schedule",
+    "rooflab.exercises.observe.timing",
     "rooflab.grade.inside.kernel",
 )  # fmt: skip
 OWN = 256 << 20  # bytes that a kernel has before any answer runs, generously

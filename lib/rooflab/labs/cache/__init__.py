@@ -20,6 +20,7 @@ _HOME = {
     ),
     **dict.fromkeys(("tile_ledger", "footprint", "gemm_bounds"), "rooflab.labs.cache.formula"),
     **dict.fromkeys(("compare", "Comparison"), "rooflab.labs.cache.comparison"),
+    **dict.fromkeys(("turn_cost", "TurnCost"), "rooflab.labs.cache.two_costs"),
     "tiles": "rooflab.labs.cache.tiles_picture",
 }
 __all__ = [*_HOME]

@@ -33,7 +33,7 @@ def simulate(
     stream: AccessStream | Sequence[AccessStream] | Sequence[int] | Integers,
     hierarchy: Hierarchy | Cache,
     *,
-    writes: Sequence[bool] | None = None,
+    writes: Sequence[bool] | np.ndarray[Any, Any] | None = None,
     width: int = 1,
     flush: bool = True,
     warm: bool = False,
@@ -49,7 +49,7 @@ def simulate(
         A loop nest; or several, one after the other; or byte addresses in the order of access.
     hierarchy : Hierarchy or Cache
         The caches. They are empty at the start.
-    writes : sequence of bool, optional
+    writes : sequence or array of bool, optional
         For addresses: which of them are stores. By default none is.
     width : int, default 1
         For addresses: the bytes that each access touches.
@@ -107,7 +107,7 @@ def simulate(
 def _of_addresses(
     addresses: object,
     caches: Hierarchy,
-    writes: Sequence[bool] | None,
+    writes: Sequence[bool] | np.ndarray[Any, Any] | None,
     width: int,
     flush: bool,
     warm: bool,

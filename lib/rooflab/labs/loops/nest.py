@@ -520,6 +520,42 @@ class Nest:
 
         return stream(self, size("itemsize", itemsize), flag("keep", keep), statement)
 
+    def trace(self, itemsize: int = 4) -> tuple[ndarray, ndarray]:
+        """Every access of every iteration, in the order of the schedule.
+
+        For any schedule of a small nest, also where :meth:`stream` has none: for skewed loops and
+        for several nests. Registers keep nothing here. Copying a packed array is not in it.
+
+        Parameters
+        ----------
+        itemsize : int
+            Bytes of an element.
+
+        Returns
+        -------
+        addresses : ndarray of int
+            The byte addresses, for ``rl.cache.simulate``. Every array begins at a page of its own.
+        writes : ndarray of bool
+            Which of them are stores.
+
+        Raises
+        ------
+        ValueError
+            For a nest of more than two million iterations.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 3}, "B[i] = 2*A[i]")
+        >>> addresses, writes = nest.reverse("i").trace()
+        >>> addresses.tolist()
+        [8, 4104, 4, 4100, 0, 4096]
+        >>> rl.cache.simulate(addresses, rl.cache.Cache("L1", 1024), writes=writes).bytes()
+        192
+        """
+        from rooflab.labs.loops.code.access_stream import trace
+
+        return trace(self, size("itemsize", itemsize))
+
     # Checks of names.
 
     def _free(self, loop: Loop, around: tuple[Loop, ...], *names: str) -> None:

@@ -27,6 +27,8 @@ _HOME = {
     **dict.fromkeys(("Search", "Candidate"), "rooflab.labs.search.schedules.trail"),
     "Kernel": "rooflab.labs.search.schedules.kernel",
     "space": "rooflab.labs.search.schedules.moves",
+    "growth": "rooflab.labs.search.pictures.growth",
+    "trail": "rooflab.labs.search.pictures.trail",
 }
 _MODULES = {"operators": "rooflab.labs.search.operators"}
 __all__ = [*_HOME, *_MODULES]

@@ -9,6 +9,7 @@ import pytest
 
 from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.labs.loops.nest import Nest
+from tests.labs.loops.support import random_nests
 
 
 def gemm(n: int) -> Nest:
@@ -121,3 +122,66 @@ def test_what_is_not_affine_is_refused() -> None:
     shifted = Nest({"i": 4}, "B[i] = A[i]; C[i] = B[i]").shift("i", 1, "T")
     with pytest.raises(ValueError, match="no single stream"):
         shifted.stream()
+
+
+def listed(nest: Nest) -> list[tuple[int, bool]]:
+    """A trace as pairs."""
+    addresses, writes = nest.trace()
+    return list(zip(addresses.tolist(), writes.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_trace_is_what_the_sorted_iterations_touch(seed: int) -> None:
+    nest = random_nests.scheduled(seed)
+    nest = nest._with(packed=())  # an address in a packed copy is the stream's to say
+    found = listed(nest)
+    wanted = []
+    for one in nest.instances():
+        statement = next(s for s in nest.statements if s.name == one.statement)
+        values = dict(zip(nest.dims(one.statement), one.iteration, strict=True))
+        for access, write in [(a, False) for a in statement.reads] + [(statement.target, True)]:
+            flat = 0
+            for index, room in zip(access.cell(values), nest.shapes[access.array], strict=True):
+                flat = flat * room + index
+            wanted.append((list(nest.shapes).index(access.array) * 4096 + 4 * flat, write))
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda nest: nest,
+        lambda nest: nest.reorder("k", "j", "i"),
+        lambda nest: nest.tile({"i": 2, "j": 3, "k": 5}),
+        lambda nest: nest.tile({"j": 2, "k": 3}).pack("B"),
+        lambda nest: nest.pack("A").reorder("j", "k", "i"),
+    ],
+)
+def test_a_trace_is_the_stream_where_there_is_one_and_nothing_is_in_registers(change) -> None:
+    nest = change(gemm(7))
+    assert listed(nest) == [(at, write) for _, at, write in played(nest.stream())]
+
+
+def test_a_skewed_nest_has_no_stream_but_a_trace_of_as_many_accesses() -> None:
+    stencil = Nest({"i": (1, 9), "j": (1, 9)}, "A[i,j] = A[i-1,j+1]*0.5 + A[i-1,j-1]*0.25")
+    skewed = stencil.skew("j", "i").tile({"i": 4, "j": 4})
+    with pytest.raises(ValueError, match="skewed"):
+        skewed.stream()
+    assert sorted(listed(skewed)) == sorted(listed(stencil)) != listed(skewed)
+    assert len(listed(skewed)) == 3 * 64
+
+
+def test_two_nests_are_traced_one_after_the_other() -> None:
+    both = Nest({"i": 3}, "B[i] = 2*A[i]; C[i] = B[i] + 1", order="nests")
+    read, write = (False, True)
+    a, b, c = (0, 4096, 8192)
+    first = [(base + 4 * i, way) for i in range(3) for base, way in ((a, read), (b, write))]
+    second = [(base + 4 * i, way) for i in range(3) for base, way in ((b, read), (c, write))]
+    assert listed(both) == first + second
+    fused = listed(both.fuse("S", "T"))
+    assert fused[:4] == [first[0], first[1], second[0], second[1]]
+
+
+def test_a_nest_too_large_to_list_is_refused() -> None:
+    with pytest.raises(ValueError, match="2,000,000 are listed"):
+        gemm(128).trace()

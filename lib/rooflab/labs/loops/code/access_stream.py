@@ -1,22 +1,34 @@
-"""The accesses that a schedule's registers leave over, for the cache simulator."""
+"""A schedule's accesses for the cache simulator: an affine stream, or a list of addresses.
+
+The stream has what registers leave over, and takes no memory. Some schedules have none: those with
+skewed loops, or with several nests. The list has every access of every iteration, in the order in
+which any schedule runs them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rooflab.labs.cache.stream import AccessStream, Guard, Reference
-from rooflab.labs.loops.code.packing import packed_shape
+from rooflab.labs.loops.code.packing import packed_access, packed_shape
 from rooflab.labs.loops.code.program import Assign, For, Load, Ops, Store, When, each_op, program
+from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.expression import Affine, variable
 from rooflab.labs.loops.language.statement import Access, accesses
+from rooflab.labs.loops.legality.points import count, touched
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
+Array = np.ndarray[Any, Any]
 PAGE = 4096  # bytes: every array begins at a page of its own
+MOST_TRACED = 2_000_000  # iterations; half a gigabyte while they are put in order
+_WHOLE = 2**62  # a time that fits into 64 bits
 
 
 @dataclass(frozen=True)
@@ -80,10 +92,7 @@ def stream(nest: Nest, itemsize: int, keep: bool, statement: str | None) -> Acce
         ops = _with(nest, ops, statement)
     walk = _Walk()
     walk.down(ops, 0)
-    start, bases = 0, {}
-    for array in nest.shapes:
-        bases[array] = start
-        start += -(-math.prod(_shape(nest, array)) * itemsize // PAGE) * PAGE
+    bases = _bases(nest, itemsize)
     names = [name for name, _, _ in walk.loops]
     lower = {name: low for name, low, _ in walk.loops}
     extents = tuple(extent for _, _, extent in walk.loops)
@@ -101,6 +110,15 @@ def stream(nest: Nest, itemsize: int, keep: bool, statement: str | None) -> Acce
     return AccessStream(extents, _raised(references, extents), guards)
 
 
+def _bases(nest: Nest, itemsize: int) -> dict[str, int]:
+    """The address at which each array begins."""
+    start, bases = 0, {}
+    for array in nest.shapes:
+        bases[array] = start
+        start += -(-math.prod(_shape(nest, array)) * itemsize // PAGE) * PAGE
+    return bases
+
+
 def _raised(references: list[Reference], extents: tuple[int, ...]) -> tuple[Reference, ...]:
     """The references, whole pages higher if a corner of the loops lies below address 0.
 
@@ -116,8 +134,6 @@ def _raised(references: list[Reference], extents: tuple[int, ...]) -> tuple[Refe
 
 def _with(nest: Nest, ops: Ops, statement: str) -> Ops:
     """The outermost loop around a statement, by its place among the roots of the tree."""
-    from rooflab.labs.loops.language import tree as trees
-
     for leaf, _, places in trees.leaves(nest.tree):
         if leaf.statement == statement and len(ops) == len(nest.tree):
             return (ops[places[0]],)
@@ -161,3 +177,104 @@ def _guard(guard: Affine, names: list[str], lower: Mapping[str, int]) -> Guard:
             "first turn: it knows no skewed loop, and no reversed one that does not divide"
         )
     return Guard(steps, limit)
+
+
+# The list of all accesses.
+
+
+def trace(nest: Nest, itemsize: int) -> tuple[Array, Array]:
+    """Addresses and whether each is written; the docstring of ``Nest.trace`` says more."""
+    if count(nest) > MOST_TRACED:
+        raise ValueError(
+            f"the nest has {count(nest):,} iterations; up to {MOST_TRACED:,} are listed"
+        )
+    bases = _bases(nest, itemsize)
+    places, stores, blocks = [], [], []
+    for leaf, around, at in trees.leaves(nest.tree):
+        values = _iterations(nest, leaf.statement)
+        time = {loop.name: np.broadcast_to(leaf.time[loop.name].at(values), _length(values))
+                for loop in around}  # fmt: skip
+        statement = next(one for one in nest.statements if one.name == leaf.statement)
+        columns = []
+        for access, _, _ in touched(statement):
+            array, at_loops = access.array, values
+            if array in nest.packed:
+                access, at_loops = packed_access(access, leaf, around), time
+            flat = _flat(access, _shape(nest, array)).at(at_loops)
+            columns.append(np.broadcast_to(flat * itemsize + bases[array], _length(values)))
+        places.append(np.stack(columns, axis=1))
+        stores.append([writes for _, writes, _ in touched(statement)])
+        turns = [(time[loop.name] - loop.lower, loop.extent) for loop in around]
+        blocks.append((at, turns))
+    return _in_order(places, stores, _clocks(blocks))
+
+
+def _iterations(nest: Nest, statement: str) -> dict[str, Array]:
+    """The values of a statement's loops in all its iterations."""
+    dims = nest.dims(statement)
+    axes = np.meshgrid(*(np.arange(*nest.extents[dim]) for dim in dims), indexing="ij")
+    return {dim: axis.ravel() for dim, axis in zip(dims, axes)}
+
+
+def _length(values: Mapping[str, Array]) -> tuple[int]:
+    return (max((len(one) for one in values.values()), default=1),)
+
+
+Turns = list[tuple[Array, int]]  # of each loop around a statement: its turn, and how many it has
+
+
+def _clocks(blocks: list[tuple[tuple[int, ...], Turns]]) -> list[Array]:
+    """Rows of whole numbers that sort each statement's iterations by time.
+
+    Places among siblings and turns of loops alternate. As many of them as fit are one number.
+    """
+    depth = max(len(at) + len(turns) for at, turns in blocks)
+    sizes = [1] * depth
+    columns: list[list[Array]] = []
+    for at, turns in blocks:
+        length = len(turns[0][0]) if turns else 1
+        mine = [np.full(length, place) for place in at]
+        for turn, (values, _) in enumerate(turns):
+            mine.insert(2 * turn + 1, values)
+        mine += [np.zeros(length, dtype=np.int64)] * (depth - len(mine))
+        columns.append(mine)
+        most = [*(max(place, 1) + 1 for place in at)]
+        for turn, (_, extent) in enumerate(turns):
+            most.insert(2 * turn + 1, extent)
+        sizes = [max(one, other) for one, other in zip(sizes, [*most, *[1] * depth])]
+    return [_joined(mine, sizes) for mine in columns]
+
+
+def _joined(columns: list[Array], sizes: list[int]) -> Array:
+    """The columns, as many in one number as fit, each from 0 to its size."""
+    room = _WHOLE
+    joined: list[Array] = []
+    for column, size in zip(columns, sizes):
+        if not joined or room < size:
+            joined.append(column.astype(np.int64))
+            room = _WHOLE // size
+        else:
+            joined[-1] = joined[-1] * size + column
+            room //= size
+    return np.stack(joined, axis=1)
+
+
+def _in_order(
+    places: list[Array], stores: list[list[bool]], clocks: list[Array]
+) -> tuple[Array, Array]:
+    """The accesses of all statements' iterations, sorted by time."""
+    rows = np.concatenate(clocks)
+    order = np.lexsort(rows.T[::-1])
+    many = np.concatenate([np.full(len(one), one.shape[1]) for one in places])
+    starts = np.empty(len(order), dtype=np.int64)
+    starts[order] = np.cumsum(many[order]) - many[order]
+    total = int(many.sum())
+    addresses, writes = np.empty(total, dtype=np.int64), np.zeros(total, dtype=bool)
+    first = 0
+    for block, stored in zip(places, stores):
+        at = starts[first : first + len(block)]
+        for column, write in enumerate(stored):
+            addresses[at + column] = block[:, column]
+            writes[at + column] = write
+        first += len(block)
+    return addresses, writes

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rooflab.count.si import si, times
 from rooflab.count.validation import size
@@ -156,7 +157,8 @@ def simplify(
     applied, (_, unit) = as_rules(rules), measure_of(cost)
     graph = EGraph()
     root = graph.add(expression)
-    growth, ended = _saturate(graph, applied, size("rounds", rounds), size("nodes", nodes))
+    steps = [*saturation(graph, applied, size("rounds", rounds), size("nodes", nodes))]
+    growth, ended = [one for one, _, _ in steps], steps[-1][2]
     after = graph.extract(root, price_of(cost))
     before_cost, after_cost = total(expression, cost), total(after, cost)
     if not after_cost < before_cost:
@@ -170,11 +172,27 @@ def simplify(
     )  # fmt: skip
 
 
-def _saturate(
+class Join(NamedTuple):
+    """An equality that was not known: ``term`` equals what is in class ``one``.
+
+    ``other`` is the class where ``term`` was found or put. Numbers are those of that moment.
+    """
+
+    rule: str
+    one: int
+    other: int
+    term: Term
+
+
+def saturation(
     graph: EGraph, applied: Sequence[Rule], rounds: int, nodes: int
-) -> tuple[list[Growth], str]:
-    """Apply all rules to everything, again and again, until nothing is new or a limit is met."""
-    growth = [Growth(0, *graph.size(), {})]
+) -> Iterator[tuple[Growth, list[Join], str]]:
+    """Apply all rules to everything, again and again, until nothing is new or a limit is met.
+
+    Yields the start and then each round: the size, what the rules joined, and why it was the last
+    one, "" for the others. The graph is that of the round while it is looked at.
+    """
+    yield Growth(0, *graph.size(), {}), [], ""
     for number in range(1, rounds + 1):
         found = [
             (rule.name, one, term)
@@ -183,20 +201,21 @@ def _saturate(
             for rule in applied
             for term in rule.terms(graph, one, node)
         ]
-        joined: Counter[str] = Counter()
-        full = False
+        joins, full = [], False
         for name, one, term in found:
-            joined[name] += graph.merge(one, graph.add(term))
+            other = graph.add(term)
+            if graph.merge(one, other):
+                joins.append(Join(name, one, other, term))
             full = graph.size()[0] >= nodes
             if full:
                 break
         graph.rebuild()
-        growth.append(Growth(number, *graph.size(), +joined))
-        if full:
-            return growth, "nodes"
-        if not +joined:
-            return growth, "saturated"
-    return growth, "rounds"
+        ended = "nodes" if full else "" if joins else "saturated"
+        ended = ended or ("rounds" if number == rounds else "")
+        counts = Counter(join.rule for join in joins)
+        yield Growth(number, *graph.size(), counts), joins, ended
+        if ended:
+            return
 
 
 # The other way.

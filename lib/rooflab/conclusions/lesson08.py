@@ -1,0 +1,78 @@
+"""Sentences of lesson 08, chosen from the times of the reader's own loops in six orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rooflab.conclusions import Conclusion, cautions, fold, speed_table
+from rooflab.count.si import percent, several
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.machine import Machine
+
+CLEARLY = 1.3  # times: a smaller gain is not worth a sentence, with the noise of a laptop
+SIDE_BY_SIDE = "j"  # the loop that runs along rows of B and C
+
+
+def orders(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
+    """The six orders by time, and whether the innermost loop tells fast from slow."""
+    ranked = sorted(timed, key=lambda name: timed[name].median_s)
+    gain = timed[ranked[-1]].median_s / timed[ranked[0]].median_s
+    inside = [name[-1] for name in ranked]
+    counted = set(inside[:2]) == {SIDE_BY_SIDE}
+    said = (
+        f"The fastest order, {ranked[0]}, is {fold(gain)} as fast as the slowest, {ranked[-1]}. "
+        "The FLOPs are the same, and so are the operands. "
+    )
+    if gain < CLEARLY:
+        case = "alike"
+        said += (
+            "On this machine the order hardly matters. Perhaps the compiler has turned the loops "
+            "round by itself."
+        )
+    elif counted:
+        case = "as counted"
+        said += "The two with j innermost are in front, whatever the other loops do."
+    else:
+        case = "otherwise"
+        said += (
+            f"The innermost loops, from fast to slow, are {', '.join(inside)}. By the lines that "
+            "a turn fetches, j should be in front. Measure once more with nothing else running."
+        )
+    shown = {name: timed[name] for name in ranked}
+    text = "\n".join([*speed_table("order", shown, core), "", said])
+    return Conclusion(case, text + cautions(*timed.values()))
+
+
+def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
+    """Rows of C at a time, by time, and what it brings to have several sums under way."""
+    one, best = min(timed), min(timed, key=lambda count: timed[count].median_s)
+    gain = timed[one].median_s / timed[best].median_s
+    share = timed[best].flop_per_s / core.peak(timed[best].op.compute_dtype.name)
+    if gain < CLEARLY:
+        case = "alike"
+        said = (
+            "Several sums at a time bring little here. Either one of them keeps this core busy, "
+            "or something else holds it up, such as the cache."
+        )
+    else:
+        case = "sums help"
+        said = (
+            f"With {best} rows at a time it is {fold(gain)} as fast as with one. In each case a "
+            "multiply-add of a sum waits for the one before it, but with more sums there is other "
+            "work meanwhile. And what is fetched of B serves all rows."
+        )
+    said += f" That is {percent(share)} of the core's peak."
+    if share < 0.7:
+        said += (
+            " What is left may be lanes: eight are not all that many cores have. It may be tiles, "
+            "or packing, too."
+        )
+    shown = {several(count, "row"): one for count, one in timed.items()}
+    text = "\n".join([*speed_table("at a time", shown, core), "", said])
+    return Conclusion(case, text + cautions(*timed.values()))
+
+
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
+    "08-orders": orders,
+    "08-rows": rows,
+}

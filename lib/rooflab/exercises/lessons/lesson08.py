@@ -1,0 +1,424 @@
+"""Exercises of lesson 08, legal loops: which order, which counterexample, which repair.
+
+The wrong answers are slips of public teaching material: two loops coalesced into one that runs
+them interchanged, tiles that nobody asked whether they are legal.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lessons.schedules import STENCIL, VECTORISE
+
+Distance = Sequence[int]
+Pair = tuple[tuple[int, int], tuple[int, int]]
+
+
+# ---- 08-innermost --------------------------------------------------------------------------------
+SHAPES = (  # operands of products, of sums over channels in two layouts, of a product of three
+    ("ik", "kj", "ij"), ("ki", "kj", "ij"), ("ik", "jk", "ij"), ("ki", "kj", "ji"),
+    ("nchw", "c", "nhw"), ("nhwc", "c", "nhw"), ("ab", "bc", "acd", "cad"),
+)  # fmt: skip
+
+
+def _layouts(rng: random.Random) -> list[Case]:
+    """Products, and sums over channels, with their loops under other names."""
+    drawn: list[Case] = []
+    for shape in SHAPES:
+        letters = sorted(set("".join(shape)))
+        names = dict(zip(letters, rng.sample("fgimpqrtuvxyz", len(letters))))
+        operands = ["".join(names[one] for one in text) for text in shape]
+        drawn.append({"operands": operands, "itemsize": rng.choice((2, 4, 8)),
+                      "line": rng.choice((64, 128))})  # fmt: skip
+    return drawn
+
+
+def _fewest(
+    cost: Callable[[str, str, float], float], largest: bool = False
+) -> Callable[..., tuple[str, float]]:
+    """The loop whose turn costs least, or most, if an array of ``text`` costs ``cost`` each."""
+
+    def found(operands: Sequence[str], itemsize: int, line: int) -> tuple[str, float]:
+        share = itemsize / line
+        totals = {
+            loop: sum(cost(text, loop, share) for text in operands)
+            for loop in sorted(set("".join(operands)))
+        }
+        best = (max if largest else min)(totals, key=totals.__getitem__)
+        return best, totals[best]
+
+    return found
+
+
+def _lines(text: str, loop: str, share: float) -> float:
+    if loop not in text:
+        return 0.0
+    return share if text[-1] == loop else 1.0
+
+
+_right = _fewest(_lines)
+INNERMOST = Exercise(
+    "08-innermost", "The loop for the inside", 3,
+    "`operands` is a list of texts such as [\"ik\", \"kj\", \"ij\"], the loops in each array's "
+    "brackets; the last index runs through neighbours. Per turn of an innermost loop an array "
+    "costs no line if the loop is not among its indices, itemsize/line if it is the last one, and "
+    "else a whole line. Return (1) the loop whose turn fetches the fewest lines, (2) how many.",
+    "innermost(operands, itemsize, line)", _right, cases=_layouts, lines=5,
+    returns=("loop", "lines"),
+    insight="The innermost loop decides what a line that is fetched is good for. Change how an "
+            "array is stored, and another loop is the best one.",
+    misconceptions=(
+        Misconception("the first index has the neighbours",
+                      _fewest(lambda t, x, s: 0.0 if x not in t else s if t[0] == x else 1.0),
+                      "the arrays are stored so that the last index runs through neighbours."),
+        Misconception("an array without the loop costs a line",
+                      _fewest(lambda t, x, s: s if t[-1] == x else 1.0),
+                      "if the loop is not among its indices, the array stays where it is."),
+        Misconception("neighbours are free",
+                      _fewest(lambda t, x, s: float(x in t and t[-1] != x)),
+                      "neighbours share a line, so each turn takes its share of one."),
+        Misconception("numbers for lines",
+                      _fewest(lambda t, x, s: float(x in t)),
+                      "a line that is fetched holds several neighbours."),
+        Misconception("the dearest loop", _fewest(_lines, largest=True),
+                      "the loop is asked that fetches the fewest lines."),
+        Misconception("the line's share upside down",
+                      lambda o, s, b: (_right(o, s, b)[0], sum(
+                          _lines(text, _right(o, s, b)[0], b / s) for text in o)),
+                      "a line holds line / itemsize numbers; one of them is how much of a line?"),
+        Misconception("bytes",
+                      lambda o, s, b: (_right(o, s, b)[0], _right(o, s, b)[1] * b),
+                      "lines are asked, not bytes."),
+        Misconception("the mean of the arrays",
+                      lambda o, s, b: (_right(o, s, b)[0], _right(o, s, b)[1] / len(o)),
+                      "the lines of all arrays together are asked."),
+    ),
+)  # fmt: skip
+
+
+# ---- 08-legal ------------------------------------------------------------------------------------
+def _nests(rng: random.Random) -> list[Case]:
+    """Distances, legal as they are, and an order that keeps some of them."""
+    drawn: list[Case] = []
+    for order in ([1, 0], [2, 0, 1], [1, 2, 0], [0, 2, 1], [2, 1, 0], [3, 1, 0, 2]):
+        loops = len(order)
+        known = [
+            [*one] for one in product((-1, 0, 1, 2), repeat=loops) if [*one] > [0] * loops
+        ]  # fmt: skip
+        kept = [one for one in known if [one[loop] for loop in order] > [0] * loops]
+        lost = [one for one in known if one not in kept]
+        some = rng.sample(kept, min(5, len(kept))) + rng.sample(lost, min(4, len(lost)))
+        rng.shuffle(some)
+        drawn.append({"distances": some, "order": order})
+    return drawn
+
+
+def _moved(one: Distance, order: Sequence[int]) -> list[int]:
+    return [one[loop] for loop in order]
+
+
+def _breaking(test: Callable[[list[int]], bool]) -> Callable[..., list[Distance]]:
+    """Distances that fail ``test`` in the new order."""
+    return lambda distances, order: [one for one in distances if not test(_moved(one, order))]
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    return [order.index(loop) for loop in range(len(order))]
+
+
+_broken = _breaking(lambda moved: moved > [0] * len(moved))
+LEGAL = Exercise(
+    "08-legal", "What an order breaks", 3,
+    "`distances` is a list of distances, each a list with a number for each loop, the outermost "
+    "first. `order[0]` is the number of the loop that is outermost in the new order, and so on. "
+    "Return the list of the distances that the new order breaks, unchanged and in the order in "
+    "which they came.",
+    "broken(distances, order)", _broken, cases=_nests, lines=1,
+    insight="One line decides for all iterations at once, because a dependence looks the same "
+            "everywhere. Compilers test it in this way where the subscripts allow it.",
+    misconceptions=(
+        Misconception("any negative number",
+                      _breaking(lambda moved: min(moved) >= 0),
+                      "a number further in may be negative, if one further out is positive."),
+        Misconception("the outermost alone",
+                      _breaking(lambda moved: moved[0] >= 0),
+                      "where the outermost number is 0, the next one decides."),
+        Misconception("the outermost must be positive",
+                      _breaking(lambda moved: moved[0] > 0),
+                      "a distance may begin with zeros."),
+        Misconception("the sum",
+                      _breaking(lambda moved: sum(moved) > 0),
+                      "loops do not add up: the outer one decides before the inner one is asked."),
+        Misconception("the innermost",
+                      _breaking(lambda moved: moved[::-1] > [0] * len(moved)),
+                      "the outermost loop comes first in a distance, and decides first."),
+        Misconception("order read backwards",
+                      lambda d, o: _broken(d, _inverse(o)),
+                      "order[0] is the loop that is outermost now, not the new place of loop 0."),
+        Misconception("the original order",
+                      lambda d, o: _broken(d, sorted(o)),
+                      "in the original order all of them are kept; put them into the new one."),
+        Misconception("what is kept",
+                      lambda d, o: [one for one in d if one not in _broken(d, o)],
+                      "the distances that are broken are asked, not those that are kept."),
+        Misconception("distances in the new order",
+                      lambda d, o: [_moved(one, o) for one in _broken(d, o)],
+                      "return them as they were given."),
+        Misconception("whatever changes",
+                      lambda d, o: [one for one in d if _moved(one, o) != [*one]],
+                      "a distance may change and still begin with a positive number."),
+        Misconception("numbers of the distances",
+                      lambda d, o: [i for i, one in enumerate(d) if one in _broken(d, o)],
+                      "the distances themselves are asked, not their places in the list."),
+    ),
+)  # fmt: skip
+
+
+# ---- 08-pair -------------------------------------------------------------------------------------
+def _grids(rng: random.Random) -> list[Case]:
+    """Grids in tiles that break a dependence, with edges that do not divide."""
+    drawn: list[Case] = []
+    for back, ahead, tile in ((1, 1, 4), (2, 3, 5), (3, 2, 8), (1, 6, 4)):
+        drawn.append({
+            "rows": rng.randrange(2 * tile, 4 * tile), "columns": rng.randrange(3 * tile, 5 * tile),
+            "back": back, "ahead": ahead, "tile": tile + rng.randrange(2),
+        })  # fmt: skip
+    return drawn
+
+
+def _readers(rows: int, columns: int, back: int, ahead: int) -> Iterator[Pair]:
+    """Iterations that read what another one wrote, and that one, in the original order."""
+    for i, j in product(range(rows), range(columns)):
+        if i - back >= 0 and 0 <= j + ahead < columns:
+            yield (i, j), (i - back, j + ahead)
+
+
+def _tile_of(tile: int) -> Callable[[tuple[int, int]], tuple[int, ...]]:
+    return lambda at: (at[0] // tile, at[1] // tile, *at)
+
+
+def _early(rows: int, columns: int, back: int, ahead: int, tile: int) -> list[Pair]:
+    when = _tile_of(tile)
+    return [
+        (one, other)
+        for one, other in _readers(rows, columns, back, ahead)
+        if when(one) < when(other)
+    ]
+
+
+def _pair(rows: int, columns: int, back: int, ahead: int, tile: int) -> Pair:
+    return _early(rows, columns, back, ahead, tile)[0]
+
+
+def _shifted(down: int, across: int) -> Callable[..., Pair]:
+    def found(rows: int, columns: int, back: int, ahead: int, tile: int) -> Pair:
+        (i, j), (k, m) = _pair(rows, columns, back, ahead, tile)
+        return (i + down, j + across), (k + down, m + across)
+
+    return found
+
+
+PAIR = Exercise(
+    "08-pair", "Convict a tile", 3,
+    "A nest runs i from 0 to rows − 1 and, inside it, j from 0 to columns − 1. Iteration (i, j) "
+    "reads what iteration (i − back, j + ahead) wrote, if there is one. Now it runs in tiles of "
+    "tile × tile, row by row of tiles, and within a tile as before. Return the first iteration in "
+    "the original order that reads too early, and the one that it should have waited for.",
+    "pair(rows, columns, back, ahead, tile)", _pair, cases=_grids, lines=6,
+    returns=("reads too early", "should have run"),
+    insight="A single pair is enough to prove that an order is wrong. To prove that one is legal "
+            "takes all pairs, or an argument about distances.",
+    misconceptions=(
+        Misconception("the two swapped", lambda r, c, b, a, t: _pair(r, c, b, a, t)[::-1],
+                      "the iteration that reads comes first, then the one that it waits for."),
+        Misconception("the first reader of all",
+                      lambda r, c, b, a, t: next(_readers(r, c, b, a)),
+                      "these two lie in one tile, and within a tile the order is as before; that "
+                      "pair would be broken by an interchange.",
+                      variants=(lambda r, c, b, a, t: ((0, a), (b, 0)),)),
+        Misconception("the last one", lambda r, c, b, a, t: _early(r, c, b, a, t)[-1],
+                      "the first such iteration in the original order is asked."),
+        Misconception("one column too far", _shifted(0, 1),
+                      "there is an earlier one; a tile begins at a multiple of its side."),
+        Misconception("one column too near", _shifted(0, -1),
+                      "the iteration that it waits for is in the same tile still; count from 0."),
+        Misconception("rows counted from 1", _shifted(1, 0),
+                      "i starts at 0, so the first row that reads anything is row `back`."),
+    ),
+)  # fmt: skip
+
+
+# ---- 08-skew -------------------------------------------------------------------------------------
+def _leanings(rng: random.Random) -> list[Case]:
+    """Distances of nests of two loops; one needs no skew at all."""
+    drawn: list[Case] = []
+    for steep in (3, 4, 5, 7):
+        d = rng.choice((2, 3))
+        most = [[d, -(steep * d - 1)], [1, 1 - steep], [0, rng.randrange(1, 4)]]
+        most.append([d + 3, -((steep - 1) * (d + 3))])
+        most += [[rng.randrange(1, 4), rng.randrange(0, 9)] for _ in range(2)]
+        rng.shuffle(most)
+        drawn.append({"distances": [[1, 2 - steep], *most]})
+    upright = [[d, d + rng.randrange(5)] for d in (rng.randrange(1, 4) for _ in range(3))]
+    return [*drawn, {"distances": [*upright, [0, 1]]}]
+
+
+def _upward(e: int, d: int) -> int:
+    return -(e // d)  # rounded up: the least f with e + f * d >= 0
+
+
+def _least(distances: Sequence[Distance]) -> int:
+    return max(0, *(_upward(e, d) for d, e in distances if d > 0))
+
+
+SKEW = Exercise(
+    "08-skew", "How much it has to lean", 3,
+    "Each dependence of a nest of two loops has a distance (d, e). A skew by f makes it "
+    "(d, e + f·d). Any tile is legal if no number of any distance is negative. `distances` is a "
+    "list of pairs, legal in the original order. Return the least whole f, 0 or more, with which "
+    "the nest may be tiled.",
+    "least_skew(distances)", _least, cases=_leanings, lines=4,
+    insight="A skew alone changes nothing in what runs when. It makes room for tiles, and the "
+            "tiles then keep a part of the data near for several steps.",
+    misconceptions=(
+        Misconception("how far it goes back",
+                      lambda d: max(0, *(-e for _, e in d)),
+                      "a skew by f adds f·d, not f: a distance of more rows gains more."),
+        Misconception("rounded down",
+                      lambda d: max(0, *(-e // a for a, e in d if a > 0)),
+                      "with that one, a number is still negative; f is whole, so round up."),
+        Misconception("one too many", lambda d: _least(d) + 1,
+                      "zero is not negative: a smaller one is enough."),
+        Misconception("the first distance",
+                      lambda d: max(0, *(_upward(e, a) for a, e in d[:1] if a > 0), 0),
+                      "every distance must be without a negative number, not the first alone."),
+        Misconception("the smallest of them",
+                      lambda d: max(0, min(_upward(e, a) for a, e in d if a > 0)),
+                      "the distance that needs most decides."),
+        Misconception("a sum over the distances",
+                      lambda d: sum(max(0, _upward(e, a)) for a, e in d if a > 0),
+                      "one skew serves all distances at once."),
+        Misconception("the other way",
+                      lambda d: max(0, *(_upward(-e, a) for a, e in d if a > 0)),
+                      "the negative numbers have to go; a positive one does no harm."),
+        Misconception("less than none", lambda d: max(_upward(e, a) for a, e in d if a > 0),
+                      "where no number is negative, the least f is 0."),
+    ),
+)  # fmt: skip
+
+
+# ---- 08-claim-same -------------------------------------------------------------------------------
+WAYS = ("the same order", "the loops interchanged", "the inner loop backwards")
+FATES = ("legal", "illegal")
+APART = ("1 number", "10 numbers", "11 numbers")
+_TRUE = (WAYS[1], FATES[0], FATES[1], APART[1])
+
+
+def _said(way: str = _TRUE[0], add: str = _TRUE[1], halve: str = _TRUE[2], apart: str = _TRUE[3]):
+    return lambda: (way, add, halve, apart)
+
+
+SAME = Exercise(
+    "08-claim-same", "Claim court: one loop for two", 3,
+    "A talk puts one loop over t, with S(t % 10, t // 10), in place of two loops of 10 around "
+    "S(i, j), and says that it is the same and that neighbours in t touch neighbours in memory. "
+    "What does it do, is it legal for C[i, j] = A[i, j] + B[i, j] and for "
+    "A[i, j] = A[i-1, j+1] * 0.5, and how far apart in memory are t and t + 1?",
+    '("…", "…", "…", "…")', lambda: _TRUE, kind="value",
+    returns=("way", "addition", "stencil", "apart"),
+    insight="To keep the order, i has to be t // 10 and j has to be t % 10. Then t and t + 1 are "
+            "neighbours in memory, and the talk's purpose is served.",
+    misconceptions=(
+        Misconception("the same order", _said(way=WAYS[0]),
+                      "what are i and j for t = 0, 1, 2? Compare with the two loops."),
+        Misconception("backwards", _said(way=WAYS[2]),
+                      "t % 10 and t // 10 both rise; which of them turns faster?"),
+        Misconception("an addition depends", _said(add=FATES[1]),
+                      "no iteration of the addition reads what another one writes."),
+        Misconception("nothing breaks", _said(halve=FATES[0]),
+                      "the stencil has the distance (1, −1); put it into the order of t."),
+        Misconception("it is the same, so it is legal", _said(way=WAYS[0], halve=FATES[0]),
+                      "what are i and j for t = 0, 1, 2? Compare with the two loops."),
+        Misconception("neighbours", _said(apart=APART[0]),
+                      "from t to t + 1, which index of C changes, and how long is a row?"),
+        Misconception("the talk is right", _said(WAYS[0], FATES[0], FATES[0], APART[0]),
+                      "what are i and j for t = 0, 1, 2? Compare with the two loops."),
+        Misconception("a row and one more", _said(apart=APART[2]),
+                      "from t to t + 1 only one of the two indices changes, most of the time."),
+    ),
+)  # fmt: skip
+
+
+# ---- 08-inside -----------------------------------------------------------------------------------
+def _cores(rng: random.Random) -> list[Case]:
+    """Cores of several kinds, timed with more and more sums under way."""
+    drawn: list[Case] = []
+    for latency, units, lanes in ((4, 2, 8), (5, 1, 4), (3, 4, 4), (6, 2, 16)):
+        hertz = rng.randrange(20, 52) * 1e8
+        rates = [
+            min(sums / latency, units) * 2 * lanes * hertz * rng.uniform(0.985, 1.015)
+            for sums in range(1, latency * units + 4)
+        ]
+        drawn.append({"rates": rates, "lanes": lanes, "hertz": hertz})
+    return drawn
+
+
+def _inside(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int, int]:
+    latency = round(2 * lanes * hertz / rates[0])
+    units = round(max(rates) / (2 * lanes * hertz))
+    return latency, units, latency * units
+
+
+def _first_top(rates: Sequence[float]) -> int:
+    return rates.index(max(rates)) + 1
+
+
+INSIDE = Exercise(
+    "08-inside", "Look inside", 4,
+    "A core has some vector units; each begins a multiply-add on a vector in each cycle, and the "
+    "result comes `latency` cycles later. `rates` are FLOP/s, measured with 1, 2, 3 … vectors of "
+    "sums under way, each right to 2 %. A vector has `lanes` numbers, the core runs at `hertz` "
+    "cycles per second. Return whole numbers: (1) the latency in cycles, (2) the number of units, "
+    "(3) how many vectors of sums keep all of them busy.",
+    "inside(rates, lanes, hertz)", _inside, cases=_cores, lines=4,
+    returns=("latency", "units", "sums"),
+    insight="Latency times rate is what must be under way: it is the law of lesson 06 again, for "
+            "sums in place of lines. It says how large a tile in the registers has to be.",
+    misconceptions=(
+        Misconception("a multiply-add as one FLOP",
+                      lambda r, n, h: (round(n * h / r[0]), round(max(r) / (n * h)),
+                                       round(n * h / r[0]) * round(max(r) / (n * h))),
+                      "a multiply-add is two FLOPs."),
+        Misconception("lanes forgotten",
+                      lambda r, n, h: (round(2 * h / r[0]), round(max(r) / (2 * h)),
+                                       round(2 * h / r[0]) * round(max(r) / (2 * h))),
+                      "a vector holds `lanes` numbers."),
+        Misconception("the latency is enough",
+                      lambda r, n, h: (*_inside(r, n, h)[:2], _inside(r, n, h)[0]),
+                      "that many keep one unit busy."),
+        Misconception("the highest of the rates",
+                      lambda r, n, h: (*_inside(r, n, h)[:2], _first_top(r)),
+                      "at the top the rates differ by the clock's 2 % alone; which one is highest "
+                      "is chance."),
+        Misconception("all that were tried",
+                      lambda r, n, h: (*_inside(r, n, h)[:2], len(r)),
+                      "the list goes on after the top is reached."),
+        Misconception("one unit", lambda r, n, h: (_inside(r, n, h)[0], 1, _inside(r, n, h)[0]),
+                      "how many multiply-adds does the core begin in a cycle, at the top?"),
+        Misconception("latency of the whole core",
+                      lambda r, n, h: (_inside(r, n, h)[2], *_inside(r, n, h)[1:]),
+                      "a sum that is alone uses one unit: its rate tells the latency."),
+        Misconception("sums and units swapped",
+                      lambda r, n, h: (_inside(r, n, h)[0], *_inside(r, n, h)[:0:-1]),
+                      "the second number is how many units the core has."),
+        Misconception("cycles at the top",
+                      lambda r, n, h: (round(_inside(r, n, h)[0] / _inside(r, n, h)[1]),
+                                       *_inside(r, n, h)[1:]),
+                      "the latency follows from the rate of one sum alone."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (INNERMOST, LEGAL, PAIR, SKEW, SAME, VECTORISE, INSIDE, STENCIL)

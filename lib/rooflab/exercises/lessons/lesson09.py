@@ -1,0 +1,793 @@
+"""Exercises of lesson 09, search: how many schedules there are, how a beam walks, what it may say.
+
+Times and graphs are drawn so that every usual slip gives a value of its own. The figures of the
+claim are those that a public talk prints for a laptop's GPU.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations, count, product
+
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lessons.schedules import TILES
+
+
+def _apart(answers: Iterable[Sequence[object]]) -> bool:
+    """Whether no two of the answers to a list of cases are the same."""
+    seen = [repr(list(one)) for one in answers]
+    return len(set(seen)) == len(seen)
+
+
+# ---- 09-count ------------------------------------------------------------------------------------
+def _extents(rng: random.Random) -> list[Case]:
+    """Two to four loops, each with tile sizes that divide it."""
+    sides = (4, 6, 8, 9, 10, 12, 16, 18, 20, 24, 30, 32, 36, 40, 48)
+    return [{"extents": rng.sample(sides, loops)} for loops in (2, 3, 4, 3)]
+
+
+def _sizes(extent: int) -> list[int]:
+    """Tile sizes that make two loops of one: they divide it, and neither loop has one turn."""
+    return [tile for tile in range(2, extent) if extent % tile == 0]
+
+
+def _orders(loops: int, split: int) -> int:
+    """Orders in which every inner loop stands somewhere inside its outer one."""
+    return math.factorial(loops + split) // 2**split
+
+
+def _counted(
+    extents: Sequence[int],
+    orders: Callable[[int, int], int] = _orders,
+    ways: Callable[[Sequence[int]], int] = lambda split: math.prod(len(_sizes(n)) for n in split),
+    least: int = 0,
+) -> int:
+    """Schedules over all choices of loops that are split, at least ``least`` of them."""
+    return sum(
+        orders(len(extents), len(split)) * ways(split)
+        for size in range(least, len(extents) + 1)
+        for split in combinations(extents, size)
+    )
+
+
+def _common(split: Sequence[int]) -> int:
+    """Tile sizes that all of the split loops can have."""
+    return len(set.intersection(*({*_sizes(n)} for n in split))) if split else 1
+
+
+COUNT = Exercise(
+    "09-count", "How many schedules?", 3,
+    "A nest has loops of these lengths, and each of them is either left whole or split in two by a "
+    "tile size. A tile size divides the length, is larger than 1 and smaller than the length. The "
+    "loops may stand in any order in which every inner loop is somewhere inside its outer one. "
+    "Return how many schedules there are.",
+    "schedules(extents)", _counted, cases=_extents, lines=8,
+    insight="Three loops of 384 already have more schedules than can be measured in an hour. "
+            "Marks for vectors, threads and packing multiply that again.",
+    misconceptions=(
+        Misconception("every loop is split", lambda e: _counted(e, least=len(e)),
+                      "a loop may also be left whole."),
+        Misconception("any order", lambda e: _counted(e, lambda n, s: math.factorial(n + s)),
+                      "an inner loop cannot stand outside its outer one: which part of all orders "
+                      "does one such condition leave?"),
+        Misconception("tile sizes alone", lambda e: _counted(e, lambda n, s: 1),
+                      "for each choice of tile sizes there are many orders of the loops."),
+        Misconception("orders alone", lambda e: _counted(e, ways=lambda split: 1),
+                      "each loop that is split has several tile sizes to choose from."),
+        Misconception("1 and the length are tile sizes",
+                      lambda e: _counted(e, ways=lambda split: math.prod(
+                          len(_sizes(n)) + 2 for n in split)),
+                      "a tile of 1 or of the whole length makes no second loop; that loop counts "
+                      "as left whole."),
+        Misconception("a whole loop as two",
+                      lambda e: _orders(len(e), len(e)) * math.prod(len(_sizes(n)) + 1 for n in e),
+                      "a loop that is left whole is one loop, so there are fewer orders then."),
+        Misconception("one tile size for all", lambda e: _counted(e, ways=_common),
+                      "each loop may have a tile size of its own."),
+        Misconception("tile sizes added",
+                      lambda e: _counted(e, ways=lambda split: sum(len(_sizes(n)) for n in split)),
+                      "every tile size of one loop goes with every tile size of the next."),
+        Misconception("the inner loop right inside",
+                      lambda e: _counted(e, lambda n, s: math.factorial(n)),
+                      "an inner loop may stand anywhere inside its outer one, with others in "
+                      "between."),
+        Misconception("outer loops first",
+                      lambda e: _counted(e, lambda n, s: math.factorial(n) * math.factorial(s)),
+                      "an inner loop has to be inside its own outer loop, not inside all of them."),
+    ),
+)  # fmt: skip
+
+
+# ---- 09-register-tile ----------------------------------------------------------------------------
+def _processors(rng: random.Random) -> list[Case]:
+    """Register files with one best tile each; two of them are small for so long a wait."""
+    while True:
+        some = rng.choice((20, 24, 28, 40)), rng.choice((4, 5, 6, 8)), rng.choice((1, 2))
+        drawn: list[Case] = [
+            {"registers": registers, "lanes": rng.choice((4, 8, 16)), "latency": latency,
+             "units": units}
+            for registers, latency, units in (
+                (16, rng.choice((4, 5)), 2), (32, rng.choice((4, 5, 6)), 2), (16, 7, 2),
+                (16, rng.choice((13, 14)), 1), some,
+            )
+        ]  # fmt: skip
+        if all(_unique(**case) for case in drawn) and _separated(drawn, REGISTERS.misconceptions):
+            return drawn
+
+
+def _separated(cases: Sequence[Case], named: Sequence[Misconception]) -> bool:
+    """Whether no two misconceptions of an exercise give the same on all cases."""
+    return _apart([one.wrong(*case.values()) for case in cases] for one in named)
+
+
+Tile = tuple[int, int]
+
+
+def _fitting(
+    registers: int, sums: int, room: Callable[[int, int], int]
+) -> list[Tile]:  # rows, vectors
+    tiles = product(range(1, registers + 1), repeat=2)
+    return [(r, v) for r, v in tiles if r * v >= sums and room(r, v) <= registers]
+
+
+def _needed(rows: int, vectors: int) -> int:
+    """Registers: the sums, a row of B, and one number of A in all lanes."""
+    return rows * vectors + vectors + 1
+
+
+def _loads(rows: int, vectors: int) -> float:
+    return (rows + vectors) / (rows * vectors)
+
+
+def _register_tile(
+    registers: int, lanes: int, latency: int, units: int,
+    room: Callable[[int, int], int] = _needed,
+    score: Callable[[int, int], float] = _loads,
+    sums: int | None = None,
+) -> Tile:  # fmt: skip
+    least = latency * units if sums is None else sums
+    found = _fitting(registers, least, room)
+    rows, vectors = min(found, key=lambda one: (score(*one), -one[0])) if found else (0, 0)
+    return rows, vectors * lanes
+
+
+def _unique(registers: int, lanes: int, latency: int, units: int) -> bool:
+    """Whether one tile has fewer loads than all the others."""
+    scores = sorted(_loads(*one) for one in _fitting(registers, latency * units, _needed))
+    return bool(scores) and (len(scores) == 1 or scores[0] < scores[1] * (1 - 1e-9))
+
+
+REGISTERS = Exercise(
+    "09-register-tile", "A tile in registers", 3,
+    "A processor has vector registers of `lanes` numbers. It begins `units` multiply-adds of "
+    "vectors in every cycle, and each takes `latency` cycles. A tile of rows × vectors sums "
+    "stays in registers. For each step of k, its vectors of a row of B are loaded, and one number "
+    "of A after another into all lanes of one more register. Every sum then gets one multiply-add. "
+    "Choose the tile that fits, has enough sums to keep the processor busy, and needs the fewest "
+    "loads for each multiply-add. Return (1) its rows, (2) its columns, in numbers.",
+    "register_tile(registers, lanes, latency, units)", _register_tile, cases=_processors, lines=7,
+    returns=("rows", "columns"),
+    insight="With 16 registers of 8 lanes, this is a tile of 12 vectors of sums. Fast libraries "
+            "have kernels of that size for such processors.",
+    misconceptions=(
+        Misconception("room for the sums alone",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v),
+                      "what is multiplied stands in registers as well."),
+        Misconception("no register for A",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v + v),
+                      "the number of A needs a register, too."),
+        Misconception("a register for every number of A",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v + v + r),
+                      "the numbers of A come one after another, into the same register."),
+        Misconception("too few sums", lambda g, n, t, p: _register_tile(g, n, t, p, sums=1),
+                      "how many multiply-adds are begun before the first one ends? Each of them "
+                      "needs a sum of its own."),
+        Misconception("one unit", lambda g, n, t, p: _register_tile(g, n, t, p, sums=t + 1),
+                      "in every cycle, each unit begins one.",
+                      variants=(lambda g, n, t, p: _register_tile(g, n, t, p, sums=t),)),
+        Misconception("most sums",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: -r * v),
+                      "the largest tile need not have the fewest loads for each multiply-add."),
+        Misconception("just enough sums",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: r * v),
+                      "more sums than are needed do no harm, and they save loads."),
+        Misconception("fewest loads in all",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: r + v),
+                      "count the loads for each multiply-add."),
+        Misconception("vectors for columns",
+                      lambda g, n, t, p: _register_tile(g, 1, t, p),
+                      "a vector has `lanes` columns."),
+        Misconception("rows and columns swapped",
+                      lambda g, n, t, p: _register_tile(g, n, t, p)[::-1],
+                      "the rows come first, then the columns."),
+    ),
+)  # fmt: skip
+
+
+# ---- 09-beam, 09-width ---------------------------------------------------------------------------
+Children = Mapping[str, Sequence[str]]
+Seconds = Mapping[str, float]
+WORDS = ["tile", "swap", "pack", "unroll", "vector", "split", "copy", "share", "skew", "fuse"]
+
+
+def _graph(rng: random.Random, layers: int, most: int) -> Case:
+    """Schedules in layers, some of them reached in two ways; their times are all different."""
+    rows = [["as written"]]
+    for layer in range(1, layers + 1):
+        rows.append([f"{word} {layer}" for word in rng.sample(WORDS, rng.randrange(3, most + 1))])
+    children: dict[str, list[str]] = {}
+    for row, below in zip(rows, [*rows[1:], []]):
+        for name in row:
+            children[name] = rng.sample(below, min(len(below), rng.randrange(1, 4)))
+        for name in below:  # each is reached
+            if not any(name in children[one] for one in row):
+                children[rng.choice(row)].append(name)
+    names = list(children)
+    rng.shuffle(names)
+    times = rng.sample(range(12, 99), len(names))
+    seconds = {name: time / 1000 for name, time in zip(names, times)}
+    seconds["as written"] = 0.1
+    return {"children": {name: children[name] for name in names}, "seconds": seconds,
+            "start": "as written"}  # fmt: skip
+
+
+def _walk(
+    children: Children, seconds: Seconds, start: str, width: int, *,
+    parents: bool = True, slowest: bool = False, patient: bool = True, each: bool = False,
+) -> tuple[list[str], list[str], int]:  # fmt: skip
+    """A beam: what was kept at the end, what was timed, in order, and how often children came."""
+    kept, timed, seen = [start], [start], 1
+    fresh = kept
+    while True:
+        seen += sum(len(children[name]) for name in fresh)
+        below = [one for name in kept for one in children[name]]
+        new = [one for one in dict.fromkeys(below) if one not in timed]
+        if not new:
+            return kept, timed, seen
+        timed += new
+        if not patient and min(map(seconds.__getitem__, new)) > seconds[kept[0]]:
+            return kept, timed, seen
+        before = kept
+        if each:
+            groups = [[one for one in children[name] if one in new] for name in kept]
+            kept = sorted(
+                {x for group in groups for x in sorted(group, key=seconds.__getitem__)[:width]}
+                | {*(kept if parents else ())}, key=seconds.__getitem__,
+            )  # fmt: skip
+        else:
+            pool = [*kept, *new] if parents else new
+            kept = sorted(pool, key=seconds.__getitem__, reverse=slowest)[:width]
+        fresh = [name for name in kept if name not in before]
+
+
+def _beam(c: Children, s: Seconds, start: str, width: int, **other: bool) -> tuple[str, int]:
+    """The fastest at the end, and how many were timed."""
+    kept, timed, _ = _walk(c, s, start, width, **other)
+    return min(kept, key=s.__getitem__), len(timed)
+
+
+def _of_all(c: Children, s: Seconds, start: str, width: int, **other: bool) -> tuple[str, int]:
+    """The fastest of all that were timed, and how many that were."""
+    _, timed, _ = _walk(c, s, start, width, **other)
+    return min(timed, key=s.__getitem__), len(timed)
+
+
+def _beams(rng: random.Random) -> list[Case]:
+    """Four graphs, from greedy search to width 4."""
+    while True:
+        drawn = [
+            {**_graph(rng, layers, most), "width": width}
+            for width, layers, most in ((2, 4, 5), (3, 4, 6), (1, 3, 4), (4, 5, 7))
+        ]
+        every = [BEAM.reference, *(m.wrong for m in BEAM.misconceptions),
+                 *(other for m in BEAM.misconceptions for other in m.variants)]  # fmt: skip
+        if _apart([one(*case.values()) for case in drawn] for one in every):
+            return drawn
+
+
+BEAM = Exercise(
+    "09-beam", "Write the beam", 4,
+    "`children` says which schedules can be made of each schedule in one step, `seconds` how long "
+    "each one takes. Start with `start`, and time it. In a round, time all children of the kept "
+    "schedules that have not been timed yet. Of the kept and the new ones, keep the `width` "
+    "fastest. Stop when there is nothing new to time. Return (1) the fastest schedule that you "
+    "found, (2) how many schedules were timed.",
+    "beam(children, seconds, start, width)", _beam, cases=_beams, lines=8,
+    returns=("schedule", "timed"),
+    insight="Halide, TVM and tinygrad search in much this way. What differs is the moves, the "
+            "score, and what is measured.",
+    misconceptions=(
+        Misconception("greedy", lambda c, s, a, w: _beam(c, s, a, 1),
+                      "the `width` fastest go on, not the fastest alone."),
+        Misconception("parents are forgotten",
+                      lambda c, s, a, w: _beam(c, s, a, w, parents=False),
+                      "a schedule that was kept can be faster than all of its children; it stays "
+                      "among those to choose from.",
+                      variants=(lambda c, s, a, w: _of_all(c, s, a, w, parents=False),)),
+        Misconception("timed twice",
+                      lambda c, s, a, w: (_beam(c, s, a, w)[0], _walk(c, s, a, w)[2]),
+                      "two ways may lead to the same schedule; it is timed once."),
+        Misconception("the slowest are kept",
+                      lambda c, s, a, w: _beam(c, s, a, w, slowest=True),
+                      "a small time is good: which end of the sorted ones is kept?",
+                      variants=(lambda c, s, a, w: _of_all(c, s, a, w, slowest=True),)),
+        Misconception("one round without a gain ends it",
+                      lambda c, s, a, w: _beam(c, s, a, w, patient=False),
+                      "it goes on while there is something new to time, even after a round that "
+                      "brought nothing faster."),
+        Misconception("width of each", lambda c, s, a, w: _beam(c, s, a, w, each=True),
+                      "`width` schedules are kept in all, not of each parent.",
+                      variants=(lambda c, s, a, w: _beam(c, s, a, w, each=True, parents=False),)),
+        Misconception("everything is timed", lambda c, s, a, w: _beam(c, s, a, len(c)),
+                      "children of a schedule that was not kept are never timed."),
+        Misconception("the start is not counted",
+                      lambda c, s, a, w: (_beam(c, s, a, w)[0], _beam(c, s, a, w)[1] - 1),
+                      "the start is timed, too."),
+        Misconception("the time for the name",
+                      lambda c, s, a, w: (s[_beam(c, s, a, w)[0]], _beam(c, s, a, w)[1]),
+                      "the schedule itself is asked for, not its time."),
+        Misconception("one is kept too many", lambda c, s, a, w: _beam(c, s, a, w + 1),
+                      "`width` schedules go on in all, those that were kept before among them."),
+        Misconception("one round", lambda c, s, a, w: _beam(
+                          {k: v if k == a else [] for k, v in c.items()}, s, a, w),
+                      "the schedules that are kept have children, too."),
+    ),
+)  # fmt: skip
+
+
+def _least_width(children: Children, seconds: Seconds, start: str) -> int:
+    best = min(seconds, key=seconds.__getitem__)
+    return next(w for w in count(1) if _beam(children, seconds, start, w)[0] == best)
+
+
+def _finds(children: Children, seconds: Seconds, start: str) -> list[bool]:
+    """For width 1, 2, … whether the search finds the fastest of all."""
+    best = min(seconds, key=seconds.__getitem__)
+    every = range(1, len(children) + 1)
+    return [_beam(children, seconds, start, width)[0] == best for width in every]
+
+
+def _halving(children: Children, seconds: Seconds, start: str) -> int:
+    """The least width, looked for as if every wider search found it, too."""
+    found, low, high = _finds(children, seconds, start), 1, len(children)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if found[middle - 1] else (middle + 1, high)
+    return low
+
+
+def _last_failure(children: Children, seconds: Seconds, start: str) -> int:
+    found = _finds(children, seconds, start)
+    return max((at for at, one in enumerate(found, 1) if not one), default=0) + 1
+
+
+def _forgetful(children: Children, seconds: Seconds, start: str) -> int:
+    """The least width of a beam that keeps no parents."""
+    best = min(seconds, key=seconds.__getitem__)
+    walks = ((w, _walk(children, seconds, start, w, parents=False)[1]) for w in count(1))
+    return next(w for w, timed in walks if best in timed)
+
+
+def _ways(children: Children, start: str, goal: str) -> list[list[str]]:
+    """Every way from one schedule to another."""
+    if start == goal:
+        return [[start]]
+    return [[start, *rest] for one in children[start] for rest in _ways(children, one, goal)]
+
+
+def _rank(children: Children, seconds: Seconds, start: str, *, siblings: bool) -> int:
+    """The worst place on the best way: among siblings, or among all that are as far away."""
+    best = min(seconds, key=seconds.__getitem__)
+    rounds = [[start]]
+    while rounds[-1]:
+        rounds.append(list(dict.fromkeys(x for name in rounds[-1] for x in children[name])))
+
+    def place(way: Sequence[str], at: int) -> int:
+        group = children[way[at - 1]] if siblings else rounds[at]
+        return 1 + sum(seconds[one] < seconds[way[at]] for one in group)
+
+    return min(
+        max((place(way, at) for at in range(1, len(way) - 1)), default=1)
+        for way in _ways(children, start, best)
+    )
+
+
+def _crowd(rng: random.Random) -> Case:
+    """A graph in which width 2 finds the best and width 3 does not.
+
+    The third schedule of the first round has two fast children. With width 3 they push out the one
+    that leads to the best; width 4 has room for it.
+    """
+    names = [f"{word} {layer}" for word, layer in zip(rng.sample(WORDS, 10), "1112222334")]
+    first, way, third, end, goal_above, left, right, late, goal, last = names
+    children = {
+        "as written": [first, way, third], first: [end], way: [goal_above], third: [left, right],
+        end: [], goal_above: [goal], left: [late], right: [], late: [last], goal: [], last: [],
+    }  # fmt: skip
+    fast = sorted(rng.sample(range(12, 80), 7))
+    slow = rng.sample(range(81, 99), 3)
+    order = (goal, left, right, first, goal_above, way, third, end, late, last)
+    seconds = {name: time / 1000 for name, time in zip(order, [*fast, *slow])}
+    rows = rng.sample(list(children), len(children))
+    return {
+        "children": {name: rng.sample(children[name], len(children[name])) for name in rows},
+        "seconds": {"as written": 0.1, **seconds}, "start": "as written",
+    }  # fmt: skip
+
+
+def _trees(rng: random.Random) -> list[Case]:
+    """Four graphs; in one of them a wider beam loses what a narrower one finds."""
+    while True:
+        drawn = [_crowd(rng)]
+        while len(drawn) < 4:
+            one = _graph(rng, 4, 6)
+            if _goal_is_deep(one) and not _finds(**one)[0]:
+                drawn.append(one)
+        rng.shuffle(drawn)
+        if _separated(drawn, (*WIDTH.misconceptions, _TRUTH)):
+            return drawn
+
+
+def _goal_is_deep(case: Case) -> bool:
+    """Whether the fastest schedule is two steps or more from the start."""
+    seconds = case["seconds"]
+    return min(seconds, key=seconds.__getitem__) not in case["children"][case["start"]]
+
+
+_TRUTH = Misconception("truth", _least_width, "")
+
+WIDTH = Exercise(
+    "09-width", "How wide?", 3,
+    "The data are those of the exercise before, and so is the search. Return the least width with "
+    "which it finds the fastest of all schedules in `seconds`. All of them can be reached from "
+    "`start`.",
+    "least_width(children, seconds, start)", _least_width, cases=_trees, lines=4,
+    insight="A wider beam measures more, and still may lose what a narrower one finds. Something "
+            "fast can push out the schedule that would have led to the best one.",
+    misconceptions=(
+        Misconception("every wider one, too", _last_failure,
+                      "a wider search may miss what a narrower one finds: try the widths one after "
+                      "another.", variants=(_halving,)),
+        Misconception("parents are forgotten", _forgetful,
+                      "the kept schedules compete with the new ones for a place."),
+        Misconception("rank among siblings",
+                      lambda c, s, a: _rank(c, s, a, siblings=True),
+                      "all children of a round compete, those of other parents as well."),
+        Misconception("rank in its round",
+                      lambda c, s, a: _rank(c, s, a, siblings=False),
+                      "not all of that round are timed, and older schedules compete as well."),
+        Misconception("the last that misses", lambda c, s, a: _least_width(c, s, a) - 1,
+                      "with this width the search still misses the fastest one."),
+        Misconception("one more than needed", lambda c, s, a: _least_width(c, s, a) + 1,
+                      "a narrower search finds it."),
+        Misconception("wide enough for everything",
+                      lambda c, s, a: next(w for w in count(1) if _beam(c, s, a, w)[1] == len(c)),
+                      "that is where nothing is left out; the best one is found before."),
+        Misconception("how many were timed",
+                      lambda c, s, a: _beam(c, s, a, _least_width(c, s, a))[1],
+                      "the width is asked for, not what was timed."),
+        Misconception("greedy is enough", lambda c, s, a: 1,
+                      "with width 1 the search ends somewhere else."),
+    ),
+)  # fmt: skip
+
+
+# ---- 09-extract ----------------------------------------------------------------------------------
+Node = Sequence[object]  # its cost, and the classes of its arguments
+Classes = Mapping[str, Sequence[Node]]
+NEVER = 10**9  # cost of a class of which no term is known yet
+
+
+def _saturated(rng: random.Random) -> Case:
+    """Classes with nodes whose arguments lie behind them, and some that lead in a circle."""
+    names = rng.sample("pqrstuvw", rng.randrange(6, 9))
+    classes: dict[str, list[list[object]]] = {}
+    for at, name in enumerate(names):  # arguments stand later in this list
+        behind = names[at + 1 :]
+        nodes: list[list[object]] = []
+        for _ in range(rng.randrange(2, 4) if behind else 2):
+            many = min(len(behind), rng.choice((1, 1, 2)))
+            nodes.append([rng.randrange(1, 40), rng.sample(behind, many)])
+            if many == 1 and rng.random() < 0.3:
+                nodes[-1][1] = [*behind[:1], *behind[:1]]
+        if not behind or rng.random() < 0.3:
+            nodes.append([rng.randrange(60, 300), []])
+        classes[name] = nodes
+    for name in rng.sample(names[1:], 2):  # circles, cheap ones
+        back = rng.choice(names[: names.index(name) + 1])
+        classes[name].append([rng.randrange(1, 5), [back]])
+    order = rng.sample(names, len(names))
+    return {"classes": {name: classes[name] for name in order}, "root": names[0]}
+
+
+def _cheapest(classes: Classes, join: Callable[[list[int]], int] = sum, rounds: int = 100
+              ) -> dict[str, int]:  # fmt: skip
+    """The least cost of every class, by going over all of them until nothing changes."""
+    cost = dict.fromkeys(classes, NEVER)
+    for _ in range(rounds):
+        for name, nodes in classes.items():
+            options = [int(own) + join([cost[x] for x in args] or [0]) for own, args in nodes]
+            cost[name] = min([cost[name], *options])
+    return cost
+
+
+def _extracted(classes: Classes, root: str) -> int:
+    return _cheapest(classes)[root]
+
+
+def _chosen(classes: Classes, root: str, key: Callable[[Node], object]) -> int:
+    """The cost of the term that takes the least node by ``key`` in each class, off circles."""
+
+    def cost(name: str, above: frozenset[str]) -> int:
+        for own, args in sorted(classes[name], key=key):
+            below = above | {name}
+            if not any(arg in below for arg in args):
+                found = own + sum(cost(arg, below) for arg in args)
+                if found < NEVER:
+                    return found
+        return NEVER
+
+    return cost(root, frozenset())
+
+
+def _smallest(classes: Classes, root: str) -> int:
+    """The cost of the term with the fewest nodes; of several, the cheapest."""
+    best = dict.fromkeys(classes, (NEVER, NEVER))
+    for _ in range(100):
+        for name, nodes in classes.items():
+            for own, args in nodes:
+                nodes_below = 1 + sum(best[arg][0] for arg in args)
+                best[name] = min(best[name], (nodes_below, own + sum(best[arg][1] for arg in args)))
+    return best[root][1]
+
+
+def _shared(classes: Classes, root: str) -> int:
+    """The cost of the cheapest tree, with a class that it holds twice paid once."""
+    cost, used, total = _cheapest(classes), [root], 0
+    for name in used:
+        own, args = min(classes[name], key=lambda node: node[0] + sum(cost[x] for x in node[1]))
+        total += own
+        used += [arg for arg in dict.fromkeys(args) if arg not in used]
+    return total
+
+
+def _visited(classes: Classes, root: str) -> int:
+    """A walk that takes whatever it has seen before as free."""
+    seen: set[str] = set()
+
+    def cost(name: str) -> int:
+        if name in seen:
+            return 0
+        seen.add(name)
+        return min(own + sum(cost(arg) for arg in args) for own, args in classes[name])
+
+    return cost(root)
+
+
+def _graphs(rng: random.Random) -> list[Case]:
+    while True:
+        drawn: list[Case] = []
+        while len(drawn) < 3:
+            one = _saturated(rng)
+            if _cheapest(one["classes"], rounds=1)[one["root"]] < NEVER:
+                drawn.append(one)
+        every = [EXTRACT.reference, *(m.wrong for m in EXTRACT.misconceptions)]
+        if _apart([one(*case.values()) for case in drawn] for one in every):
+            return drawn
+
+
+EXTRACT = Exercise(
+    "09-extract", "The cheapest term", 3,
+    "`classes` is a saturated e-graph. It says for each class which nodes are in it: lists of a "
+    "node's own cost and the classes of its arguments. A term of a class is one of its nodes with "
+    "a term of each argument, and costs all of that together. An argument that stands twice is "
+    "paid twice. Some nodes lead back to their own class. Return the cost of the cheapest term of "
+    "the class `root`.",
+    "cheapest(classes, root)", _extracted, cases=_graphs, lines=7,
+    insight="To pay shared terms only once makes the choice NP-hard. Tools for it use this one, "
+            "or a solver.",
+    misconceptions=(
+        Misconception("the first node", lambda c, r: _chosen(c, r, lambda node: 0),
+                      "any node of a class may be taken, not just the first."),
+        Misconception("the cheapest node", lambda c, r: _chosen(c, r, lambda node: node[0]),
+                      "a node that is cheap in itself can have expensive arguments."),
+        Misconception("fewest nodes", _smallest,
+                      "a short term can cost more than a long one."),
+        Misconception("shared terms once", _shared,
+                      "an argument that stands twice is paid twice here."),
+        Misconception("arguments for nothing",
+                      lambda c, r: min(own for own, _ in c[r]),
+                      "the arguments of a node have to be computed, too."),
+        Misconception("the most expensive argument", lambda c, r: _cheapest(c, max)[r],
+                      "all arguments of a node are paid, not only the most expensive one."),
+        Misconception("one pass", lambda c, r: _cheapest(c, rounds=1)[r],
+                      "a class may become cheaper after those that use it were looked at; go on "
+                      "until nothing changes."),
+        Misconception("seen before, so free", _visited,
+                      "a class that was met before is not free: where it leads in a circle, that "
+                      "node cannot be taken at all."),
+        Misconception("the whole graph", lambda c, r: sum(own for nodes in c.values()
+                                                          for own, _ in nodes),
+                      "of each class that is needed, one node is taken."),
+        Misconception("the node of each class",
+                      lambda c, r: sum(min(own for own, _ in nodes) for nodes in c.values()),
+                      "only the classes that the term needs are paid."),
+    ),
+    errors=(
+        ("RecursionError", "in a circle",
+         "some nodes lead back to their own class: begin with the classes that have a node without "
+         "arguments, or remember what you are about to compute."),
+    ),
+)  # fmt: skip
+
+
+# ---- 09-impossible -------------------------------------------------------------------------------
+def _logs(rng: random.Random) -> list[Case]:
+    """Logs with rows that are possible, if odd, and rows that are not."""
+    drawn: list[Case] = []
+    for itemsize in (4, 8, 4):
+        n = rng.randrange(400, 900)
+        peak = rng.uniform(50e9, 200e9)
+        work, least = 2 * n**3 / peak, 3 * n * n * itemsize
+        bandwidths = {"memory": least / work * rng.uniform(3, 5)}
+        bandwidths["L2"] = bandwidths["memory"] * rng.uniform(4, 6)
+        log = _rows(rng, work, least, bandwidths)
+        rng.shuffle(log)
+        drawn.append({
+            "n": n, "itemsize": itemsize, "peak": peak, "bandwidths": bandwidths, "log": log,
+        })  # fmt: skip
+    return drawn
+
+
+def _rows(
+    rng: random.Random, work: float, least: int, bandwidths: Mapping[str, float]
+) -> list[list[object]]:
+    """Rows of seconds, level and bytes; ``work``: the least seconds, ``least``: the least bytes."""
+
+    def carry(level: str, times: float) -> int:
+        """Bytes that the level carries in so many times the least seconds."""
+        return int(bandwidths[level] * work * times)
+
+    return [
+        [work * rng.uniform(1.2, 1.6), "memory", int(least * rng.uniform(1.5, 2))],
+        [work * rng.uniform(1.05, 1.15), "memory", least],  # the very least: possible
+        [work * rng.uniform(30, 60), "L2", least * 60],  # slow, not impossible
+        [work * 2.2, "L2", carry("L2", rng.uniform(1.2, 1.9))],  # too much for memory, not for L2
+        [work * 1.4, "memory", carry("memory", rng.uniform(0.8, 1.2))],  # if both overlap
+        [work * rng.uniform(1.2, 1.4), "memory", int(least * rng.uniform(1.1, 1.25))],
+        [work * rng.uniform(0.7, 0.9), "memory", int(least * rng.uniform(1.4, 1.5))],  # peak
+        [work * rng.uniform(0.3, 0.45), "L2", int(least * rng.uniform(1.1, 1.3))],  # peak, far
+        [work * rng.uniform(1.5, 2), "L2", int(least * rng.uniform(0.75, 0.95))],  # bytes
+        [work * rng.uniform(1.5, 2), "memory", int(least * rng.uniform(0.3, 0.6))],  # bytes
+        [work * 1.5, "memory", carry("memory", rng.uniform(1.7, 2.4))],  # bandwidth
+        [work * 1.5, "L2", carry("L2", rng.uniform(1.7, 2.4))],  # bandwidth
+    ]
+
+
+def _judged(
+    n: int, itemsize: int, peak: float, bandwidths: Mapping[str, float],
+    log: Sequence[Sequence[object]], *,
+    flops: int = 2, matrices: int = 3, tests: str = "peak bytes rate", one: str = "",
+    added: bool = False, equal: bool = False, slow: float = math.inf,
+) -> list[bool]:  # fmt: skip
+    """Which rows are impossible. ``one``: whose bandwidth is taken for all levels."""
+    work, least = flops * n**3 / peak, matrices * n * n * itemsize
+    found = []
+    for seconds, level, moved in log:
+        carrying = moved / bandwidths[one or level]
+        found.append(
+            ("peak" in tests and seconds < work)
+            or ("bytes" in tests and (moved < least or (equal and moved == least)))
+            or ("rate" in tests and seconds < carrying)
+            or (added and seconds < work + carrying)
+            or seconds > slow * work
+        )
+    return found
+
+
+IMPOSSIBLE = Exercise(
+    "09-impossible", "Rows that cannot be true", 3,
+    "A search for a product of two n×n matrices left this log. Each row has the measured seconds, "
+    "a level, and the bytes that a simulator counted from and to that level. All matrices start "
+    "in memory, the result is only written, and the work overlaps with all that is carried. "
+    "`bandwidths` are those of the levels. Return a list that has True for every row that cannot "
+    "be true, and False for every other.",
+    "impossible(n, itemsize, peak, bandwidths, log)", _judged, cases=_logs, lines=5,
+    insight="A clock that was read too early, a result that was never checked, a simulator fed "
+            "with half of the loops. Each of them has led a search to a false winner.",
+    misconceptions=(
+        Misconception("the peak alone", lambda *a: _judged(*a, tests="peak"),
+                      "look at the bytes as well: can there be so few, and can they come so fast?"),
+        Misconception("no look at the peak", lambda *a: _judged(*a, tests="bytes rate"),
+                      "how long does the arithmetic take at the peak?"),
+        Misconception("no look at the least bytes", lambda *a: _judged(*a, tests="peak rate"),
+                      "each matrix has to cross every level at least once."),
+        Misconception("no look at the bandwidth", lambda *a: _judged(*a, tests="peak bytes"),
+                      "how long does a level need for so many bytes?"),
+        Misconception("memory's bandwidth for all", lambda *a: _judged(*a, one="memory"),
+                      "each level has a bandwidth of its own."),
+        Misconception("L2's bandwidth for all", lambda *a: _judged(*a, one="L2"),
+                      "each level has a bandwidth of its own; memory's is lower."),
+        Misconception("times added", lambda *a: _judged(*a, added=True),
+                      "the work and what is carried overlap, so neither alone may take longer."),
+        Misconception("a multiply-add as one FLOP", lambda *a: _judged(*a, flops=1),
+                      "a multiply-add is two FLOPs."),
+        Misconception("the result left out", lambda *a: _judged(*a, matrices=2),
+                      "the result has to be written."),
+        Misconception("the result read, too", lambda *a: _judged(*a, matrices=4),
+                      "the result is only written, so it crosses once."),
+        Misconception("the very least is too little", lambda *a: _judged(*a, equal=True),
+                      "the least that is possible is possible."),
+        Misconception("slow is impossible", lambda *a: _judged(*a, slow=10),
+                      "a schedule can always be slower."),
+        Misconception("possible for impossible", lambda *a: [not one for one in _judged(*a)],
+                      "True is for rows that cannot be true."),
+    ),
+)  # fmt: skip
+
+
+# ---- 09-claim-beam -------------------------------------------------------------------------------
+WORD = ("possible", "impossible")
+_PEAK = 14 * 128 * 2 * 1.4e9  # FLOP/s: cores, lanes, multiply-add, clock
+_LARGE = 18 * 128 * 2 * 1.4e9  # of the larger part, with 18 cores
+_RATE, _CUBE = 150e9, 1024**3
+_HONEST = (_RATE / _PEAK, 2 * _CUBE / _PEAK, WORD[1])
+
+
+def _told(
+    ratio: float = _HONEST[0], least: float = _HONEST[1], word: str = WORD[1]
+) -> Callable[[], tuple[float, float, str]]:
+    return lambda: (ratio, least, word)
+
+
+def _any_word(ratio: float, least: float) -> tuple[Callable[[], tuple[float, float, str]], ...]:
+    """The same figures with the other word, and each slip alone."""
+    return (
+        _told(ratio, least, WORD[0]), _told(ratio), _told(ratio, word=WORD[0]), _told(least=least),
+        _told(least=least, word=WORD[0]),
+    )  # fmt: skip
+
+
+CLAIM = Exercise(
+    "09-claim-beam", "Claim court: the beam on a laptop", 3,
+    "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, of "
+    "which a second has 1.4e9. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
+    "machine, the least seconds for a product with N = 1024 in fp32, and can a search have found "
+    "0.3 ms?",
+    '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,
+    returns=("byte/FLOP", "least seconds", "0.3 ms"),
+    insight="The printed 0.023 divides the bandwidth of one chip by the peak of a larger one. No "
+            "search beats the roof, so a time below it is a mistake in the clock or in the count.",
+    misconceptions=(
+        Misconception("the larger chip", _told(_RATE / _LARGE, 2 * _CUBE / _LARGE),
+                      "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given "
+                      "figures.", variants=_any_word(_RATE / _LARGE, 2 * _CUBE / _LARGE)),
+        Misconception("a multiply-add as one FLOP in the peak",
+                      _told(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK),
+                      "each lane does a multiply-add in a cycle, and that is two FLOPs.",
+                      variants=_any_word(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK)),
+        Misconception("a multiply-add as one FLOP in the product", _told(least=_CUBE / _PEAK),
+                      "a product has two FLOPs for each multiply-add.",
+                      variants=(_told(least=_CUBE / _PEAK, word=WORD[0]),)),
+        Misconception("the time of the bytes", _told(least=12 * 1024**2 / _RATE, word=WORD[0]),
+                      "the bytes are there sooner than the arithmetic is done; the longer of the "
+                      "two counts.", variants=(_told(least=12 * 1024**2 / _RATE),)),
+        Misconception("times added", _told(least=2 * _CUBE / _PEAK + 12 * 1024**2 / _RATE),
+                      "arithmetic and traffic can overlap; the least time is the longer of the "
+                      "two.",
+                      variants=(_told(least=2 * _CUBE / _PEAK + 12 * 1024**2 / _RATE,
+                                      word=WORD[0]),)),
+        Misconception("the ridge", _told(ratio=_PEAK / _RATE),
+                      "that is FLOP/byte, the ridge; byte/FLOP is asked for.",
+                      variants=(_told(_PEAK / _RATE, word=WORD[0]),)),
+        Misconception("faster than the roof", _told(word=WORD[0]),
+                      "compare 0.3 ms with the least time that you computed."),
+        Misconception("every lane product stored", _told(least=8 * _CUBE / _RATE),
+                      "the products are added up in registers; only the three matrices cross.",
+                      variants=(_told(least=8 * _CUBE / _RATE, word=WORD[0]),)),
+    ),
+)  # fmt: skip
+
+EXERCISES = (COUNT, REGISTERS, BEAM, WIDTH, TILES, EXTRACT, IMPOSSIBLE, CLAIM)

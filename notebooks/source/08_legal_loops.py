@@ -1,0 +1,503 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] tags=["core"]
+# # 08 · Loops you may reorder
+#
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
+#
+# **Which loops may change places, and what does it bring?**
+#
+# After this lesson you will be able to
+#
+# - **choose** the innermost loop by the steps that it takes through memory,
+# - **decide** whether an order of loops is legal, and **prove** that one is not,
+# - **repair** a nest of loops that may not be tiled as it stands,
+# - **write** a schedule that fills a vector unit,
+# - **judge** two claims about loops that are called the same,
+# - after the *Deeper* parts: **find** how many sums a core wants to have under way.
+#
+# It takes about 60 minutes, with the *Deeper* parts 80; a lecture shows some of it in 25. You need
+# lessons 01, 03 and 07.
+
+# %% tags=["core"]
+import rooflab as rl
+
+# %% [markdown] tags=["core"]
+# ## Six orders
+#
+# A tile is one way to change the order of the multiply-adds. There is a simpler one. The textbook's
+# product has three loops, i, j and k, and three loops can stand in six orders. The line within them
+# stays as it is:
+#
+# ```
+# C[i, j] += A[i, k] * B[k, j]
+# ```
+#
+# The next cell compiles all six for N = 496 and times them on one core of your machine. There is no
+# tile, and no library. **By what factor does the fastest of the six beat the slowest?** Guess.
+
+# %% tags=["core"]
+N = 496
+product = rl.gemm(N, N, N, accumulate=True)
+textbook = rl.loops.Nest({"i": N, "j": N, "k": N}, "C[i, j] += A[i, k] * B[k, j]")
+orders = {}
+for name in ("ijk", "ikj", "jik", "jki", "kij", "kji"):
+    orders[name] = textbook.reorder(*name).measure(product, samples=3)
+seconds = [one.median_s for one in orders.values()]
+first = rl.ask("08-orders", max(seconds) / min(seconds))
+first
+
+# %% tags=["core"]
+here = rl.this_machine(threads=1)
+rl.show.say(rl.conclude("08-orders", orders, here), after=first)
+
+# %% [markdown] tags=["core"]
+# <details><summary>What makes the difference? Open this when you have guessed</summary>
+#
+# The innermost loop turns most often, so look at what one turn of it does to each matrix. They are
+# stored row by row: the next number of a row is the next in memory, the next number of a column is
+# a whole row away.
+#
+# With j innermost, the program runs along a row of B and a row of C, and A[i, k] stays the same. Of a
+# line that is fetched, every number is used. With i innermost, it runs down a column of A and a column
+# of C: each turn touches two new lines, and uses one number of each.
+#
+# There is a second effect. A vector unit works on several neighbours at a time, and only in the first
+# case are the numbers neighbours.
+#
+# </details>
+#
+# ### Exercise 1 · The loop for the inside
+#
+# Count it, then. `operands` is a list of texts, one for each array of the line, such as
+# `["ik", "kj", "ij"]`. The letters are the loops in its brackets. Each array is stored so that its last
+# index runs through neighbours, and its rows are much longer than a line. A line has `line` bytes, a
+# number `itemsize`. Suppose that a cache keeps just the line in use of each array. For an innermost
+# loop, each array then costs per turn: nothing if the loop is not among its indices, a share of a
+# line if it is the last one, and else a whole line. Return (1) the loop whose turn fetches the fewest
+# lines, (2) how many lines it fetches.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "08-innermost"}
+def innermost(operands, itemsize, line):
+    # BEGIN SOLUTION
+    def lines(loop):
+        touched = [one for one in operands if loop in one]
+        return sum(itemsize / line if one[-1] == loop else 1 for one in touched)
+
+    best = min(set("".join(operands)), key=lines)
+    return best, lines(best)
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("08-innermost", innermost)
+
+# %% [markdown] tags=["core"]
+# Your function can do more than the product. An image with channels can be stored as `nchw` or as
+# `nhwc`. That is another layout, and another loop is the best one for the inside.
+#
+# ## Another line, and it breaks
+#
+# All six orders gave the same product. Here is a line that is as simple, on an array of 7 × 7:
+#
+# ```
+# A[i, j] = A[i-1, j+1] * 0.5
+# ```
+#
+# It takes the number one row up and one column to the right, and halves it. Programs that
+# follow heat or waves through time are made of such lines; they are called *stencils*. Run it in both
+# orders:
+
+# %% tags=["core", "nbval-check-output"]
+import numpy as np
+
+stencil = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i, j] = A[i-1, j+1] * 0.5")
+swapped = stencil.interchange("i", "j")
+start = np.arange(49.0).reshape(7, 7)
+print("rows first:   ", stencil.run("python", A=start)["A"][3])
+print("columns first:", swapped.run("python", A=start)["A"][3])
+
+# %% [markdown] tags=["core"]
+# Nothing warned you, and the numbers are wrong. Why here, and not with the product?
+#
+# Some words for it. An **iteration** is one run of the line, written S(i, j). The iteration S(1, 1)
+# writes A[1, 1]. The iteration S(2, 0) reads it. So there is a **dependence**: S(1, 1) must run
+# first. Row by row it does. Column by column, the whole column 0 comes before column 1, so S(2, 0) runs
+# first and reads the old number. An order is **legal** if for each dependence the iteration that must
+# run first does. The course asks that of every pair that touches the same number, if one of the two
+# writes it:
+
+# %% tags=["core", "nbval-check-output"]
+swapped.check()
+
+# %% [markdown] tags=["core"]
+# The two iterations that it names are a **counterexample**: one pair is enough to convict an order.
+#
+# In the picture a dot is an iteration, and an arrow goes from the one that must run first to the one
+# that waits for it. Change the order, and see which arrows turn red. Is there a way to run column
+# by column, so that no arrow is red? Try the *skew*.
+
+# %% tags=["core"]
+rl.loops.space(stencil)
+
+# %% [markdown] tags=["core"]
+# ### Vote, or choose for yourself
+#
+# In the product, C[i, j] is read and written N times, so there are dependences, too. Why were all six
+# orders legal?
+#
+# <details><summary><b>A</b> They were not: sums came out in another order.</summary>
+#
+# Look at one number C[i, j]. In each of the six orders its N products are added with k rising, one
+# after the other. Not even the rounding differs.
+#
+# </details>
+#
+# <details><summary><b>B</b> Additions may be done in any order.</summary>
+#
+# Not with rounding: in `fp32`, (a + b) + c and a + (b + c) can differ in the last digits. If k ran
+# backwards, the result would do so, and a check that is strict says no.
+#
+# </details>
+#
+# <details><summary><b>C</b> The iterations that depend on each other differ in k alone.</summary>
+#
+# **Right.** S(i, j, 0) must run before S(i, j, 1), and so on. As long as k rises, that holds wherever
+# the loop of k stands.
+#
+# </details>
+#
+# <details><summary><b>D</b> A and B are only read.</summary>
+#
+# True, and what is only read brings no dependence. But C is written.
+#
+# </details>
+#
+# ## Distances
+#
+# Nobody wants to test millions of pairs. In most programs a dependence looks the same everywhere. In
+# the stencil it goes from (i, j) to (i + 1, j − 1): its **distance** is (1, −1). In the product it is
+# (0, 0, 1). A distance in the original order always begins, after any zeros, with a positive number:
+# the outermost loop that differs must have moved on.
+#
+# Change the order of the loops, and the numbers of the distance change places in the same way. Here
+# (1, −1) becomes (−1, 1). It begins with a negative number, so the iteration that has to wait runs
+# first. That is the whole test.
+#
+# ### Exercise 2 · What an order breaks
+#
+# `distances` is a list of distances, each a list with a number for each loop, the outermost first.
+# `order` says how the loops are put: `order[0]` is the number of the loop that is outermost now, and
+# so on. Return the list of those distances that the new order breaks, unchanged and in the order
+# in which they came.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "08-legal"}
+def broken(distances, order):
+    # BEGIN SOLUTION
+    return [one for one in distances if [one[loop] for loop in order] < [0] * len(order)]
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("08-legal", broken)
+
+# %% [markdown] tags=["core"]
+# ## Tiles are an order, too
+#
+# Lesson 07 tiled the product and did not ask. Is a tile always legal? Here is the stencil in tiles of 2 ×
+# 2:
+
+# %% tags=["core", "nbval-check-output"]
+stencil.tile({"i": 2, "j": 2}).check()
+
+# %% [markdown] tags=["core"]
+# ### Exercise 3 · Convict a tile
+#
+# A nest runs i from 0 to `rows` − 1 and, inside it, j from 0 to `columns` − 1. Iteration (i, j) reads
+# what iteration (i − `back`, j + `ahead`) wrote, if there is such an iteration. Now the nest runs in
+# tiles of `tile` × `tile`: row by row of tiles, and within a tile as before. Return the first
+# iteration, in the original order, that reads too early, and the one that it should have waited for:
+# ((i, j), (i − back, j + ahead)).
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "08-pair"}
+def pair(rows, columns, back, ahead, tile):
+    # BEGIN SOLUTION
+    def when(i, j):
+        return i // tile, j // tile, i, j
+
+    for i in range(back, rows):
+        for j in range(columns - ahead):
+            if when(i, j) < when(i - back, j + ahead):
+                return (i, j), (i - back, j + ahead)
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("08-pair", pair)
+
+# %% [markdown] tags=["core"]
+# ## Lean it, then tile it
+#
+# The trouble is the −1: the dependence points back in j. So count j in another way. Let j' = j + i,
+# which is called a **skew**. In the picture the rows lean. Nothing has changed in what runs when; only
+# the names of the iterations are others. The distance is now (1, −1 + 1) = (1, 0). No number in it is
+# negative any more, so both loops may change places, and tiles are legal:
+
+# %% tags=["core", "nbval-check-output"]
+leaning = stencil.skew("j", by="i")
+print(leaning.interchange("i", "j").check())
+print(leaning.tile({"i": 2, "j": 2}).check())
+print(leaning.interchange("i", "j").code())
+
+# %% [markdown] tags=["core"]
+# ### Exercise 4 · How much it has to lean
+#
+# Each dependence of a nest of two loops has a distance (d, e). With a skew by `f`, j' = j + f · i, it
+# becomes (d, e + f · d). Any tile is legal if no number of any distance is negative. `distances` is
+# a list of pairs, legal in the original order. Return the least whole `f`, 0 or more, with which the
+# nest may be tiled.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "08-skew"}
+def least_skew(distances):
+    # BEGIN SOLUTION
+    factor = 0
+    while any(e + factor * d < 0 for d, e in distances):
+        factor += 1
+    return factor
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("08-skew", least_skew)
+
+# %% [markdown] tags=["core"]
+# ## Claim court: one loop for two
+#
+# Two loops can be *coalesced* into one that counts through all of their iterations: a GPU does so
+# when it numbers its threads. A talk does it with these loops, and says that both programs are the same:
+#
+# ```
+# for i in range(10):              for t in range(100):
+#     for j in range(10):              S(t % 10, t // 10)
+#         S(i, j)
+# ```
+#
+# It also says what it is good for: threads with neighbouring numbers t then touch neighbours in
+# memory. On trial: both sentences. Print the first few iterations of each program, if you like.
+#
+# ### Exercise 5 · The same?
+#
+# Set `verdict` to four words, in this order:
+#
+# 1. what the loop over t does: `"the same order"`, `"the loops interchanged"` or `"the inner loop
+#    backwards"`;
+# 2. whether it is `"legal"` or `"illegal"` in place of the two loops if S(i, j) is
+#    `C[i, j] = A[i, j] + B[i, j]`;
+# 3. the same if S(i, j) is `A[i, j] = A[i-1, j+1] * 0.5`, with a row above and a column beside;
+# 4. how far apart in memory are the numbers C[i, j] of t and t + 1, most of the time: `"1 number"`, `"10
+#    numbers"` or `"11 numbers"`.
+
+# %% tags=["core", "answer"] rooflab={"exercise": "08-claim-same"}
+# BEGIN SOLUTION
+verdict = ("the loops interchanged", "legal", "illegal", "10 numbers")
+# END SOLUTION
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("08-claim-same", verdict)
+
+# %% [markdown] tags=["core"]
+# ## Who has to check?
+#
+# [Loopy](https://documen.tician.de/loopy/) is a program that writes loops for you. We gave version
+# 2025.2 of it the stencil, and asked for i outside, then for j outside. It wrote both programs and said
+# nothing, though they compute different numbers. Its tutorial says that its loops are without order
+# unless you give one, and that a program is correct only if every order gives a valid result.
+#
+# ### Vote, or choose for yourself
+#
+# Who made the mistake?
+#
+# <details><summary><b>A</b> Loopy. It should have refused one of the two.</summary>
+#
+# Which one? By its rules nothing says that rows come first.
+#
+# </details>
+#
+# <details><summary><b>B</b> We did.</summary>
+#
+# **Right.** By its rules the stencil is no correct program, because not every order gives the same
+# result. That is a promise of the author. Nobody checks it, so whoever uses such a tool has to.
+#
+# </details>
+#
+# <details><summary><b>C</b> Nobody. Both results are right.</summary>
+#
+# They differ, and only one of them is what the two loops meant.
+#
+# </details>
+#
+# <details><summary><b>D</b> The compiler that compiled the two programs.</summary>
+#
+# It got two programs, each with its order written down, and kept to it.
+#
+# </details>
+#
+# In some tools the author vouches for the order, as here. Others test the dependences as you just
+# did, and others again offer only steps that cannot break anything. Lesson 09 has a map of them.
+#
+# ## Lanes
+#
+# A vector unit does the same operation on several numbers at a time. Each of its places is a **lane**:
+# with 8 lanes, eight multiply-adds are one instruction. The turns of a loop can become lanes if there is
+# no dependence among the eight. Take the sum over k, then take j:
+
+# %% tags=["core", "nbval-check-output"]
+print(textbook.split("k", 8).vectorize("ki").check())
+print(textbook.split("j", 8).reorder("i", "k", "jo", "ji").vectorize("ji").check())
+
+# %% [markdown] tags=["core"]
+# `split` cuts a loop in two: `jo` counts the groups of eight, `ji` the eight in a group. The loop of k
+# cannot be taken: all of its turns add to the same number. The way out is named in the refusal. Let
+# each lane add to a sum of its own, and add up the eight in the end. That changes the order of the
+# additions, so a compiler does it only if you allow it. Now you know why the order ijk is slow, and why
+# ikj is fast with the same compiler.
+#
+# ### Exercise 6 · Eight lanes
+#
+# Write a schedule for the product: `nest` is a nest like `textbook`, of other sizes. Return what comes
+# of it when you have split, reordered and marked its loops. It must be legal. Its innermost loop must be
+# a vector of 8 lanes. Its first cache has 4 KiB in lines of 64 bytes, and the schedule may move at most
+# 1.5 times as many bytes below it as ours, simulated.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "08-vectorise"}
+def vectorised(nest):
+    # BEGIN SOLUTION
+    return nest.reorder("i", "k", "j").split("j", 8).vectorize("ji")
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("08-vectorise", vectorised)
+
+# %% [markdown] tags=["core"]
+# ## Many sums at a time
+#
+# There is one thing left that the order decides. A core can begin a multiply-add in each cycle, but
+# the result of one comes some cycles later. Where each has to wait for the one before, as in one sum, the
+# core is idle most of the time. So give it several sums that know nothing of each other.
+#
+# In the next cell k is the loop around the lanes, and the eight sums of a vector stay in a register
+# while k runs. First the program does this for one row of C at a time, then for 2, 4 and 8 rows.
+# **By what factor are eight rows faster than one?** Guess.
+
+# %% tags=["core"]
+rows = {}
+for count in (1, 2, 4, 8):
+    cut = textbook.split("j", 8).split("i", count).reorder("io", "jo", "k", "ii", "ji")
+    rows[count] = cut.unroll("ii").vectorize("ji").measure(product)
+second = rl.ask("08-rows", rows[1].median_s / rows[8].median_s)
+second
+
+# %% tags=["core"]
+rl.show.say(rl.conclude("08-rows", rows, here), after=second)
+
+# %% tags=["core"]
+rl.live.roofline(
+    here, measurements=[*orders.values(), *rows.values()], ops=["gemm"], n=N, cache="warm",
+    after=(first, second),
+)  # fmt: skip
+
+# %% [markdown] tags=["core"]
+# All of these points lie one above the other: the same multiply-adds, on the same operands, counted once.
+# The order of the loops alone has lifted them.
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: what a core is like inside
+#
+# How many sums does a core want? Suppose it has `units` vector units, each begins a multiply-add in
+# each cycle, and a result comes after `latency` cycles. With few sums under way, each sum gets one
+# multiply-add in `latency` cycles. With many, all units are busy.
+#
+# ### Exercise 7 · Look inside
+#
+# `rates` are FLOP/s as measured, with 1, 2, 3 … vectors of sums under way. The clock was right to 2 %,
+# and the list is long enough to reach the top. A vector has `lanes` numbers, the core runs at `hertz`
+# cycles per second. Return whole numbers: (1) the latency in cycles, (2) how many units the core
+# has, (3) how many vectors of sums it takes to keep them all busy.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "08-inside"}
+def inside(rates, lanes, hertz):
+    # BEGIN SOLUTION
+    each = [rate / (2 * lanes * hertz) for rate in rates]
+    latency = round(1 / each[0])
+    units = round(max(each))
+    return latency, units, latency * units
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("08-inside", inside)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: tiles through time
+#
+# Some programs sweep over a line of cells again and again. Where the line is longer than the cache,
+# each sweep t fetches all of it once more:
+#
+# ```
+# for t in range(T):
+#     for x in range(1, X):
+#         A[x] = A[x-1] * 0.25 + A[x] * 0.5 + A[x+2] * 0.25
+# ```
+#
+# A tile would do several sweeps over some cells while they are near. As it stands, no tile is legal: a
+# cell reads two to the right, and there the sweep before must have been.
+#
+# ### Exercise 8 · Tiles on a slant
+#
+# `nest` is such a program, with the loops `t` and `x`. L1 has 1 KiB in lines of 64 bytes. Return a legal
+# schedule with tiles that do several sweeps while their cells are in L1. Below L1 it may move at most
+# twice as many bytes as ours.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "08-stencil-tiles"}
+def slanted(nest):
+    # BEGIN SOLUTION
+    return nest.skew("x", "t", 2).tile({"t": 8, "x": 64})
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("08-stencil-tiles", slanted)
+
+# %% [markdown] tags=["core"]
+# ## What you can do now
+#
+# - **Choose** the innermost loop: its turns should step to neighbours, or not at all.
+# - **Decide** by distances: put in the new order, each of them has to begin with a positive number. One
+#   pair of iterations **proves** that an order is wrong.
+# - **Repair** with a skew what may not be tiled.
+# - **Write** a schedule that fills the lanes, and keeps several sums under way.
+# - And if you went deeper: **find** latency and units of a core from its rates.
+#
+# There are more orders than anyone wants to try by hand, and most of them are legal. Go on with
+# lesson 09, which lets the machine try.
+
+# %% tags=["core"]
+rl.my_guesses()
+
+# %% tags=["core"]
+rl.progress("08")

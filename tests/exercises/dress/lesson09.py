@@ -1,0 +1,385 @@
+"""Answers to lesson 09 in unusual dress: one line a case (see test_dress.py)."""
+
+SIZES = "d = lambda n: sum(n % t == 0 for t in range(2, n))"
+BEAM = (
+    "    def search(width):\n"
+    "        kept, timed = [start], {start}\n"
+    "        while True:\n"
+    "            new = {x for one in kept for x in children[one]} - timed\n"
+    "            if not new:\n"
+    "                return kept[0]\n"
+    "            timed |= new\n"
+    "            kept = sorted([*kept, *new], key=seconds.get)[:width]\n"
+)
+FITTING = (
+    "    tiles = [(r, v) for r in range(1, 99) for v in range(1, 99)"
+    " if r*v + v + 1 <= registers and r*v >= latency*units]\n"
+)
+COST = (
+    "    cost = {name: float('inf') for name in classes}\n"
+    "    for _ in range(50):\n"
+    "        for name in classes:\n"
+)
+
+
+def tile(room: str = "r*v + v + 1", sums: str = "latency*units", key: str = "(r + v)/(r*v)") -> str:
+    """Source of a register tile by other rules."""
+    return (
+        "def answer(registers, lanes, latency, units):\n"
+        "    tiles = [(r, v) for v in range(1, 60) for r in range(60, 0, -1)"
+        f" if {room} <= registers and r*v >= {sums}]\n"
+        f"    r, v = min(tiles, key=lambda rv: (lambda r, v: {key})(*rv), default=(0, 0))\n"
+        "    return r, v*lanes"
+    )
+
+
+def log(test: str) -> str:
+    """Source of a judgement of every row."""
+    return (
+        "def answer(n, itemsize, peak, bandwidths, log):\n"
+        f"    return [bool({test}) for s, level, b in log]"
+    )
+
+
+RIGHT = [
+    ("09-count",
+     "def answer(extents):\n"
+     "    from itertools import combinations\n"
+     f"    {SIZES}\n"
+     "    n = len(extents)\n"
+     "    return sum(math.factorial(n + s) // 2**s * math.prod(map(d, chosen))\n"
+     "               for s in range(n + 1) for chosen in combinations(extents, s))"),
+    ("09-count",
+     "def answer(extents, split=0, ways=1, whole=0):\n"
+     "    if not extents:\n"
+     "        return ways * math.factorial(whole + 2*split) / 2**split\n"
+     "    first, *rest = extents\n"
+     f"    {SIZES}\n"
+     "    return answer(rest, split + 1, ways*d(first), whole) + answer(rest, split, ways, whole + "
+     "1)"),
+    ("09-count",
+     "def answer(extents):\n"
+     "    counts = np.array([1])  # by how many are split: a product of polynomials\n"
+     "    for n in extents:\n"
+     "        counts = np.convolve(counts, [1, sum(n % t == 0 for t in range(2, n))])\n"
+     "    return sum(int(c) * math.factorial(len(extents) + s) // 2**s for s, c in "
+     "enumerate(counts))"),
+    ("09-count",
+     "def answer(extents):\n"
+     "    from itertools import permutations, product\n"
+     "    total = 0\n"
+     "    for tiles in product(*([1, *(t for t in range(2, n) if n % t == 0)] for n in extents)):\n"
+     "        s = sum(t > 1 for t in tiles)\n"
+     "        total += Fraction(math.factorial(len(tiles) + s), 2**s)\n"
+     "    return total"),
+    ("09-register-tile",
+     "def answer(registers, lanes, latency, units):\n" + FITTING +
+     "    r, v = min(tiles, key=lambda t: 1/t[0] + 1/t[1])\n"
+     "    return r, v*lanes"),
+    ("09-register-tile",
+     "def answer(registers, lanes, latency, units):\n"
+     "    best = None\n"
+     "    for v in range(1, registers):\n"
+     "        r = (registers - 1 - v) // v  # as many rows as there is room for\n"
+     "        if r > 0 and r*v >= latency*units:\n"
+     "            load = (r + v)/(r*v)\n"
+     "            if best is None or load < best[0]:\n"
+     "                best = load, r, v*lanes\n"
+     "    return best[1:]"),
+    ("09-register-tile",
+     "def answer(registers, lanes, latency, units):\n" + FITTING +
+     "    tiles.sort(key=lambda t: -t[0]*t[1]/(t[0] + t[1]))\n"
+     "    return {'rows': tiles[0][0], 'columns': tiles[0][1]*lanes}"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], [start]\n"
+     "    while True:\n"
+     "        new = []\n"
+     "        for name in kept:\n"
+     "            for child in children[name]:\n"
+     "                if child not in timed:\n"
+     "                    timed.append(child)\n"
+     "                    new.append(child)\n"
+     "        if len(new) == 0:\n"
+     "            return kept[0], len(timed)\n"
+     "        kept = sorted(kept + new, key=lambda one: seconds[one])[:width]"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    import heapq\n"
+     "    def go(kept, timed):\n"
+     "        new = {c for k in kept for c in children[k]}.difference(timed)\n"
+     "        if not new:\n"
+     "            return min(timed, key=seconds.get), np.int64(len(timed))\n"
+     "        return go(heapq.nsmallest(width, {*kept, *new}, seconds.__getitem__), timed | new)\n"
+     "    return go({start}, {start})"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    done, kept = {start: seconds[start]}, [start]\n"
+     "    again = True\n"
+     "    while again:\n"
+     "        again = False\n"
+     "        for name in list(kept):\n"
+     "            for child in children[name]:\n"
+     "                again |= child not in done\n"
+     "                done[child] = seconds[child]\n"
+     "        kept = sorted(done, key=done.get)[:width]\n"
+     "    return {'schedule': kept[0], 'timed': len(done)}"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal = min(seconds, key=seconds.get)\n"
+     "    return next(w for w in range(1, len(children) + 1) if search(w) == goal)"),
+    ("09-width",
+     "def answer(children, seconds, start, width=1):\n" + BEAM +
+     "    if seconds[search(width)] == min(seconds.values()):\n"
+     "        return width\n"
+     "    return answer(children, seconds, start, width + 1)"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    times = [seconds[search(w + 1)] for w in range(len(children))]\n"
+     "    return int(np.argmin(times)) + 1"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 4, 'ji': 4, 'ki': 4})"),
+    ("09-tiles", "lambda n: n.tile({'k': 24, 'i': 24, 'j': 24}).tile({'ki': 4, 'ii': 4, 'ji': 4})"),
+    ("09-tiles",
+     "def answer(nest):\n"
+     "    for name, size in (('i', 24), ('j', 24), ('k', 24), ('ii', 4), ('ji', 4), ('ki', 4)):\n"
+     "        nest = nest.split(name, size)\n"
+     "    return nest.reorder('io', 'jo', 'ko', 'iio', 'jio', 'kio', 'iii', 'jii', 'kii')"),
+    ("09-extract",
+     "def answer(classes, root):\n" + COST +
+     "            cost[name] = min(own + sum(map(cost.get, args)) for own, args in classes[name])\n"
+     "    return cost[root]"),
+    ("09-extract",
+     "def answer(classes, root, above=()):\n"
+     "    costs = [own + sum(answer(classes, one, (*above, root)) for one in args)\n"
+     "             for own, args in classes[root] if not {root, *above} & {*args}]\n"
+     "    return min(costs, default=math.inf)"),
+    ("09-extract",
+     "def answer(classes, root):\n"
+     "    import heapq\n"
+     "    done = {}  # as Dijkstra's: the cheapest class that is not settled yet is settled\n"
+     "    while root not in done:\n"
+     "        ready = [(c + sum(done[a] for a in args), name) for name, nodes in classes.items()\n"
+     "                 if name not in done for c, args in nodes if done.keys() >= {*args}]\n"
+     "        cost, name = min(ready)\n"
+     "        done[name] = cost\n"
+     "    return Fraction(done[root])"),
+    ("09-impossible",
+     log("s < 2*n**3/peak or b < 3*n*n*itemsize or s*bandwidths[level] < b")),
+    ("09-impossible",
+     "def answer(n, itemsize, peak, bandwidths, log):\n"
+     "    rates = [2*n**3/s > peak for s, _, _ in log]\n"
+     "    few = [b / itemsize / n**2 < 3 for _, _, b in log]\n"
+     "    fast = [b/s > bandwidths[level] for s, level, b in log]\n"
+     "    return np.logical_or.reduce([rates, few, fast])"),
+    ("09-impossible",
+     "def answer(n, itemsize, peak, bandwidths, log):\n"
+     "    return [1 if max(2*n**3/peak, b/bandwidths[l]) > s or b < 3*n*n*itemsize else 0\n"
+     "            for s, l, b in log]"),
+    ("09-claim-beam", "(0.0299, 0.000428, 'impossible')"),
+    ("09-claim-beam", "(150e9/(14*128*2*1.4e9), 2*1024**3/5.0176e12, 'impossible')"),
+    ("09-claim-beam",
+     "{'byte/FLOP': 0.0299, 'least seconds': 4.28e-4, '0.3 ms': 'Impossible'}"),
+]  # fmt: skip
+
+WRONG = [
+    ("09-count",
+     "def answer(extents):\n"
+     f"    {SIZES}\n"
+     "    n = len(extents)\n"
+     "    return math.factorial(2*n) // 2**n * math.prod(map(d, extents))", "every loop is split"),
+    ("09-count",
+     "def answer(extents):\n"
+     f"    {SIZES}\n"
+     "    n = len(extents)\n"
+     "    return math.factorial(2*n) // 2**n * math.prod(d(e) + 1 for e in extents)",
+     "a whole loop as two"),
+    ("09-count",
+     f"def answer(extents):\n    {SIZES}\n    return math.prod(d(e) + 1 for e in extents)",
+     "tile sizes alone"),
+    ("09-count",
+     "def answer(extents):\n"
+     "    counts = np.array([1])\n"
+     "    for n in extents:\n"
+     "        counts = np.convolve(counts, [1, sum(n % t == 0 for t in range(1, n + 1))])\n"
+     "    return sum(int(c) * math.factorial(len(extents) + s) // 2**s for s, c in "
+     "enumerate(counts))", "1 and the length are tile sizes"),
+    ("09-count",
+     "def answer(extents):\n"
+     "    counts = np.array([1])\n"
+     "    for n in extents:\n"
+     "        counts = np.convolve(counts, [1, sum(n % t == 0 for t in range(2, n))])\n"
+     "    return sum(int(c) * math.factorial(len(extents) + s) for s, c in enumerate(counts))",
+     "any order"),
+    ("09-count",
+     f"def answer(extents):\n    {SIZES}\n"
+     "    return math.factorial(len(extents)) * math.prod(d(e) + 1 for e in extents)",
+     "the inner loop right inside"),
+    ("09-register-tile", tile("r*v"), "room for the sums alone"),
+    ("09-register-tile", tile("r*v + v"), "no register for A"),
+    ("09-register-tile", tile("r*v + v + r"), "a register for every number of A"),
+    ("09-register-tile", tile(sums="1"), "too few sums"),
+    ("09-register-tile", tile(sums="latency"), "one unit"),
+    ("09-register-tile", tile(key="-r*v"), "most sums"),
+    ("09-register-tile", tile().replace("v*lanes", "v"), "vectors for columns"),
+    ("09-register-tile", tile().replace("r, v*lanes", "v*lanes, r"), "rows and columns swapped"),
+    ("09-register-tile", tile(key="r + v"), "fewest loads in all"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], {start}\n"
+     "    while True:\n"
+     "        new = {c for name in kept for c in children[name]} - timed\n"
+     "        if not new:\n"
+     "            return kept[0], len(timed)\n"
+     "        timed |= new\n"
+     "        kept = sorted(new, key=seconds.get)[:width]", "parents are forgotten"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    best, timed = start, {start}\n"
+     "    while True:\n"
+     "        new = set(children[best]) - timed\n"
+     "        if not new:\n"
+     "            return best, len(timed)\n"
+     "        timed |= new\n"
+     "        best = min({best} | new, key=seconds.get)", "greedy"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    return min(seconds, key=seconds.get), len(seconds)", "everything is timed"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], set()\n"
+     "    while True:\n"
+     "        new = {c for name in kept for c in children[name]} - timed\n"
+     "        if not new:\n"
+     "            return kept[0], len(timed)\n"
+     "        timed |= new\n"
+     "        kept = sorted({*kept, *new}, key=seconds.get)[:width]",
+     "the start is not counted"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], {start}\n"
+     "    while True:\n"
+     "        new = {c for name in kept for c in children[name]} - timed\n"
+     "        if not new:\n"
+     "            return seconds[kept[0]], len(timed)\n"
+     "        timed |= new\n"
+     "        kept = sorted({*kept, *new}, key=seconds.get)[:width]", "the time for the name"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], {start}\n"
+     "    while True:\n"
+     "        new = {c for name in kept for c in children[name]} - timed\n"
+     "        if not new:\n"
+     "            return min(timed, key=seconds.get), len(timed)\n"
+     "        timed |= new\n"
+     "        kept = sorted({*kept, *new}, key=seconds.get, reverse=True)[:width]",
+     "the slowest are kept"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], {start}\n"
+     "    while True:\n"
+     "        new = {c for name in kept for c in children[name]} - timed\n"
+     "        timed |= new\n"
+     "        if not new or min(map(seconds.get, new)) > seconds[kept[0]]:\n"
+     "            return kept[0], len(timed)\n"
+     "        kept = sorted({*kept, *new}, key=seconds.get)[:width]",
+     "one round without a gain ends it"),
+    ("09-width", "lambda children, seconds, start: 1", "greedy is enough"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal, w = min(seconds, key=seconds.get), len(children)\n"
+     "    while search(w) == goal:\n"
+     "        w -= 1\n"
+     "    return w + 1", "every wider one, too"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal, w = min(seconds, key=seconds.get), 0\n"
+     "    while search(w + 1) != goal:\n"
+     "        w += 1\n"
+     "    return w", "the last that misses"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal, low, high = min(seconds, key=seconds.get), 1, len(children)\n"
+     "    while low < high:\n"
+     "        middle = (low + high) // 2\n"
+     "        low, high = (low, middle) if search(middle) == goal else (middle + 1, high)\n"
+     "    return low", "every wider one, too"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" +
+     BEAM.replace("[*kept, *new]", "new").replace("return kept[0]",
+                                                  "return min(timed, key=seconds.get)") +
+     "    goal = min(seconds, key=seconds.get)\n"
+     "    return next(w for w in range(1, 99) if search(w) == goal)", "parents are forgotten"),
+    ("09-tiles", "lambda n: n.tile({'i': 4, 'j': 4, 'k': 4})", "tiles for L1 only"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24})", "tiles for L2 only"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24}).tile({'ii': 4, 'ji': 4})",
+     "k in one piece"),
+    ("09-tiles", "lambda n: n.split('i', 24).split('ii', 4)", "cut, not moved"),
+    ("09-tiles",
+     "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 12, 'ji': 12, 'ki': 12})",
+     "inner tiles too large"),
+    ("09-extract",
+     "def answer(classes, root):\n"
+     "    return min(own for own, args in classes[root])", "arguments for nothing"),
+    ("09-extract",
+     "def answer(classes, root):\n"
+     "    own, args = classes[root][0]\n"
+     "    return own + sum(answer(classes, one) for one in args)", "the first node"),
+    ("09-extract",
+     "def answer(classes, root):\n" + COST +
+     "            cost[name] = min(own + max(map(cost.get, args), default=0)"
+     " for own, args in classes[name])\n"
+     "    return cost[root]", "the most expensive argument"),
+    ("09-extract",
+     "def answer(classes, root):\n" + COST.replace("50", "1") +
+     "            cost[name] = min(own + sum(map(cost.get, args)) for own, args in classes[name])\n"
+     "    return cost[root]", "one pass"),
+    ("09-extract",
+     "def answer(classes, root, seen=None):\n"
+     "    seen = set() if seen is None else seen\n"
+     "    if root in seen:\n"
+     "        return 0\n"
+     "    seen.add(root)\n"
+     "    return min(own + sum(answer(classes, one, seen) for one in args)\n"
+     "               for own, args in classes[root])", "seen before, so free"),
+    ("09-extract",
+     "def answer(classes, root):\n"
+     "    return sum(own for nodes in classes.values() for own, args in nodes)",
+     "the whole graph"),
+    ("09-extract",
+     "def answer(classes, root):\n"
+     "    return min(own + sum(answer(classes, one) for one in args)\n"
+     "               for own, args in classes[root])", "in a circle"),
+    ("09-impossible", log("s < 2*n**3/peak"), "the peak alone"),
+    ("09-impossible", log("s < 2*n**3/peak or s*bandwidths[level] < b"),
+     "no look at the least bytes"),
+    ("09-impossible", log("s < 2*n**3/peak or b < 3*n*n*itemsize"), "no look at the bandwidth"),
+    ("09-impossible", log("b < 3*n*n*itemsize or s*bandwidths[level] < b"), "no look at the peak"),
+    ("09-impossible", log("s < 2*n**3/peak or b <= 3*n*n*itemsize or s*bandwidths[level] < b"),
+     "the very least is too little"),
+    ("09-impossible",
+     log("s < 2*n**3/peak + b/bandwidths[level] or b < 3*n*n*itemsize"), "times added"),
+    ("09-impossible", log("s < n**3/peak or b < 3*n*n*itemsize or s*bandwidths[level] < b"),
+     "a multiply-add as one FLOP"),
+    ("09-impossible",
+     log("s < 2*n**3/peak or b < 3*n*n*itemsize or s*bandwidths['memory'] < b"),
+     "memory's bandwidth for all"),
+    ("09-impossible",
+     log("s >= 2*n**3/peak and b >= 3*n*n*itemsize and s*bandwidths[level] >= b"),
+     "possible for impossible"),
+    ("09-claim-beam", "(0.0233, 0.000333, 'impossible')", "the larger chip"),
+    ("09-claim-beam", "(0.0598, 0.000856, 'impossible')",
+     "a multiply-add as one FLOP in the peak"),
+    ("09-claim-beam", "(0.0299, 0.000428, 'possible')", "faster than the roof"),
+    ("09-claim-beam", "(33.45, 0.000428, 'impossible')", "the ridge"),
+    ("09-claim-beam", "(0.0299, 0.0000839, 'possible')", "the time of the bytes"),
+    ("09-claim-beam", "(0.0299, 0.000512, 'impossible')", "times added"),
+    ("09-claim-beam", "(0.0299, 0.000214, 'possible')",
+     "a multiply-add as one FLOP in the product"),
+]  # fmt: skip
+
+TOLD = [
+    ("09-claim-beam", "(0.0299, 0.428, 'impossible')", "check the unit"),
+    ("09-claim-beam", "(0.0299, 0.000428, 'no')", "one of these words is wanted"),
+    ("09-beam", "lambda children, seconds, start, width: start", "2 values are wanted"),
+    ("09-count", "lambda extents: extents", "which of them together?"),
+]  # fmt: skip

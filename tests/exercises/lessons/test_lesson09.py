@@ -1,0 +1,218 @@
+"""Lesson 09: facts behind its exercises, what independent counts give, and other ways."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from rooflab.count import gemm
+from rooflab.exercises.judge import judge
+from rooflab.exercises.lessons import lesson09
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.registry import exercise, lesson
+
+SEEDS = range(20)
+
+
+def verdict(id: str, answer, seed):
+    found = exercise(id)
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, answer))
+
+
+def by_polynomial(extents):
+    """09-count: how many loops are split, as powers of a polynomial."""
+    ways = [1]
+    for n in extents:
+        divisors = sum(n % t == 0 for t in range(2, n))
+        ways = [a + divisors * b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
+    return sum(count * math.factorial(len(extents) + s) // 2**s for s, count in enumerate(ways))
+
+
+def by_columns(registers, lanes, latency, units):
+    """09-register-tile: for each number of columns, as many rows as there is room for."""
+    tiles = [((registers - 1 - v) // v, v) for v in range(1, registers)]
+    fit = [(r, v) for r, v in tiles if r and r * v >= latency * units]
+    r, v = min(fit, key=lambda tile: 1 / tile[0] + 1 / tile[1])
+    return r, v * lanes
+
+
+def by_best_of_all(children, seconds, start, width):
+    """09-beam: what is kept is always the fastest of all that was timed so far."""
+    timed, kept = {start}, [start]
+    while new := {child for name in kept for child in children[name]} - timed:
+        timed |= new
+        kept = sorted(timed, key=seconds.get)[:width]
+    return min(timed, key=seconds.get), len(timed)
+
+
+def by_trying(children, seconds, start):
+    goal = min(seconds, key=seconds.get)
+    widths = range(1, len(children) + 1)
+    return next(w for w in widths if by_best_of_all(children, seconds, start, w)[0] == goal)
+
+
+def by_settling(classes, root):
+    """09-extract as Knuth generalised Dijkstra's algorithm: the cheapest open class is settled."""
+    done: dict[str, int] = {}
+    while root not in done:
+        cost, name = min(
+            (own + sum(done[arg] for arg in args), name)
+            for name, nodes in classes.items()
+            for own, args in nodes
+            if name not in done and all(arg in done for arg in args)
+        )
+        done[name] = cost
+    return done[root]
+
+
+OTHER_WAYS = {
+    "09-count": by_polynomial,
+    "09-register-tile": by_columns,
+    "09-beam": by_best_of_all,
+    "09-width": by_trying,
+    "09-extract": by_settling,
+    "09-impossible": lambda n, s, p, w, log: [
+        2 * n**3 / t > p or b / t > w[level] or b / s / n**2 < 3 for t, level, b in log
+    ],
+}
+
+
+@pytest.mark.parametrize("id", OTHER_WAYS)
+def test_another_way_is_right_as_well(id):
+    for seed in SEEDS:
+        assert verdict(id, OTHER_WAYS[id], seed).passed, seed
+
+
+def test_every_exercise_but_the_claim_has_another_way():
+    """The schedule that is handed in has its other ways in tests/exercises/kinds."""
+    assert {e.id for e in lesson("09")} - set(OTHER_WAYS) == {"09-claim-beam", "09-tiles"}
+
+
+def test_six_loops_of_three_pairs_stand_in_ninety_orders():
+    """Counted one by one: 6!/2³."""
+    loops = "IiJjKk"
+    orders = [
+        one
+        for one in itertools.permutations(loops)
+        if all(one.index(outer) < one.index(outer.lower()) for outer in "IJK")
+    ]
+    assert len(orders) == 90 == lesson09._orders(3, 3)
+
+
+@pytest.mark.parametrize("extents", [(4, 6), (6, 8), (4, 9, 5)])
+def test_the_number_of_schedules_is_what_enumeration_finds(extents):
+    """Every choice of tile sizes with every order of the loops that come out, listed."""
+    total = 0
+    for tiles in itertools.product(*([0, *lesson09._sizes(n)] for n in extents)):
+        names = [name for dim, tile in enumerate(tiles)
+                 for name in ((dim, 0), (dim, 1))[: 2 if tile else 1]]  # fmt: skip
+        for order in itertools.permutations(names):
+            split = [dim for dim, tile in enumerate(tiles) if tile]
+            total += all(order.index((dim, 0)) < order.index((dim, 1)) for dim in split)
+    assert lesson09._counted(extents) == total
+
+
+def test_a_prime_loop_has_no_tile():
+    assert lesson09._counted((7,)) == 1
+    assert lesson09._counted((7, 11)) == 2
+
+
+def test_sixteen_registers_hold_a_tile_of_twelve_vectors_of_sums():
+    """AVX2: 16 registers of 8 numbers, two units of latency 5. BLIS takes 6×16, others 4×24."""
+    rows, columns = lesson09._register_tile(16, 8, 5, 2)
+    assert rows * columns // 8 == 12 == 6 * 16 // 8
+    assert (rows, columns) == (4, 24)
+    assert lesson09._loads(4, 3) < lesson09._loads(6, 2) and lesson09._needed(4, 3) == 16
+
+
+def test_a_long_latency_makes_the_tile_tall():
+    """14 sums fit 16 registers in a single column of vectors only."""
+    assert lesson09._register_tile(16, 8, 7, 2) == (14, 8)
+
+
+def graph():
+    """The greedy way goes to b; the best lies behind c."""
+    children = {"a": ["b", "c"], "b": ["d"], "c": ["e"], "d": [], "e": []}
+    return children, {"a": 9, "b": 5, "c": 7, "d": 6, "e": 1}, "a"
+
+
+def test_greedy_gets_stuck_and_two_do_not():
+    assert lesson09._beam(*graph(), 1) == ("b", 4)
+    assert lesson09._beam(*graph(), 2) == ("e", 5)
+    assert lesson09._least_width(*graph()) == 2
+
+
+def test_width_one_is_greedy_and_a_beam_as_wide_as_the_graph_times_everything():
+    for seed in SEEDS:
+        for case in exercise("09-width").draw(seed):
+            all_of_it = lesson09._beam(*case.values(), len(case["children"]))
+            assert all_of_it == (
+                min(case["seconds"], key=case["seconds"].get), len(case["children"]),
+            )  # fmt: skip
+            assert lesson09._beam(*case.values(), 1)[0] != all_of_it[0]
+
+
+def test_in_one_graph_a_wider_beam_loses_the_best():
+    for seed in SEEDS:
+        found = [lesson09._finds(**case) for case in exercise("09-width").draw(seed)]
+        assert any(False in one[one.index(True) :] for one in found)
+
+
+def test_extraction_agrees_with_terms_of_growing_depth():
+    """A cheapest term holds no class within itself, so it is no deeper than there are classes."""
+    for seed in range(5):
+        for case in exercise("09-extract").draw(seed):
+            classes, root = case["classes"], case["root"]
+            least = dict.fromkeys(classes, math.inf)
+            for _ in classes:  # the terms that are one deeper, from those before
+                least = {
+                    name: min(own + sum(least[arg] for arg in args) for own, args in nodes)
+                    for name, nodes in classes.items()
+                }
+            assert least[root] == lesson09._extracted(classes, root)
+
+
+def test_circles_are_there_and_never_pay():
+    for seed in SEEDS:
+        for case in exercise("09-extract").draw(seed):
+            reach = {name: {a for _, args in nodes for a in args}
+                     for name, nodes in case["classes"].items()}  # fmt: skip
+            for _ in reach:
+                for name in reach:
+                    reach[name] |= {x for one in reach[name] for x in reach[one]}
+            assert any(name in reach[name] for name in reach)
+
+
+def test_logs_have_rows_of_every_kind():
+    """Some are above the peak, some too fast for their level, some too small, most are sound."""
+    for seed in SEEDS:
+        for case in exercise("09-impossible").draw(seed):
+            judged = lesson09._judged(**case)
+            assert 3 <= sum(judged) < len(judged) - 3
+            for test in ("peak", "bytes", "rate"):
+                alone = lesson09._judged(**case, tests=test)
+                assert any(alone) and alone != judged
+            assert {level for _, level, _ in case["log"]} == {"memory", "L2"}
+
+
+def test_the_least_bytes_are_those_of_the_ledger():
+    n = 700
+    assert gemm(n, n, n).bytes == 3 * n * n * 4
+    row = [[1.0, "memory", gemm(n, n, n).bytes]]
+    assert lesson09._judged(n, 4, 1e11, {"memory": 1e10}, row) == [False]
+    row[0][2] -= 1
+    assert lesson09._judged(n, 4, 1e11, {"memory": 1e10}, row) == [True]
+
+
+def test_the_laptop_of_the_claim():
+    """5.02 TFLOP/s, ridge 33.5, 0.428 ms for N = 1024; 0.023 belongs to the chip with 18 cores."""
+    ratio, least, word = lesson09._HONEST
+    assert float(lesson09._PEAK) == pytest.approx(5.0176e12)
+    assert 1 / ratio == pytest.approx(33.45, abs=0.01)
+    assert least * 1e3 == pytest.approx(0.428, abs=5e-4) and word == "impossible"
+    larger = lesson09._RATE / lesson09._LARGE
+    assert larger == pytest.approx(0.0233, abs=5e-5)
+    assert gemm(1024, 1024, 1024).bytes / lesson09._RATE == pytest.approx(83.9e-6, rel=1e-3)

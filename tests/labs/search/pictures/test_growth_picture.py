@@ -1,0 +1,224 @@
+"""An e-graph as a picture: what its boxes hold is equal, and what it stands for is counted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import rooflab as rl
+from rooflab.labs.search.pictures.stages import Stage, counts, many, stages
+from rooflab.labs.search.rewrite.egraph import EGraph
+from rooflab.labs.search.rewrite.expression import Expression, elementwise, make, matrix, vector
+from rooflab.labs.search.rewrite.rules import as_rules
+from rooflab.labs.search.rewrite.simplify import saturation
+from rooflab.show.scene.player import Player
+from tests.labs.search.support.expressions import arrays_for, expressions
+from tests.support.scenes import named, texts
+
+A, B, C, D, E = (matrix(name, 8, 8) for name in "ABCDE")
+V, X = vector("v", 8), vector("x", 1000)
+
+
+def filled(
+    expression: Expression, rules: object, rounds: int = 8
+) -> tuple[EGraph, int, list[Stage]]:
+    graph = EGraph()
+    root = graph.add(expression)
+    return graph, root, [*stages(graph, root, saturation(graph, as_rules(rules), rounds, 300))]
+
+
+def written(graph: EGraph, number: int, depth: int) -> set[Expression]:
+    """Every expression of a class that is at most ``depth`` operations deep, one by one."""
+    found = set()
+    for node in graph.nodes(number):
+        if node.args and not depth:
+            continue
+        parts = [written(graph, arg, depth - 1) for arg in node.args]
+        found |= {make(node.op, *args) for args in itertools.product(*parts)}
+    return found
+
+
+# What it stands for.
+
+
+@pytest.mark.parametrize(("factors", "ways"), [(2, 1), (3, 2), (4, 5), (5, 14)])
+def test_a_chain_of_products_stands_for_as_many_as_catalan_counted(factors, ways) -> None:
+    """n matrices can be multiplied in C(n-1) orders: 1, 2, 5, 14."""
+    chain = A
+    for one in (B, C, D, E)[: factors - 1]:
+        chain = chain @ one
+    graph, root, found = filled(chain, ["associate"])
+    plural = "" if ways == 1 else "s"
+    assert found[-1].many == many(graph, root) == f"{ways} expression{plural}"
+    assert ways == math.comb(2 * factors - 2, factors - 1) // factors
+
+
+def test_a_sum_of_four_stands_for_every_tree_and_every_order() -> None:
+    """Five trees of four leaves, and twelve orders of A, B, C and A."""
+    _, _, found = filled(A + B + C + A, ["commute", "associate-sum"])
+    assert found[-1].many == "60 expressions"
+
+
+def test_twice_and_half_stands_for_infinitely_many() -> None:
+    """c₁ = c₂ / 2 = 1 · c₁ = a and c₂ = 2 · c₁ = c₁ << 1, so w(n) = w(n-1) + 2 w(n-2)."""
+    a = vector("a", 8, "int32")
+    graph, root, found = filled(2 * a / 2, ["shift", "multiply-divide", "once"])
+    ways = [1, 1]
+    while len(ways) <= 10:
+        ways.append(ways[-1] + 2 * ways[-2])
+    assert counts(graph, root, 10) == ways
+    assert found[-1].many == f"infinitely many expressions, {sum(ways)} of at most 10 operations"
+
+
+@given(expressions(depth=2))
+@settings(max_examples=15, deadline=None)
+def test_the_count_is_that_of_a_list(expression: Expression) -> None:
+    graph, root, _ = filled(expression, ["commute", "transpose-twice", "twice"], rounds=2)
+    for depth in (0, 1, 2):
+        listed = written(graph, root, depth)
+        small = [one for one in listed if sum(1 for _ in _operations(one)) <= depth]
+        assert sum(counts(graph, root, depth)) == len(small)
+
+
+def _operations(one: Expression):
+    """The operations of an expression as a tree."""
+    if one.args:
+        yield one
+        for arg in one.args:
+            yield from _operations(arg)
+
+
+# What its boxes say.
+
+
+def test_every_row_of_a_box_is_equal() -> None:
+    graph, root, _ = filled((A @ V) + (B @ V), None)
+    for number, _ in graph.classes():
+        every = sorted(written(graph, number, 3), key=str)
+        values = [one.value(arrays_for((A @ V) + (B @ V))) for one in every]
+        for value in values:
+            np.testing.assert_allclose(value, values[0], rtol=1e-9)
+
+
+def test_the_first_box_is_the_whole_and_its_rows_name_the_others() -> None:
+    _, _, found = filled((A @ B) @ V, None)
+    rows = [{label: [row.text for row in rows] for label, rows in one.boxes.items()}
+            for one in found]  # fmt: skip
+    assert rows[0] == {0: ["c₂ @ c₃"], 1: ["c₄ @ c₅"], 2: ["v"], 3: ["A"], 4: ["B"]}
+    assert rows[1] == rows[0] | {0: ["c₂ @ c₃", "c₄ @ c₆"], 5: ["c₅ @ c₃"]}
+    assert found[-1].origins == ("(A @ B) @ v", "A @ B", "v", "A", "B", "B @ v")
+
+
+def test_what_is_new_and_what_came_is_marked() -> None:
+    picture = rl.search.growth()
+    assert [len(texts_of(picture, "term", at)) for at in range(5)] == [3, 5, 5, 5, 5]
+    assert marked(picture, "new") == [0, 2, 0, 0, 0]
+    assert marked(picture, "moved") == [0, 0, 1, 0, 0]
+    assert marked(picture, "joined") == [0, 0, 1, 1, 1]
+    assert "c₁ = c₃" in texts_of(picture, "title", 2)
+    assert "c₃ = c₁" in texts_of(picture, "title", 2)
+
+
+def marked(picture: Player, name: str) -> list[int]:
+    return [
+        sum(
+            int(picture.scene.value(mark, "opacity", round=at))
+            for mark in named(picture.scene, name)
+        )
+        for at in range(5)
+    ]
+
+
+def texts_of(picture: Player, name: str, at: int) -> list[str]:
+    picture.round = at
+    return texts(picture, name)
+
+
+def test_the_cheapest_is_framed_at_the_end() -> None:
+    wide = [matrix(name, 1024, 1024) for name in "AB"]
+    picture = rl.search.growth((wide[0] @ wide[1]) @ vector("v", 1024), cost="flops")
+    last = len(picture.scene.dim("round").stops) - 1
+    assert picture.scene.sentence(round=last) == (
+        "The cheapest in c₁ is A @ (B @ v): 4.19 MFLOP instead of 2.15 GFLOP, ×512 less."
+    )
+    tops = {tuple(picture.scene.value(mark, "box")[:2] + [20, 15]) for mark in
+            named(picture.scene, "chosen")}  # fmt: skip
+    seen = {
+        picture.scene.value(mark, "text", round=last)
+        for mark in named(picture.scene, "term")
+        if tuple(picture.scene.value(mark, "at", round=last)[:2]) in tops
+    }
+    assert seen == {"c₄ @ c₆", "c₅ @ c₃", "A", "B", "v"}
+
+
+def test_what_is_cheap_already_stays() -> None:
+    picture = rl.search.growth(A @ V)
+    assert picture.scene.sentence(round=2) == "Nothing cheaper than A @ v is in it: 320 B."
+
+
+def test_a_choice_is_that_of_simplify() -> None:
+    expression = elementwise("relu", 2 * X + 3 * X)
+    found = rl.search.simplify(expression)
+    picture = rl.search.growth(expression)
+    last = len(picture.scene.dim("round").stops) - 1
+    assert f"is {found.after}: " in picture.scene.sentence(round=last)
+    sizes = [(one.nodes, one.classes) for one in found.growth]
+    shown = [texts_of(picture, "head", at)[0] for at in range(last)]
+    assert shown == [f"{nodes} nodes in {classes} classes" for nodes, classes in sizes]
+
+
+# Where they stand.
+
+
+@pytest.mark.parametrize("expression", [A + B + C + A, elementwise("relu", 2 * X + 3 * X)])
+def test_boxes_never_lie_on_each_other_and_never_jump(expression: Expression) -> None:
+    rules = ["commute", "associate-sum", "collect"]
+    for scene in rl.search.growth(expression, rules, rounds=3).sheets:
+        for at in range(len(scene.dim("round").stops)):
+            boxes = [scene.value(mark, "box", round=at) for mark in named(scene, "class")]
+            for (x, y, w, h), (u, v, p, q) in itertools.combinations(boxes, 2):
+                assert x + w < u or u + p < x or y + h < v or v + q < y
+            assert max(y + h for _, y, _, h in boxes) < scene.height
+            assert max(x + w for x, _, w, _ in boxes) < scene.width
+            first = [scene.value(mark, "box", round=0)[:3] for mark in named(scene, "class")]
+            np.testing.assert_array_equal([box[:3] for box in boxes], first)
+
+
+def test_every_round_has_its_sentence() -> None:
+    picture = rl.search.growth()
+    said = [picture.scene.sentence(round=at) for at in range(5)]
+    assert said[0] == "At the start, 3 nodes in 3 classes stand for 1 expression."
+    assert said[1].startswith("Round 1: shift adds c₃ << 1 to c₂; multiply-divide adds 1 * c₃")
+    assert said[2].startswith("Round 2: once joins c₁ and c₃. 5 nodes in 2 classes")
+    assert said[3].startswith("Round 3: nothing new. ")
+    assert said[3].endswith("No rule has anything to add.")
+    assert said[4] == "The cheapest in c₁ is a: 0 B instead of 16.0 kB."
+
+
+def test_a_limit_is_said() -> None:
+    picture = rl.search.growth(A + B + C + A, ["commute", "associate-sum"], rounds=2)
+    assert picture.scene.sentence(round=2).endswith("There were no more rounds to go.")
+    assert picture.still().startswith(b"\x89PNG")
+
+
+# What cannot be drawn.
+
+
+def test_refused_with_a_reason() -> None:
+    for wrong, error, said in (
+        (lambda: rl.search.growth(7), TypeError, "expression=7 must be an expression"),
+        (lambda: rl.search.growth(A, ["magic"]), ValueError, "rules='magic' is unknown"),
+        (lambda: rl.search.growth(A, cost="luck"), ValueError, "cost='luck' is unknown"),
+        (lambda: rl.search.growth(A, rounds=0), ValueError, "rounds=0 must be a positive"),
+        (
+            lambda: rl.search.growth(A + B + C + D, ["commute", "associate-sum"]),
+            ValueError,
+            "after round 2 its e-graph has .* at most 40 in 14 can be drawn",
+        ),
+    ):
+        with pytest.raises(error, match=said):
+            wrong()

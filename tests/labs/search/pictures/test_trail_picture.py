@@ -1,0 +1,289 @@
+"""The trail of a search as a picture: what stands where is what was predicted and measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.labs.search.pictures.replay import MOST, Replay, numbers
+from rooflab.labs.search.schedules.trail import Candidate, Search
+from rooflab.show.scene import drawn
+from rooflab.show.scene.player import Player
+from tests.labs.search.support.machines import PLAIN
+from tests.labs.search.support.searches import searched
+from tests.support.machine import measurement
+from tests.support.scenes import named, some_states, texts
+
+
+@pytest.fixture(scope="module")
+def picture() -> Player:
+    return rl.search.trail(searched(), PLAIN)
+
+
+def place(picture: Player, name: str, **state: object) -> np.ndarray:
+    (mark,) = named(picture.scene, name)
+    return picture.scene.value(mark, "at", **state)[:2]
+
+
+def long_search(many: int, seed: int = 0) -> Search:
+    """A search of many candidates, all of one schedule, that take seconds drawn by lot."""
+    found, dice = searched(), np.random.default_rng(seed)
+    like = found.measured[1]
+    more = [
+        dataclasses.replace(like, predicted=float(p), measured=float(m), round=n // 48)
+        for n, (p, m) in enumerate(dice.uniform(1e-6, 9e-6, (many - 1, 2)))
+    ]
+    return dataclasses.replace(found, candidates=(found.naive, *more))
+
+
+# What stands where.
+
+
+def test_heights_are_measured_rates_on_a_log_axis(picture: Player) -> None:
+    found = searched()
+    ys = [place(picture, "now", candidate=n)[1] for n in range(len(found.measured))]
+    rates = np.log([found.flops / one.measured for one in found.measured])
+    slope, _ = np.polyfit(rates, ys, 1)
+    assert slope < 0
+    np.testing.assert_allclose(ys - ys[0], slope * (rates - rates[0]), atol=1e-6)
+
+
+@pytest.mark.parametrize(("across", "level"), [("memory", "dram"), ("L2", "l2"), ("L1", "l1")])
+def test_across_stands_the_predicted_intensity_of_the_level(picture, across, level) -> None:
+    found = searched()
+    xs = [place(picture, "now", across=across, candidate=n)[0] for n in range(61)]
+    (slope,) = [m for m in named(picture.scene, "slope") if _seen(picture, m, across=across)]
+    (x0, y0), (x1, y1) = picture.scene.value(slope, "points").reshape(-1, 2)
+    for x, one in zip(xs, found.measured):
+        # The slope is bandwidth × intensity: there a point of that rate would stand.
+        rate = found.intensity(one, level) * PLAIN.bandwidth(level)
+        share = math.log(rate / found.flops * found.naive.measured)
+        wanted = place(picture, "now", candidate=0)[1] + share * _per_factor(picture)
+        assert y0 + (x - x0) / (x1 - x0) * (y1 - y0) == pytest.approx(wanted, abs=0.01)
+
+
+def _seen(picture: Player, mark: object, **state: object) -> bool:
+    return any(one is mark for one, _ in drawn(picture.scene, **state))
+
+
+def _per_factor(picture: Player) -> float:
+    """Pixels of a factor e in the rate."""
+    found = searched()
+    fastest = np.argmin([one.measured for one in found.measured])
+    down = place(picture, "now", candidate=0) - place(picture, "now", candidate=int(fastest))
+    return -down[1] / math.log(found.naive.measured / found.measured[fastest].measured)
+
+
+def test_what_was_measured_as_predicted_lies_on_the_diagonal() -> None:
+    found = searched()
+    exact = [dataclasses.replace(one, predicted=one.measured) for one in found.candidates]
+    shown = rl.search.trail(dataclasses.replace(found, candidates=tuple(exact)), PLAIN)
+    (diagonal,) = named(shown.scene, "diagonal")
+    (x0, y0), (x1, y1) = shown.scene.value(diagonal, "points").reshape(-1, 2)
+    for n in range(0, 61, 7):
+        x, y = place(shown, "now", across="prediction", candidate=n)
+        assert y0 + (x - x0) / (x1 - x0) * (y1 - y0) == pytest.approx(y, abs=0.01)
+
+
+def test_the_path_leads_from_record_to_record(picture: Player) -> None:
+    found, ends = searched(), []
+    for n, one in enumerate(found.measured):
+        if all(one.measured < before.measured for before in found.measured[:n]):
+            ends.append(place(picture, "now", candidate=n))
+    lines = [picture.scene.value(m, "points") for m in named(picture.scene, "path")]
+    assert len(lines) == len(ends) - 1 == len(found.records()) - 1
+    for line, start, end in zip(lines, ends, ends[1:]):
+        np.testing.assert_allclose(line, [*start, *end])
+
+
+def test_only_what_was_measured_by_then_is_seen(picture: Player) -> None:
+    for n in (0, 5, 60):
+        names = [mark.name for mark, _ in drawn(picture.scene, candidate=n)]
+        assert names.count("candidate") == n + 1
+
+
+def test_closer_the_fastest_are_further_apart_and_the_slow_ones_out_of_sight(picture) -> None:
+    afar, near = ([place(picture, "now", near=one, candidate=n)[1] for n in range(61)]
+                  for one in (False, True))  # fmt: skip
+    order = np.argsort(afar)
+    assert (np.argsort(near) == order).all()
+    assert near[order[9]] - near[order[0]] > 1.5 * (afar[order[9]] - afar[order[0]])
+    assert near[0] > picture.scene.height  # the one as written
+
+
+# A replay.
+
+
+def test_the_favourite_and_the_fastest_are_those_of_all_so_far() -> None:
+    found = searched()
+    one = Replay.of(found)
+    for n in range(1, len(found.measured) + 1):
+        known = found.measured[:n]
+        assert known[one.best(n)].measured == min(c.measured for c in known)
+        assert known[one.hope(n)].predicted == min(c.predicted for c in known)
+
+
+def test_a_predicted_winner_that_loses_is_named(picture: Player) -> None:
+    found = searched()
+    hope = min(found.measured, key=lambda one: one.predicted)
+    assert hope is not found.winner
+    said = picture.scene.sentence(across="prediction", candidate=60)
+    rate = rl.si(found.flops / hope.measured, "FLOP/s")
+    assert said.endswith(f"The one predicted fastest is {found.short(hope)}: it reaches {rate}.")
+    at = found.measured.index(hope)
+    np.testing.assert_array_equal(
+        place(picture, "predicted", across="prediction"),
+        place(picture, "now", across="prediction", candidate=at),
+    )
+
+
+def test_whole_runs_decide_at_the_end() -> None:
+    found = searched()
+    first, second = sorted(found.measured, key=lambda one: one.measured)[:2]
+    finals = {first.log: 3e-6, second.log: 2e-6}
+    changed = tuple(dataclasses.replace(one, final=finals.get(one.log)) for one in found.candidates)
+    kept = dataclasses.replace(found, candidates=changed)
+    assert kept.winner.log == second.log
+    shown = rl.search.trail(kept, PLAIN)
+    assert "It is the fastest so far." in shown.scene.sentence(candidate=0)
+    assert f"Whole runs decide: the fastest is {kept.short(second)}, " in shown.sentence
+    assert texts(shown, "head")[0] == f"fastest in whole runs: {rl.si(kept.flops / 2e-6, 'FLOP/s')}"
+
+
+def test_every_state_has_its_sentence(picture: Player) -> None:
+    for state in some_states(picture.scene):
+        said = picture.scene.sentence(**state)
+        assert said.startswith(f"Candidate {state['candidate'] + 1} of 61, ")
+        assert said.endswith(".") and "nan" not in said
+    assert picture.scene.sentence(candidate=0).startswith(
+        "Candidate 1 of 61, as written: 3.28 GFLOP/s, predicted "
+    )
+
+
+def test_several_widths_have_a_button_each_and_a_short_search_stays_at_its_end() -> None:
+    both = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN)
+    last = len(both.scene.dim("candidate").stops) - 1
+    assert both.scene.dim("beam").names == ["1", "4"]
+    assert both.scene.sentence(beam="1", candidate=last).startswith("Candidate 10 of 10, ")
+    assert both.scene.sentence(beam="4", candidate=last).startswith("Candidate 117 of 117, ")
+    names = [mark.name for mark, _ in drawn(both.scene, beam="1", candidate=last)]
+    assert names.count("candidate") == 10
+
+
+# Many candidates, and those of others.
+
+
+def test_of_many_candidates_every_record_stays() -> None:
+    found = long_search(1000)
+    one = Replay.of(found)
+    kept, step = numbers([one])
+    assert step == 7 and len(kept) <= MOST + 2 * (len(one.records) + 10)
+    assert {place + 1 for place in one.fastest} | {place + 1 for place in one.favourite} <= {*kept}
+    assert kept[-1] == 1000 and {n for n in kept if n % 7 == 0} == {*range(7, 1001, 7)}
+    assert numbers([Replay.of(searched())]) == ([*range(1, 62)], 1)
+
+
+def test_its_state_is_small() -> None:
+    shown = rl.search.trail({n: long_search(400 * n, seed=n) for n in (1, 2, 3)}, PLAIN)
+    assert len(shown.scenes) + len(shown.numbers) + len(shown.exact) < 1_000_000
+
+
+def test_a_search_from_json_looks_the_same() -> None:
+    data = json.loads(json.dumps(searched().to_dict()))
+    again = rl.search.trail(Search.from_dict(data), PLAIN)
+    first = rl.search.trail(searched(), PLAIN)
+    assert (again.scenes, again.numbers) == (first.scenes, first.numbers)
+
+
+def test_without_a_known_machine_there_are_no_roofs() -> None:
+    shown = rl.search.trail(searched())
+    assert not {"slope", "thin", "flat"} & {mark.name for mark in shown.scene.marks}
+    assert shown.scene.notes[-1][1].startswith("No roofs: ")
+    assert shown.sentence.endswith("FLOP/byte.")
+    assert shown.still().startswith(b"\x89PNG")
+
+
+def test_the_machine_of_the_search_is_found_where_it_was_recorded() -> None:
+    recorded = rl.recording("epyc-2core-vm").machine
+    found = dataclasses.replace(searched(), machine=recorded.name, threads=recorded.threads)
+    assert "a recording of" in rl.search.trail(found).scene.notes[-1][1]
+
+
+def test_threads_that_differ_from_those_of_the_roofs_are_said() -> None:
+    found = dataclasses.replace(searched(), threads=2)
+    told = rl.search.trail(found, PLAIN).scene.notes[-1][1]
+    assert told.endswith("They are those of 1 thread; the search could use 2.")
+
+
+def test_a_peer_is_a_line_at_its_rate() -> None:
+    found = searched()
+    timed = measurement(rl.gemm(32, 32, 32), "here", 65536 / 5e10)
+    for peer, says in (
+        (5e10, "library 50.0 GFLOP/s"),
+        (timed, "50.0 GFLOP/s"),
+        ({"OpenBLAS": timed}, "OpenBLAS 50.0 GFLOP/s"),
+    ):
+        shown = rl.search.trail(found, PLAIN, peer=peer)
+        assert any(words.endswith(says) for words in texts(shown, "roof"))
+        (line,) = named(shown.scene, "peer")
+        y = shown.scene.value(line, "points")[1]
+        naive = place(shown, "now", candidate=0)[1]
+        fastest = place(shown, "fastest")[1]
+        share = math.log(5e10 / (found.flops / found.naive.measured))
+        whole = math.log(found.naive.measured / found.winner.measured)
+        assert y == pytest.approx(naive + share / whole * (fastest - naive))
+
+
+def test_a_search_of_one_candidate_is_a_point() -> None:
+    found = searched()
+    shown = rl.search.trail(dataclasses.replace(found, candidates=(found.naive,)), PLAIN)
+    assert shown.sentence.startswith("Candidate 1 of 1, as written: ")
+    assert shown.still().startswith(b"\x89PNG")
+
+
+def test_a_candidate_without_a_prediction_stands_nowhere_across() -> None:
+    found = searched()
+    bare = dataclasses.replace(found.winner, predicted=None, bytes={})
+    kept = tuple(bare if one is found.winner else one for one in found.candidates)
+    shown = rl.search.trail(dataclasses.replace(found, candidates=kept), PLAIN)
+    assert np.isnan(place(shown, "fastest")[0])
+    assert shown.sentence.endswith("Nothing says how many bytes it takes.")
+
+
+def test_the_note_says_what_is_left_out() -> None:
+    def told(found: Search) -> str:
+        (words,) = rl.search.trail(found, PLAIN).scene.notes[0][1].values
+        return words
+
+    assert told(searched()).startswith("Each schedule that was measured is a dot. 1 schedule more")
+    assert told(long_search(600)).startswith("One in 4 schedules is a dot, and so is each record. ")
+
+
+# What cannot be drawn.
+
+
+def test_refused_with_a_reason() -> None:
+    found, bare = searched(), rl.Machine("bare", kind="cpu", peaks={"fp64": 1e9}, bandwidths=1e9)
+    scored = dataclasses.replace(found, candidates=(Candidate((), 0, 1.0, 1.0),))
+    other = dataclasses.replace(searched(1), text="C[i,j] += B[i,k]*A[k,j]")
+    for wrong, said in (
+        (lambda: rl.search.trail(scored), "no predicted bytes"),
+        (lambda: rl.search.trail({}), "is empty"),
+        (lambda: rl.search.trail({2: found, 1: other}), "of different nests"),
+        (lambda: rl.search.trail(found, bare), "no fp32 figure"),
+        (lambda: rl.search.trail(found, PLAIN, peer=0), "peer=0 must be a positive"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            wrong()
+    for wrong, said in (
+        (lambda: rl.search.trail(7), "found=7 is no search"),
+        (lambda: rl.search.trail({1: 7}), "found\\[1\\]=7 is no search"),
+        (lambda: rl.search.trail(found, PLAIN, peer="fast"), "peer='fast' must be a Measurement"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            wrong()
