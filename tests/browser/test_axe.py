@@ -50,10 +50,11 @@ CELLS = (
     "rl.live.golf(sweep(chunked, x, y, chunks=(1000, 50_000), rounds=0))",
     "rl.live.free_lunch(curve, names=True)",
     'rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})',
+    'rl.loops.space(rl.loops.Nest({"i": (1, 5), "j": 5}, "A[i,j] = A[i-1,j+1]*0.5"))',
     'rl.sort("03-ten", TEN, machine=SORTED)',
 )
 OURS = ":is(.rl-pic, .rooflab-live, .rl-waits)"
-READY = f"""() => document.querySelectorAll('{OURS}').length >= 8
+READY = f"""() => document.querySelectorAll('{OURS}').length >= 9
     && document.querySelector('.rl-sort svg[tabindex]')"""
 RULES = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},

@@ -103,6 +103,12 @@ picture = rl.live.mountain(found, start=2 * MIB)""",
     "tiles": "picture = rl.cache.tiles()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
 picture = rl.loops.space(nest)""",
+    "space in 12 rows": """nest = rl.loops.Nest({"i": 12, "j": 12}, "C[i] += A[i,j]")
+picture = rl.loops.space(nest)""",
+    "space of schedules": """nest = rl.loops.Nest({"i": (1, 5), "j": 5}, "A[i,j] = A[i-1,j+1]*0.5")
+picture = rl.loops.space(
+    nest, {"as written": nest, "interchange": nest.interchange("i", "j"), "back": nest.reverse("i")}
+)""",
     "trail": """from tests.labs.search.support.searches import PLAIN, searched
 picture = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN, peer={"a library": 120e9})""",
     "growth": "picture = rl.search.growth()",

@@ -83,6 +83,7 @@ function unpooled(node, pool) {
 const made = (track) => [track.template, ...(track.from ?? []), ...Object.values(track.holes ?? {}), ...(track.sum ?? []), ...(track.parts ?? []), track.matrix, track.vector];
 const depends = (track) => (!track || typeof track !== 'object' || Array.isArray(track) ? [] : track.dims ?? made(track).flatMap(depends));
 
+const same = (a, b) => a === b || (Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((v, i) => v === b[i]));
 const ink = (name) => `var(--${name})`;
 const put = { // a channel's value → attributes of its node
   points: (node, v, look) => node.setAttribute('d', `M${v.map((x, i) => (i && i % 2 === 0 ? `L${x.toFixed(2)}` : x.toFixed(2))).join(' ')}${look.closed ? 'Z' : ''}`),
@@ -185,6 +186,7 @@ function play(model, el, g) {
     }
   });
   function write(one, value) {
+    if (same(one.shown, value) && (one.name !== 'at' || one.node.rlTurn === undefined)) return; // what stands there need not be drawn again
     const spot = one.name === 'points' || one.name === 'box' || one.name === 'at';
     if (spot) one.node.dataset.gone = value === null ? 1 : '';
     if (value !== null) put[one.name](one.node, one.name === 'opacity' && !Array.isArray(value) ? [value] : value, one.look);
@@ -206,9 +208,14 @@ function play(model, el, g) {
   // Moving: `show` looks up all that depends on some dimensions; a glide takes its time.
   function show(changed) {
     const dims = derive(changed);
-    for (const one of channels) if (!one.from && one.dims.some((d) => dims.includes(d))) write(one, read(one.track, positions));
+    for (const one of channels) if (one.dims.some((d) => dims.includes(d))) if (one.from) one.to = undefined; else write(one, read(one.track, positions));
+    tell(dims);
+  }
+
+  function tell(dims) { // all but the marks
     for (const d of dims) svg.dataset[names[d]] = stops[d];
-    svg.dataset.tick = stops.join(' ');
+    const tick = stops.join(' ');
+    if (svg.dataset.tick !== tick) svg.dataset.tick = tick; // once for each change: who watches it is told
     controls.forEach((control) => control.look());
     for (const [name, track] of Object.entries(g.classes)) el.parentElement.classList.toggle(name, Boolean(number(track)));
     words();
@@ -235,15 +242,20 @@ function play(model, el, g) {
 
   function glide(d, goal, time) { // straight from what is shown to what is next
     positions[d] = goal;
-    const dims = derive([d]), moved = channels.filter((one) => one.dims.some((v) => dims.includes(v)) && Array.isArray(one.shown));
-    for (const one of moved) one.from = one.shown;
-    const end = () => { for (const one of moved) one.from = undefined; show([d]); };
-    show([d]);
+    const dims = derive([d]), moved = [];
+    for (const one of channels) {
+      if (!one.dims.some((v) => dims.includes(v))) continue;
+      const to = read(one.track, positions);
+      if (!Array.isArray(one.shown) || same(one.shown, to)) { one.to = undefined; write(one, to); }
+      else { Object.assign(one, { from: one.shown, to }); moved.push(one); }
+    }
+    tell(dims);
+    const rest = () => { for (const one of moved) one.from = undefined; };
     const stop = animate(time, (t) => {
-      for (const one of moved) { const to = read(one.track, positions); write(one, to && one.from ? blend(one.from, to, t) : to); }
-      if (t === 1) { stopping.delete(d); end(); arrived(d); }
+      for (const one of moved) { one.to ??= read(one.track, positions); write(one, one.to && one.from ? blend(one.from, one.to, t) : one.to); }
+      if (t === 1) { stopping.delete(d); rest(); show([d]); arrived(d); }
     });
-    stopping.set(d, () => { stop(); end(); });
+    stopping.set(d, () => { stop(); rest(); });
   }
 
   function arrived(d) {

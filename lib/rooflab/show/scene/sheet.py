@@ -434,7 +434,7 @@ def drawn(scene: Scene, **state: Any) -> Iterable[tuple[Mark, dict[str, Any]]]:
     places = scene.places(**state)
     for mark in scene.marks:
         held = {name: scene.settled(value, places) for name, value in mark.channels.items()}
-        opacity = held["opacity"] = float(held["opacity"])
+        opacity = held["opacity"] = float(np.ravel(held["opacity"])[0])
         spot = next(held[name] for name in ("points", "box", "at") if name in held)
         if opacity > 0 and not np.isnan(spot).any():
             yield mark, held

@@ -25,7 +25,8 @@ ORDERS = ("rows first", "columns first")
 MOST_SKEW, MOST_TILE = 2, 4
 MOST_COLUMNS = 23  # that a phone has room for
 SLIDE = 160  # milliseconds in which rows and tiles take their new places
-KNOB = 8  # pixels
+MOST_SLIDING = 64  # points; more of them would slide in jerks, so they jump
+KNOB, FINGER = 8, 13  # pixels, half as wide as what is seen, and as what can be touched
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,10 @@ def counted(nest: Nest) -> Space:
         for skew in range(MOST_SKEW + 1 if rows > 1 else 1)
         if skew < 2 or columns + skew * (rows - 1) <= MOST_COLUMNS
     )
-    tiles = tuple(range(1, min(rows, columns, MOST_TILE) + 1))
+    i, j = nest.dims("S")
+    taken = {i, j, *nest.shapes} & {f"{name}{end}" for name in (i, j) for end in "oi"}
+    most = 1 if taken else min(rows, columns, MOST_TILE)  # the names that a tile's loops would have
+    tiles = tuple(range(1, most + 1))
     arrows = direct(nest)
     choices: dict[Place, Choice] = {}
     fates: dict[Place, Fate] = {}
@@ -111,10 +115,12 @@ class _Dragged(Sheet):
         i, j = space.nest.dims("S")
         counts = [f"{j} + {_times(skew, i)}" if skew else j for skew in space.skews]
         sides = ["no tiles" if tile == 1 else f"tiles of {tile}×{tile}" for tile in space.tiles]
+        few = len(next(iter(space.fates.values())).order) <= MOST_SLIDING
+        slide = SLIDE if few else 0
         dims = [
-            Dim("skew", counts, space.skews, glide=SLIDE),
-            Dim("tile", sides, space.tiles, glide=SLIDE),
-            Dim("order", ORDERS, ORDERS, glide=300),
+            Dim("skew", counts, space.skews, glide=slide),
+            Dim("tile", sides, space.tiles, glide=slide),
+            Dim("order", ORDERS, ORDERS, glide=2 * slide),
         ]
         super().__init__(space.nest, space.arrows, dims, space.fates, space.skews, wide)
         self.space = space
@@ -132,7 +138,8 @@ class _Dragged(Sheet):
         self.scene.note(self.code(), "more code")
         self.scene.note(
             f"{self.nest.statements[0].text}. A point is an iteration. An arrow's tail must run "
-            "before its head. The grey band is the order in which the points run."
+            "before its head. The grey band is the order in which the points run. Rings are around "
+            "the two iterations of which the sentence speaks."
         )
 
     def draw_cards(self) -> None:
@@ -159,9 +166,12 @@ class _Dragged(Sheet):
 
     def box(self, point: tuple[int, ...], lean: int, tile: int) -> tuple[float, ...]:
         """Left, top, width and height of the tile in which an iteration lies."""
-        i, j = point[0] - self.low, point[1] - self.first + lean * (point[0] - self.low)
-        side, high = tile * self.across, tile * self.down
-        return self.left + j // tile * side, TOP + i // tile * high, side, high
+        i = point[0] - self.low
+        row, column = i // tile * tile, (point[1] - self.first + lean * i) // tile * tile
+        high = min(tile, self.rows - row)  # the last ones may be shorter
+        wide = min(tile, self.columns + lean * (self.rows - 1) - column)
+        left, top = self.left + column * self.across, TOP + row * self.down
+        return left, top, wide * self.across, high * self.down
 
     def boxes(self, lean: int, tile: int) -> list[tuple[float, ...]]:
         """The tiles that hold points."""
@@ -181,24 +191,26 @@ class _Dragged(Sheet):
         side, high = By("tile", tiles * self.across), By("tile", tiles * self.down)
         scene.rect(self.left, TOP, side, high, None, ink="key", width=2, radius=4, name="first")
         x = By("tile", self.left + tiles * self.across)
-        words = By("tile", [f"↔ {side}" for side in sides])
+        words = By("tile", ["↔ pull to tile", *(f"↔ {side}" for side in sides[1:])])
         scene.text(By("tile", x.values - KNOB), TOP - 36, words, "key", name="tile-words")
-        knob = scene.dot(x, TOP, size=KNOB, fill="paper", ink="key", width=3, name="tile-knob")
-        scene.grip("tile", x, TOP, area=knob, label="tile", glide=True)
+        self.knob("tile", x, TOP)
 
     def draw_skew_knob(self, counts: list[str]) -> None:
         """A knob at the end of the last row: pulled sideways, it makes the rows lean."""
         scene, last = self.scene, self.low + self.rows - 1
         ends = [self.x(self.first + self.columns, last, lean) for lean in self.space.skews]
-        x = By("skew", np.array(ends) - self.across / 2 + 4)
-        i, j = self.names
-        words = By("skew", [f"↔ {j} counts {count}" for count in counts])
+        x = By("skew", np.array(ends) - self.across / 2 + KNOB + 4)
+        words = By("skew", ["↔ pull to skew", *(f"↔ skew: {count}" for count in counts[1:])])
         high = scene.height - FOOT_OF_WORDS
         scene.text(By("skew", x.values + KNOB), high, words, "key", anchor="end", name="skew-words")
-        knob = scene.dot(
-            x, self.y(last), size=KNOB, fill="paper", ink="key", width=3, name="skew-knob"
-        )
-        scene.grip("skew", x, self.y(last), area=knob, label="skew", glide=True)
+        self.knob("skew", x, self.y(last))
+
+    def knob(self, name: str, x: By, y: float) -> None:
+        """Something to pull at. The place for a finger is larger than what is seen."""
+        scene = self.scene
+        scene.dot(x, y, size=KNOB, fill="paper", ink="key", width=3, name=f"{name}-knob")
+        area = scene.dot(x, y, size=FINGER, fill=None, name=f"{name}-finger")
+        scene.grip(name, x, y, area=area, label=name, glide=True)
 
     def said(self, place: Place, one: Fate) -> str:
         """What is said of one choice."""

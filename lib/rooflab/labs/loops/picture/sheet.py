@@ -10,6 +10,7 @@ import numpy as np
 
 from rooflab.labs.loops.picture.fates import Fate, Pair, Point
 from rooflab.show.scene import By, Dim, Fill, Scene
+from rooflab.show.scene.graph import Above, Less
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -96,7 +97,7 @@ class Sheet:
     def draw(self) -> None:
         """All of the space. The iteration that ran last lies on top, and can be pulled."""
         self.draw_cards()
-        self.scene.line(self.each(self.way), "soft", 4, opacity=0.3, name="path")
+        self.scene.line(self.each(self.way), "soft", 4, opacity=0.25, name="path")
         self.draw_arrows()
         self.draw_points()
         self.draw_pair()
@@ -149,12 +150,13 @@ class Sheet:
 
     def draw_points(self) -> None:
         """The iterations: open until they have run."""
-        scene, steps = self.scene, np.arange(len(self.points) + 1)
+        scene = self.scene
+        step = By("step", np.arange(len(self.points) + 1.0))
         for point in self.points:
             x, y = self.spot(point)
             scene.dot(x, y, size=self.dot, fill="paper", ink="ink", name="iteration")
             rank = self.each(lambda place, fate, point=point: fate.order.index(point))
-            done = By(f"{self.over} step", np.asarray(rank.values)[..., None] < steps)
+            done = Above(Less(step, rank))
             scene.dot(x, y, size=self.dot, fill="ink", ink="ink", opacity=done, name="done")
 
     def draw_pair(self) -> None:
@@ -189,13 +191,13 @@ class Sheet:
 
     def code(self) -> By:
         """The loops of each schedule, all with as many lines as the longest."""
-        most = max(fate.code.count("\n") for fate in self.fates.values())
-        return self.each(
-            lambda place, fate: (
-                "\n".join(line[4:] for line in fate.code.splitlines())
-                + "\n" * (most - fate.code.count("\n"))
-            )
-        )
+        most = max(len(fate.code.splitlines()) for fate in self.fates.values())
+
+        def block(place: Place, fate: Fate) -> str:
+            lines = [line[4:] for line in fate.code.splitlines()]
+            return "\n".join([*lines, *[" "] * (most - len(lines))])  # an empty line has no height
+
+        return self.each(block)
 
 
 def _arrow(tail: tuple[float, float], tip: tuple[float, float], dot: float) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""The iteration space as a picture: points in the order of a schedule, arrows, the verdict."""
+"""The iteration space under named schedules: points in their order, arrows, the verdict."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import rooflab as rl
 from rooflab.labs.loops.nest import Nest
 from rooflab.labs.loops.space_picture import space
 from rooflab.show.scene import drawn
+from rooflab.show.scene.player import Player
 from tests.support.scenes import named
 
 
@@ -15,24 +16,40 @@ def diagonal() -> Nest:
     return Nest({"i": (1, 5), "j": 5}, "A[i,j] = A[i-1,j+1]*0.5")
 
 
-def seen(picture, name: str, **state) -> int:
+def offered(nest: Nest) -> Player:
+    schedules = {
+        "as written": nest,
+        "interchange": nest.interchange("i", "j"),
+        "tiles": nest.tile({"i": 2, "j": 2}),
+        "skew": nest.skew("j", "i"),
+        "skew, interchange": nest.skew("j", "i").interchange("i", "j"),
+        "skew, tiles": nest.skew("j", "i").tile({"i": 2, "j": 2}),
+        "reverse j": nest.reverse("j"),
+        "rows in parallel": nest.parallel("i"),
+    }
+    return space(nest, schedules)
+
+
+def seen(picture: Player, name: str, **state: object) -> int:
     marks = named(picture.scene, name)
     return sum(1 for mark, _ in drawn(picture.scene, **state) if mark in marks)
 
 
 def test_interchange_breaks_every_arrow_of_a_diagonal_and_skewing_none() -> None:
-    picture = space(diagonal())
+    picture = offered(diagonal())
     arrows = 3 * 4  # from each point but those of the last row and the first column
     assert seen(picture, "head", schedule="as written") == arrows
     assert seen(picture, "broken", schedule="as written") == 0
-    assert seen(picture, "broken", schedule="interchange") == arrows
-    assert seen(picture, "arrow", schedule="interchange") == 0
-    for legal in ("skew", "skew, interchange", "skew, tiles"):
-        assert seen(picture, "broken", schedule=legal) == 0
+    for illegal in ("interchange", "rows in parallel"):
+        assert seen(picture, "broken", schedule=illegal) == arrows
+        assert seen(picture, "arrow", schedule=illegal) == 0
+        assert seen(picture, "pair", schedule=illegal) == 2
+    for legal in ("skew", "skew, interchange", "skew, tiles", "reverse j"):
+        assert seen(picture, "broken", schedule=legal) == seen(picture, "pair", schedule=legal) == 0
 
 
 def test_points_fill_as_the_schedule_runs() -> None:
-    picture = space(diagonal())
+    picture = offered(diagonal())
     assert seen(picture, "iteration") == 20
     for step in (0, 1, 7, 20):
         assert seen(picture, "done", schedule="tiles", step=step) == step
@@ -40,7 +57,7 @@ def test_points_fill_as_the_schedule_runs() -> None:
 
 
 def test_every_state_has_its_sentence() -> None:
-    picture = space(diagonal())
+    picture = offered(diagonal())
     assert picture.scene.sentence(schedule="as written", step=0) == (
         "as written: legal. Nothing has run yet."
     )
@@ -48,24 +65,30 @@ def test_every_state_has_its_sentence() -> None:
         "interchange: not legal. S(1,1) writes A[1,1] and S(2,0) reads it, so S(1,1) must run "
         "first. In the new order S(2,0) runs first. 3 of 20 iterations have run, S(3,0) last."
     )
+    assert "Loop i is to run in parallel" in picture.scene.sentence(schedule="rows in parallel")
+
+
+def test_the_code_of_every_schedule_has_room_for_the_longest() -> None:
+    picture = offered(diagonal())
+    ((code, table, _),) = [note for note in picture.scene.notes if note[0] == "code"]
+    assert {text.count("\n") for text in table.values} == {7 - 1}
+    assert table.values[0].splitlines()[0] == "for i in range(1, 5):"
+    assert table.values[1].splitlines()[0] == "for j in range(5):"
 
 
 def test_arrows_that_follow_from_others_are_left_out() -> None:
     total = Nest({"i": 2, "j": 5}, "C[i] += A[i,j]")
-    assert seen(space(total), "head") == 2 * 4
+    assert seen(space(total, {"as written": total}), "head") == 2 * 4
 
 
-def test_schedules_of_ones_own() -> None:
-    nest = diagonal()
-    picture = space(nest, {"plain": nest, "mine": nest.reverse("j")})
-    assert seen(picture, "arrow", schedule="mine") == 3 * 4
+def test_a_schedule_of_another_nest_is_refused() -> None:
     with pytest.raises(ValueError, match="schedules\\['mine'\\] is of another nest"):
-        space(nest, {"mine": Nest({"i": 4, "j": 4}, "A[i,j] = B[i,j]")})
+        space(diagonal(), {"mine": Nest({"i": 4, "j": 4}, "A[i,j] = B[i,j]")})
 
 
-def test_a_narrow_sheet_for_a_wide_nest() -> None:
+def test_a_narrow_sheet_for_phones() -> None:
     picture = rl.loops.space(Nest({"i": 3, "j": 12}, "B[i,j] = A[i,j]"))
-    assert [one.width for one in picture.sheets] == [632, 400]
+    assert [one.width for one in picture.sheets] == [760, 400]
     assert picture.still().startswith(b"\x89PNG")
 
 

@@ -1,0 +1,149 @@
+"""The iteration space in a browser: its knobs are pulled by a mouse and by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.tab import by_hand, frames
+
+pytestmark = pytest.mark.browser
+WINDOW = (1366, 680)
+CELL = """import rooflab as rl
+nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
+rl.loops.space(nest)"""
+
+
+@pytest.fixture(scope="module")
+def address(static_page: Callable[..., str]) -> str:
+    return static_page("space", CELL)
+
+
+def settled(page) -> None:
+    page.locator(".rl-scene .skew-knob").wait_for(state="attached")
+
+
+def order(page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def red(page) -> int:
+    return page.locator(".rl-scene .broken:not([data-clear='1'])").count()
+
+
+def middle(knob) -> tuple[float, float]:
+    box = knob.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def point(page, number: int) -> tuple[float, float]:
+    return middle(page.locator(".rl-scene .iteration").nth(number))
+
+
+def pull(page, name: str, right: float) -> None:
+    """Pull a knob sideways by so many columns, and let it go."""
+    cell = point(page, 1)[0] - point(page, 0)[0]
+    x, y = middle(page.locator(f".rl-scene .{name}-knob"))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + right * cell, y + 3, steps=6)
+    page.mouse.up()
+
+
+def stop(page, name: str) -> str:
+    return page.locator(".rl-scene .stage svg").get_attribute(f"data-{name}")
+
+
+def test_pulling_the_last_row_mends_what_columns_first_has_broken(still_page) -> None:
+    order(still_page, "columns first")
+    said = still_page.locator(".rl-scene .say")
+    expect(said).to_contain_text("not legal, 25 of 25 arrows are red")
+    assert red(still_page) == 25
+    first, last = point(still_page, 0), point(still_page, 35)
+    pull(still_page, "skew", 5)
+    assert stop(still_page, "skew") == "1"
+    assert red(still_page) == 0
+    expect(said).to_contain_text("j skewed by i: legal")
+    cell = point(still_page, 1)[0] - first[0]
+    assert point(still_page, 0) == pytest.approx(first, abs=0.1)
+    assert point(still_page, 35) == pytest.approx((last[0] + 5 * cell, last[1]), abs=0.5)
+    pull(still_page, "skew", 5)
+    assert stop(still_page, "skew") == "2"
+    pull(still_page, "skew", -10)
+    assert stop(still_page, "skew") == "0" and red(still_page) == 25
+
+
+def test_arrows_turn_red_while_the_hand_still_pulls(still_page) -> None:
+    assert red(still_page) == 0
+    cell = point(still_page, 1)[0] - point(still_page, 0)[0]
+    x, y = middle(still_page.locator(".rl-scene .tile-knob"))
+    still_page.mouse.move(x, y)
+    still_page.mouse.down()
+    for tile, broken in ((2, 6), (3, 4), (4, 4), (2, 6)):
+        still_page.mouse.move(x + (tile - 1) * cell, y, steps=3)
+        assert stop(still_page, "tile") == str(tile - 1)
+        assert red(still_page) == broken, tile
+    still_page.mouse.up()
+    expect(still_page.locator(".rl-scene .say")).to_contain_text("6 of 25 arrows are red")
+
+
+def test_keys_do_what_the_mouse_does(still_page) -> None:
+    order(still_page, "columns first")
+    for name, words in (
+        ("skew", ["j", "j + i", "j + 2·i"]),
+        ("tile", ["no tiles", "tiles of 2×2"]),
+    ):
+        knob = still_page.get_by_role("slider", name=name, exact=True)
+        knob.focus()
+        for number, text in enumerate(words):
+            expect(knob).to_have_attribute("aria-valuetext", text)
+            assert stop(still_page, name) == str(number)
+            still_page.keyboard.press("ArrowRight")
+    still_page.keyboard.press("Home")
+    assert stop(still_page, "tile") == "0" and red(still_page) == 0
+    still_page.get_by_role("slider", name="skew", exact=True).focus()
+    still_page.keyboard.press("Home")
+    assert red(still_page) == 25
+
+
+def test_the_points_slide_under_the_hand(moving_page) -> None:
+    by_hand(moving_page)
+    knob = moving_page.get_by_role("slider", name="skew", exact=True)
+    knob.focus()
+    start = point(moving_page, 35)[0]
+    moving_page.keyboard.press("ArrowRight")
+    way = frames(
+        moving_page,
+        "() => document.querySelectorAll('.rl-scene .iteration')[35].getBoundingClientRect().x",
+        16,
+    )
+    assert way == sorted(way) and len(set(way)) > 5
+    assert start < point(moving_page, 35)[0]
+
+
+def test_playing_fills_one_point_after_the_other(moving_page) -> None:
+    by_hand(moving_page)
+    play = moving_page.locator(".rl-scene .rl-play")
+    expect(play).to_have_text("↺ again")
+    play.click()
+    steps = moving_page.evaluate(
+        """async () => { const seen = [], svg = document.querySelector('.rl-scene .stage svg');
+        for (let n = 0; n < 300; n++) { oneFrame(30); seen.push(+svg.dataset.step);
+            await new Promise(then => setTimeout(then)); }
+        return seen; }"""
+    )
+    assert steps == sorted(steps) and set(steps) == set(range(1, 37))
+    expect(play).to_have_text("↺ again")
+    assert moving_page.locator(".rl-scene .done:not([data-clear='1'])").count() == 36
+
+
+def test_the_code_is_folded_away_and_follows(still_page) -> None:
+    code = still_page.locator(".rl-scene p.code")
+    expect(code.first).not_to_be_visible()
+    still_page.locator(".rl-scene .rl-more summary").click()
+    order(still_page, "columns first")
+    pull(still_page, "skew", 5)
+    expect(code.nth(0)).to_have_text('nest.skew("j", "i", 1).interchange("i", "j")')
+    expect(code.nth(1)).to_contain_text("for j in range(1, 12):")

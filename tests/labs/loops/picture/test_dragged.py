@@ -1,0 +1,250 @@
+"""The iteration space that is pulled: every state against brute force, and what is seen of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rooflab.labs.loops.nest import Nest
+from rooflab.labs.loops.picture.dragged import ORDERS, Choice, counted
+from rooflab.labs.loops.space_picture import space
+from rooflab.show.scene import drawn
+from rooflab.show.scene.player import Player
+from tests.support.scenes import named, some_states
+
+Point = tuple[int, ...]
+
+
+def stencil(a: int, b: int, rows: int = 5, columns: int = 5) -> Nest:
+    """A nest in which iteration (i, j) needs (i-a, j-b): its distance vector is (a, b)."""
+    return Nest({"i": (9, 9 + rows), "j": (9, 9 + columns)}, f"A[i,j] = A[i-{a},j-{b}]*0.5")
+
+
+def states(picture: Player) -> Iterator[dict[str, Any]]:
+    dims = [picture.scene.dim(name) for name in ("skew", "tile", "order")]
+    for place in itertools.product(*(one.names for one in dims)):
+        yield dict(zip(("skew", "tile", "order"), place))
+
+
+def seen(picture: Player, name: str, **state: Any) -> list[dict[str, Any]]:
+    marks = named(picture.scene, name)
+    return [held for mark, held in drawn(picture.scene, **state) if mark in marks]
+
+
+def in_order(points: list[Point], skew: int, tile: int, columns: bool) -> list[Point]:
+    """The points by their tile, then by their place in it; i and the skewed j count from 0."""
+    first, start = points[0]
+
+    def time(point: Point) -> tuple[int, ...]:
+        place = [point[0] - first, point[1] - start + skew * (point[0] - first)]
+        place = place[::-1] if columns else place
+        return (*(at // tile for at in place), *(at % tile for at in place))
+
+    return sorted(points, key=time)
+
+
+# What the field says of a dependence of distance (a, b).
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, -1), (1, -2), (1, 1), (0, 1), (1, 0), (2, -1)])
+def test_columns_first_is_legal_where_the_skewed_distance_is_not_negative(a: int, b: int) -> None:
+    """Skewing by f makes (a, b) into (a, b + f·a). Wolf and Lam 1991."""
+    picture = space(stencil(a, b))
+    for skew in (0, 1, 2):
+        legal = (b + skew * a, a) >= (0, 0)
+        red = seen(picture, "broken", skew=skew, order="columns first") if b < 0 else []
+        assert (not red) == legal, skew
+        assert (": legal," in picture.scene.sentence(skew=skew, order="columns first")) == legal
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, -1), (1, -2), (1, 1), (0, 1)])
+def test_tiles_are_legal_where_no_distance_is_negative(a: int, b: int) -> None:
+    picture = space(stencil(a, b))
+    for skew, order in itertools.product((0, 1, 2), ORDERS):
+        if b + skew * a >= 0:
+            for tile in (2, 3, 4):
+                said = picture.scene.sentence(skew=skew, tile=tile, order=order)
+                assert ": legal," in said
+    if b < 0:
+        assert seen(picture, "broken", tile=2, skew=0)
+
+
+def test_the_textbook_case_of_three_points_of_the_row_before() -> None:
+    """Time tiling of a stencil needs a skew of 1 and no more."""
+    nest = Nest({"t": (1, 6), "x": (1, 7)}, "A[t,x] = A[t-1,x-1] + A[t-1,x] + A[t-1,x+1]")
+    picture = space(nest)
+    assert len(seen(picture, "broken", skew=0, tile=2)) == 4  # leftwards into the tile before
+    for skew in (1, 2):
+        assert not seen(picture, "broken", skew=skew, tile=2)
+
+
+# Every state against other ways to know it.
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2), st.integers(-2, 2), st.integers(1, 5), st.integers(1, 5))
+def test_the_red_arrows_are_those_whose_order_is_broken(
+    a: int, b: int, rows: int, columns: int
+) -> None:
+    found = counted(stencil(a, b, rows, columns))
+    points = list(itertools.product(range(9, 9 + rows), range(9, 9 + columns)))
+    needs = {
+        pair
+        for pair in itertools.combinations(points, 2)
+        if (pair[1][0] - pair[0][0], pair[1][1] - pair[0][1]) in ((a, b), (-a, -b))
+    }
+    assert set(found.arrows) == needs - ({(p, p) for p in points} if (a, b) == (0, 0) else set())
+    for place, fate in found.fates.items():
+        choice = found.choices[place]
+        assert list(fate.order) == in_order(points, choice.skew, choice.tile, choice.columns)
+        late = {pair for pair in needs if fate.order.index(pair[0]) > fate.order.index(pair[1])}
+        assert fate.broken == late
+        assert fate.legal == (not late)
+        made = choice.of(found.nest)
+        assert bool(made.check(reassociate=False)) == bool(made.brute(False)) == fate.legal
+        assert fate.pair is None or fate.pair in late
+
+
+def test_a_chain_of_arrows_stands_for_all_that_follow_from_it() -> None:
+    """A sum over j: each iteration needs all before it, and one arrow a neighbour says so."""
+    nest = Nest({"i": 3, "j": 4}, "C[i] += A[i,j]")
+    found = counted(nest)
+    assert len(found.arrows) == 3 * 3
+    for place, fate in found.fates.items():
+        assert fate.legal == bool(found.choices[place].of(nest).check(reassociate=False))
+
+
+# What is seen.
+
+
+def test_marks_and_sentence_say_what_was_counted() -> None:
+    nest = stencil(1, -1)
+    picture, found = space(nest), counted(nest)
+    for place, state in zip(found.fates, states(picture)):
+        fate = found.fates[place]
+        assert len(seen(picture, "broken", **state)) == len(fate.broken)
+        assert len(seen(picture, "arrow", **state)) == len(found.arrows) - len(fate.broken)
+        assert len(seen(picture, "pair", **state)) == (0 if fate.legal else 2)
+        said = picture.scene.sentence(**state)
+        assert fate.why in said
+        assert ("not legal" in said) == bool(fate.broken)
+        if fate.pair:
+            rings = [tuple(held["at"][:2]) for held in seen(picture, "pair", **state)]
+            assert rings == [spot(picture, point, **state) for point in fate.pair]
+
+
+def spot(picture: Player, point: Point, **state: Any) -> tuple[float, float]:
+    """Where an iteration of a 5×5 nest that begins at (9, 9) stands."""
+    number = 5 * (point[0] - 9) + point[1] - 9
+    return tuple(seen(picture, "iteration", **state)[number]["at"][:2])
+
+
+def test_the_rows_lean_by_the_skew_and_the_first_one_stays() -> None:
+    picture = space(stencil(1, -1))
+    cell = spot(picture, (9, 10))[0] - spot(picture, (9, 9))[0]
+    for skew, i, j in itertools.product((0, 1, 2), range(9, 14), range(9, 14)):
+        x, y = spot(picture, (i, j), skew=skew)
+        x0, y0 = spot(picture, (i, j), skew=0)
+        assert (x - x0, y) == (pytest.approx(skew * (i - 9) * cell), y0)
+
+
+def test_the_points_run_one_by_one_inside_the_tile_that_runs() -> None:
+    picture = space(stencil(1, -1))
+    found = counted(stencil(1, -1))
+    state: dict[str, Any] = {"skew": 1, "tile": 3, "order": "columns first"}
+    order = found.fates[1, 2, 1].order
+    for step in (0, 1, 9, 25):
+        assert len(seen(picture, "done", step=step, **state)) == step
+        (*now,) = seen(picture, "now", step=step, **state)
+        (*running,) = seen(picture, "running", step=step, **state)
+        assert len(now) == len(running) == (step > 0)
+        if step:
+            x, y = now[0]["at"][:2]
+            assert (x, y) == pytest.approx(spot(picture, order[step - 1], **state))
+            left, top, wide, high = running[0]["box"]
+            assert left < x < left + wide and top < y < top + high
+    assert not seen(picture, "running", tile=1)
+
+
+def test_the_tiles_cover_every_point_once_and_end_with_the_space() -> None:
+    picture = space(stencil(1, -1))
+    for state in states(picture):
+        boxes = [held["box"] for held in seen(picture, "tile", **state)]
+        if state["tile"] == 1:
+            assert not boxes
+            continue
+        for held in seen(picture, "iteration", **state):
+            x, y = held["at"][:2]
+            assert sum(a < x < a + w and b < y < b + h for a, b, w, h in boxes) == 1
+        last = spot(picture, (13, 13), **state)
+        cell = np.subtract(spot(picture, (10, 10)), spot(picture, (9, 9)))
+        edge = np.max([[a + w, b + h] for a, b, w, h in boxes], axis=0)
+        assert edge == pytest.approx(last + cell / 2)
+
+
+def test_the_calls_in_the_notes_make_the_schedule_that_is_drawn() -> None:
+    nest = stencil(1, -2, 4, 4)
+    found = counted(nest)
+    for place, choice in found.choices.items():
+        made = eval(choice.text(("i", "j")), {"nest": nest})
+        assert [one.iteration for one in made.instances()] == list(found.fates[place].order)
+
+
+def test_it_is_set_from_python_and_says_so() -> None:
+    picture = space(stencil(1, -1))
+    assert (picture.skew, picture.tile, picture.order, picture.step) == (0, 1, "rows first", 25)
+    picture.order, picture.step = "columns first", 2
+    assert picture.sentence == (
+        "Columns first: not legal, 16 of 16 arrows are red. S(9,10) writes A[9,10] and S(10,9) "
+        "reads it, so S(9,10) must run first. In the new order S(10,9) runs first. 2 of 25 "
+        "iterations have run, S(10,9) last."
+    )
+    picture.skew, picture.tile = 2, 4
+    assert picture.sentence.startswith("Columns first, j skewed by 2·i, in tiles of 4×4: legal, ")
+    assert Choice(0, 1, False).words(("i", "j")) == "Rows first"
+    free = space(Nest({"i": 4, "j": 4}, "B[i,j] = A[i,j]"))
+    assert free.sentence.startswith("Rows first: legal, no iteration needs another.")
+
+
+# Its size, and what does not fit.
+
+
+def test_nothing_is_counted_twice_and_the_largest_fits_into_a_megabyte() -> None:
+    nest = Nest({"i": 12, "j": (2, 14)}, "A[i+1,j] = A[i,j-1] + A[i,j+1] + A[i,j-2]")
+    picture = space(nest)
+    assert counted(nest) is counted(nest)
+    assert len(picture.scenes.encode()) + len(picture.numbers) + len(picture.exact) < 2**20
+    for scene in picture.sheets:
+        for state in itertools.islice(some_states(scene), 0, None, 7):
+            for mark, held in drawn(scene, **state):
+                if mark.kind == "dot":
+                    assert 0 < held["at"][0] < scene.width and 0 < held["at"][1] < scene.height
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "skews", "tiles"),
+    [(1, 6, (0,), (1,)), (6, 1, (0, 1, 2), (1,)), (2, 3, (0, 1, 2), (1, 2)),
+     (12, 12, (0, 1), (1, 2, 3, 4))],
+)  # fmt: skip
+def test_what_can_be_chosen_depends_on_the_room(
+    rows: int, columns: int, skews: tuple[int, ...], tiles: tuple[int, ...]
+) -> None:
+    nest = Nest({"i": rows, "j": columns}, "B[i,j] = A[i,j]")
+    picture, found = space(nest), counted(nest)
+    assert (found.skews, found.tiles) == (skews, tiles)
+    pulled = {name for grip in picture.scene.grips for name in grip["dims"]}
+    assert pulled == {"step"} | ({"skew"} if len(skews) > 1 else set()) | (
+        {"tile"} if len(tiles) > 1 else set()
+    )
+
+
+def test_a_nest_whose_names_tiles_would_need_is_not_tiled() -> None:
+    nest = Nest({"i": 3, "ii": 3}, "B[i,ii] = A[i,ii]")
+    assert counted(nest).tiles == (1,)
+    assert space(nest).sentence.startswith("Rows first: legal")
