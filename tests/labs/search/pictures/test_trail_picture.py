@@ -287,3 +287,12 @@ def test_refused_with_a_reason() -> None:
     ):
         with pytest.raises(TypeError, match=said):
             wrong()
+
+
+def test_it_waits_for_the_guess_that_it_would_give_away():
+    axis = rl.ask("09-search", 50.0)
+    axis.covered = True
+    picture = rl.search.trail(searched(), PLAIN, after=axis)
+    assert picture.covered and picture.waits == [axis.model_id]
+    axis.covered = False
+    assert not picture.covered
