@@ -182,6 +182,55 @@ RIGHT = [
 ]  # fmt: skip
 
 WRONG = [
+    (
+        "09-count",
+        f"def answer(extents):\n    {SIZES}\n"
+        "    n = len(extents)\n"
+        "    return math.factorial(2*n) // 2**n * math.prod(d(e) + 2 for e in extents)",
+        "every loop is split",
+    ),
+    (
+        "09-count",
+        f"def answer(extents):\n    {SIZES}\n"
+        "    return math.factorial(2*len(extents)) * math.prod(map(d, extents))",
+        "any order",
+    ),
+    (
+        "09-register-tile",
+        "def answer(registers, lanes, latency, units):\n"
+        "    side = math.isqrt(registers - 1)\n"
+        "    while side*side + side + 1 > registers:\n"
+        "        side -= 1\n"
+        "    return side, side*lanes",
+        "a square tile",
+    ),
+    (
+        "09-beam",
+        "def answer(children, seconds, start, width):\n"
+        "    kept, best, timed = [start], start, 1\n"
+        "    while kept:\n"
+        "        new = [c for k in kept for c in children[k]]\n"
+        "        timed += len(new)\n"
+        "        kept = sorted(set(new), key=seconds.get)[:width]\n"
+        "        best = min([best, *kept], key=seconds.get)\n"
+        "    return best, timed",
+        "parents are forgotten",
+    ),
+    (
+        "09-beam",
+        "def answer(children, seconds, start, width):\n"
+        "    kept, timed = [start], 1\n"
+        "    while True:\n"
+        "        new = [c for k in kept for c in children[k] if c not in kept]\n"
+        "        timed += len(new)\n"
+        "        best = sorted({*kept, *new}, key=seconds.get)[:width]\n"
+        "        if best == kept:\n"
+        "            return kept[0], timed\n"
+        "        kept = best",
+        "timed twice",
+    ),
+    ("09-width", "lambda c, s, a: max(len(x) for x in c.values())", "the most children"),
+    ("09-claim-beam", "(0.023, 0.000428, 'impossible')", "the larger chip"),
     ("09-count",
      "def answer(extents):\n"
      f"    {SIZES}\n"

@@ -52,6 +52,11 @@ def _counted(
     )
 
 
+def _with_ends(split: Sequence[int]) -> int:
+    """Tile sizes, if 1 and the whole length are some."""
+    return math.prod(len(_sizes(n)) + 2 for n in split)
+
+
 def _common(split: Sequence[int]) -> int:
     """Tile sizes that all of the split loops can have."""
     return len(set.intersection(*({*_sizes(n)} for n in split))) if split else 1
@@ -68,17 +73,19 @@ COUNT = Exercise(
             "Marks for vectors, threads and packing multiply that again.",
     misconceptions=(
         Misconception("every loop is split", lambda e: _counted(e, least=len(e)),
-                      "a loop may also be left whole."),
+                      "a loop may also be left whole.",
+                      variants=(lambda e: _counted(e, ways=_with_ends, least=len(e)),)),
         Misconception("any order", lambda e: _counted(e, lambda n, s: math.factorial(n + s)),
                       "an inner loop cannot stand outside its outer one: which part of all orders "
-                      "does one such condition leave?"),
+                      "does one such condition leave?",
+                      variants=(lambda e: _counted(e, lambda n, s: math.factorial(n + s),
+                                                   least=len(e)),)),
         Misconception("tile sizes alone", lambda e: _counted(e, lambda n, s: 1),
                       "for each choice of tile sizes there are many orders of the loops."),
         Misconception("orders alone", lambda e: _counted(e, ways=lambda split: 1),
                       "each loop that is split has several tile sizes to choose from."),
         Misconception("1 and the length are tile sizes",
-                      lambda e: _counted(e, ways=lambda split: math.prod(
-                          len(_sizes(n)) + 2 for n in split)),
+                      lambda e: _counted(e, ways=_with_ends),
                       "a tile of 1 or of the whole length makes no second loop; that loop counts "
                       "as left whole."),
         Misconception("a whole loop as two",
@@ -153,6 +160,12 @@ def _register_tile(
     return rows, vectors * lanes
 
 
+def _square(registers: int, lanes: int, latency: int, units: int) -> Tile:
+    """The largest tile with as many rows as vectors."""
+    side = max(n for n in range(1, registers) if _needed(n, n) <= registers)
+    return side, side * lanes
+
+
 def _unique(registers: int, lanes: int, latency: int, units: int) -> bool:
     """Whether one tile has fewer loads than all the others."""
     scores = sorted(_loads(*one) for one in _fitting(registers, latency * units, _needed))
@@ -190,6 +203,9 @@ REGISTERS = Exercise(
         Misconception("most sums",
                       lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: -r * v),
                       "the largest tile need not have the fewest loads for each multiply-add."),
+        Misconception("a square tile", _square,
+                      "it need not have as many rows as vectors: does it have enough sums, and is "
+                      "there room for one more?"),
         Misconception("just enough sums",
                       lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: r * v),
                       "more sums than are needed do no harm, and they save loads."),
@@ -274,6 +290,22 @@ def _of_all(c: Children, s: Seconds, start: str, width: int, **other: bool) -> t
     return min(timed, key=s.__getitem__), len(timed)
 
 
+def _untracked(
+    c: Children, s: Seconds, start: str, width: int, *, parents: bool, unique: bool
+) -> tuple[str, int]:
+    """A beam that times again what it has timed before, for as long as it finds anything else."""
+    kept, best, timed = [start], start, 1
+    while True:
+        new = [one for name in kept for one in c[name] if one not in kept]
+        new = list(dict.fromkeys(new)) if unique else new
+        timed += len(new)
+        best = min([best, *new], key=s.__getitem__)
+        before, pool = kept, {*new, *(kept if parents else ())}
+        kept = sorted(pool, key=s.__getitem__)[:width]
+        if not new or kept == before:
+            return best, timed
+
+
 def _beams(rng: random.Random) -> list[Case]:
     """Four graphs, from greedy search to width 4."""
     while True:
@@ -305,10 +337,18 @@ BEAM = Exercise(
                       lambda c, s, a, w: _beam(c, s, a, w, parents=False),
                       "a schedule that was kept can be faster than all of its children; it stays "
                       "among those to choose from.",
-                      variants=(lambda c, s, a, w: _of_all(c, s, a, w, parents=False),)),
+                      variants=(
+                          lambda c, s, a, w: _of_all(c, s, a, w, parents=False),
+                          lambda c, s, a, w: _untracked(c, s, a, w, parents=False, unique=False),
+                      )),
         Misconception("timed twice",
                       lambda c, s, a, w: (_beam(c, s, a, w)[0], _walk(c, s, a, w)[2]),
-                      "two ways may lead to the same schedule; it is timed once."),
+                      "two ways may lead to the same schedule, even in different rounds; it is "
+                      "timed once.",
+                      variants=(
+                          lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=False),
+                          lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=True),
+                      )),
         Misconception("the slowest are kept",
                       lambda c, s, a, w: _beam(c, s, a, w, slowest=True),
                       "a small time is good: which end of the sorted ones is kept?",
@@ -468,6 +508,10 @@ WIDTH = Exercise(
         Misconception("how many were timed",
                       lambda c, s, a: _beam(c, s, a, _least_width(c, s, a))[1],
                       "the width is asked for, not what was timed."),
+        Misconception("the most children",
+                      lambda c, s, a: max(map(len, c.values())),
+                      "how many children there are does not tell which of them lead to the best "
+                      "one."),
         Misconception("greedy is enough", lambda c, s, a: 1,
                       "with width 1 the search ends somewhere else."),
     ),
@@ -763,7 +807,11 @@ CLAIM = Exercise(
     misconceptions=(
         Misconception("the larger chip", _told(_RATE / _LARGE, 2 * _CUBE / _LARGE),
                       "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given "
-                      "figures.", variants=_any_word(_RATE / _LARGE, 2 * _CUBE / _LARGE)),
+                      "figures.", variants=(
+                          *_any_word(_RATE / _LARGE, 2 * _CUBE / _LARGE),
+                          *(_told(said, least, word) for said in (0.023, 0.0234)
+                            for least in (_HONEST[1], 2 * _CUBE / _LARGE) for word in WORD),
+                      )),
         Misconception("a multiply-add as one FLOP in the peak",
                       _told(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK),
                       "each lane does a multiply-add in a cycle, and that is two FLOPs.",
