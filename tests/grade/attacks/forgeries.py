@@ -1,4 +1,4 @@
-"""Answers to byte golf and timing that reach into what watches them, each whole.
+"""Answers to byte golf, timing and schedules that reach into what watches them, each whole.
 
 They run in the real sandbox, with nothing forbidden. What they compute or do is not right, so no
 change to the counter, to the clock or to what is handed out may make it so.
@@ -148,4 +148,49 @@ def forged(case, answer):
     return {"value": 12.0 * case["n"] / case["device"]["bandwidth"], "commands": []}
 t.run = forged
 time_axpy = print""",
+}
+
+SUM = '\ndef vectorised(nest):\n    return nest.split("k", 8).vectorize("ki")\n'
+SCHEDULE = {  # vectorised(nest): the sum over k as a vector, no vector at all, or no schedule
+    "always legal": """
+import rooflab.labs.loops.legality.separation as s
+from rooflab.labs.loops.legality.verdict import LEGAL
+from rooflab.labs.loops.nest import Nest
+s.check = lambda *a, **k: LEGAL
+Nest.check = lambda *a, **k: LEGAL
+"""
+    + SUM,
+    "free bytes": """
+import rooflab.labs.cache.simulator as s
+s.simulate = lambda *a, **k: None
+def vectorised(nest):
+    return nest.interchange("j", "k")""",
+    "the reference": """
+try:
+    from rooflab.exercises.lessons.schedules import VECTORISE
+    vectorised = VECTORISE.reference
+except Exception as error:
+    vectorised = lambda nest: nest""",
+    "a step that there is not": """
+def vectorised(nest):
+    vars(nest)["log"] = (("check", ()), ("__init__", ({"i": 1}, "A[i] = 1")))
+    return nest""",
+    "a log without end": """
+def vectorised(nest):
+    vars(nest)["log"] = (("reverse", ("i",)),) * 2_000_000
+    return nest""",
+    "numbers beyond all": """
+def vectorised(nest):
+    vars(nest)["log"] = (("skew", ("j", "i", 10**4000)), ("split", ("i", -1)))
+    return nest""",
+    "another run": """
+import rooflab.exercises.observe.schedule as o
+o.run = lambda case, answer: {"value": [["vectorize", ["ki"]]], "passed": True, "moved": {"L1": 0}}
+vectorised = print""",
+    "another problem": """
+from rooflab.labs.loops.nest import Nest
+def vectorised(nest):
+    other = Nest({"i": 4, "k": 4, "j": 8}, "C[i,j] += A[i,k]*B[k,j]").vectorize("j")
+    vars(other).update(extents=nest.extents, shapes=nest.shapes)
+    return other""",
 }

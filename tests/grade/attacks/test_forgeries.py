@@ -12,10 +12,15 @@ from rooflab.grade.judge_process import judging
 from rooflab.grade.launch import missing
 from rooflab.grade.lesson_notebook import lesson
 from rooflab.grade.merge import merge
-from tests.grade.attacks.forgeries import GOLF, SQUARES, TIMING
+from tests.grade.attacks.forgeries import GOLF, SCHEDULE, SQUARES, TIMING
 
 HONEST = "import numpy as np\ndef squares(x):\n    return float(np.dot(x, x))"
-TABLES = {"02-golf-axpy": GOLF, "02-golf-squares": SQUARES, "01-cuda-axpy": TIMING}
+TABLES = {
+    "02-golf-axpy": GOLF,
+    "02-golf-squares": SQUARES,
+    "01-cuda-axpy": TIMING,
+    "08-vectorise": SCHEDULE,
+}
 ALL = [(id, name) for id, table in TABLES.items() for name in table]
 SECONDS = 100
 
@@ -50,3 +55,12 @@ def test_the_honest_answer_passes_beside_them(runner, apart):
         )
         assert found["02-golf-squares"].passed, found["02-golf-squares"]
         assert not found["02-golf-axpy"].passed
+
+
+@pytest.mark.skipif(missing() is not None, reason="no sandbox")
+def test_an_honest_schedule_passes_beside_a_forged_one(runner, apart):
+    honest = "def slanted(nest):\n    return nest.skew('x', 't', 2).tile({'t': 8, 'x': 64})"
+    forged = SCHEDULE["a log without end"]
+    found = graded(runner, apart, "08", (honest, "08-stencil-tiles"), (forged, "08-vectorise"))
+    assert found["08-stencil-tiles"].passed, found["08-stencil-tiles"]
+    assert not found["08-vectorise"].passed

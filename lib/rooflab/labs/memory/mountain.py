@@ -56,8 +56,8 @@ from rooflab.optional import installed
 SCHEMA = 1
 SERIES = ("read", "copy", "latency")
 SMALLEST, LARGEST = 4 << 10, 256 << 20
-STEPS, FAR_STEPS = 4, 3  # working sets an octave, up to twice the last cache and beyond
-NEAR = 64 << 20  # the most for which they lie so close: larger ones take long
+STEPS, FAR_STEPS, FARTHEST_STEPS = 4, 3, 2  # working sets an octave: near, beyond, and far beyond
+NEAR, FAR = 64 << 20, 256 << 20  # where they lie so close at most: larger ones take long
 LEAST = 1 << 10  # bytes that can be asked for
 ROUND_TO = 256
 BUDGET = briefer(7.0)  # seconds of rounds at most, after the first three
@@ -307,8 +307,10 @@ def usual_sizes(last: int, largest: int) -> tuple[int, ...]:
     near = min(2 * last, NEAR, largest)
     count = round(STEPS * math.log2(max(near / SMALLEST, 2)))
     exact = [SMALLEST * 2 ** (i / STEPS) for i in range(count + 1)]
-    beyond = math.log2(largest / exact[-1]) if largest > exact[-1] else 0
-    exact += [exact[-1] * 2 ** (i / FAR_STEPS) for i in range(1, round(FAR_STEPS * beyond) + 1)]
+    for steps, end in ((FAR_STEPS, min(FAR, largest)), (FARTHEST_STEPS, largest)):
+        begin = exact[-1]
+        beyond = math.log2(end / begin) if end > begin else 0
+        exact += [begin * 2 ** (i / steps) for i in range(1, int(steps * beyond + 0.01) + 1)]
     return tuple(sorted({max(1, round(one / ROUND_TO)) * ROUND_TO for one in exact}))
 
 
