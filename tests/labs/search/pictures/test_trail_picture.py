@@ -296,3 +296,17 @@ def test_it_waits_for_the_guess_that_it_would_give_away():
     assert picture.covered and picture.waits == [axis.model_id]
     axis.covered = False
     assert not picture.covered
+
+
+def test_the_first_view_is_of_a_level_at_which_schedules_differ() -> None:
+    """Operands that fit a cache cross the memory once in every schedule."""
+    found = searched()
+    alike = [dataclasses.replace(one, bytes={**one.bytes, "dram": 1e6}) for one in found.candidates]
+    picture = rl.search.trail(dataclasses.replace(found, candidates=tuple(alike)), PLAIN)
+    assert picture.across != "memory"
+    apart = [
+        dataclasses.replace(one, bytes={**one.bytes, "dram": 1e6 * (1 + n)})
+        for n, one in enumerate(found.candidates)
+    ]
+    picture = rl.search.trail(dataclasses.replace(found, candidates=tuple(apart)), PLAIN)
+    assert picture.across == "memory"

@@ -36,6 +36,7 @@ WIDE, NARROW, AXES = 720, 400, 336  # pixels: widths of the sheets, height of th
 LEFT, RIGHT, FOOT, ROW = 62, 26, 50, 21
 DOT, RECORD = 3.5, 6.5  # pixels
 PALE = 0.5
+DIFFERENT = 2.0  # times: intensities that differ by less stand in one column
 PACE = 60  # milliseconds of a candidate in a replay
 ROOM = 1.7  # how many times as far as its values a scale reaches
 CLOSE, LID = 5.0, 1.25  # times below the fastest, and above everything, where it is seen closer
@@ -84,9 +85,10 @@ def trail(
 
     Notes
     -----
-    A predicted rate is the FLOP over the predicted seconds. Of more than 150 candidates every
-    second one is drawn, or every third. Each that was the fastest so far is drawn, and each that
-    was predicted to be.
+    At first the bytes are those of the first level, from the memory inwards, at which the schedules
+    differ by more than a factor of two. A predicted rate is the FLOP over the predicted seconds. Of
+    more than 150 candidates every second one is drawn, or every third. Each that was the fastest so
+    far is drawn, and each that was predicted to be.
 
     Examples
     --------
@@ -236,7 +238,7 @@ class _Sheet:
         stops = [str(one) for one in self.numbers]
         dims = [
             Dim("beam", names, names),
-            Dim("across", ways, ways, glide=400),
+            Dim("across", ways, ways, start=self.telling(), glide=400),
             Dim("near", ["all", "the fastest"], [False, True], glide=400),
             Dim("candidate", stops, start=len(stops) - 1, glide=PACE),
         ]
@@ -257,6 +259,18 @@ class _Sheet:
         self.scene.says = self.by("beam across candidate", told.said)
         for words in told.notes(self.step):
             self.scene.note(words)
+
+    def telling(self) -> int:
+        """The first level at which the schedules differ: small operands cross the memory once."""
+        for at, level in enumerate(self.levels):
+            found = [
+                replay.intensity(place, level)
+                for replay in self.replays
+                for place in range(len(replay.tried))
+            ]
+            if np.nanmax(found) > DIFFERENT * np.nanmin(found):
+                return at
+        return 0
 
     def add_controls(self) -> None:
         scene = self.scene
