@@ -179,9 +179,9 @@ class _Sheet:
         scene.says = By("round", [*(stage.said for stage in found.stages), found.last])
         scene.note(str(found.before), "title", above=True)
         scene.note(
-            "A box is a class: all of its terms are equal; beside its name stands what it was at "
+            "A box is a class: all of its nodes are equal; beside its name stands what it was at "
             "first. ● is new in this round, ○ came with a "
-            "class that was joined. At the end, the terms of the cheapest are framed."
+            "class that was joined. At the end, the nodes of the cheapest are framed."
         )
 
     def _width(self, label: int) -> float:
