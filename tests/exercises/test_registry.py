@@ -93,7 +93,7 @@ def as_numpy(value):
     if isinstance(value, bool):
         return np.bool_(value)
     if isinstance(value, (tuple, list)):
-        told = any(isinstance(v, (str, bool, list)) for v in value)
+        told = any(isinstance(v, (str, bool, list, tuple)) for v in value)
         return [as_numpy(v) for v in value] if told else np.array([float(v) for v in value])
     return np.int64(value) if isinstance(value, int) and value < 2**63 else np.float64(value)
 
