@@ -142,7 +142,7 @@ def _lanes(case: Case, seen: Observation) -> int:
 
 # ---- 08-stencil-tiles ----------------------------------------------------------------------------
 def _stencils(rng: random.Random) -> list[Case]:
-    """Sweeps over a line of cells that is longer than L1, so that each sweep fetches it again."""
+    """Sweeps over a row of cells that does not fit into L1, so that each fetches it again."""
     drawn: list[Case] = []
     for weight in rng.sample((0.25, 0.125, 0.0625), 2):
         t, x = rng.randrange(150, 190), rng.randrange(450, 600)
@@ -193,8 +193,8 @@ def _too_wide(case: Case, seen: Observation) -> bool:
 
 STENCIL = Exercise(
     "08-stencil-tiles", "Tiles on a slant", 4,
-    "Each sweep `t` updates a line of fp32 cells in place, from its left and right neighbours. The "
-    "line is longer than L1, which has 1 KiB in lines of 64 bytes, so every sweep fetches it "
+    "Each sweep `t` updates a row of fp32 cells in place, from its left and right neighbours. The "
+    "row does not fit into L1, which has 1 KiB in lines of 64 bytes, so every sweep fetches it "
     "again. Return a legal schedule with tiles that do several sweeps while their cells are in L1. "
     "Below L1 it may move at most twice as many bytes as ours.",
     "slanted(nest)", _skewed_tiles, cases=_stencils, kind="schedule", par=2.0, lines=1,
