@@ -384,11 +384,11 @@ print(textbook.split("j", 8).reorder("i", "jo", "k", "ji").vectorize("ji").check
 #
 # ### Exercise 6 · Eight lanes
 #
-# Such steps are called a **schedule** when they stand one after the other, and so is the nest that
-# comes of them. Write one for the product: `nest` is a nest like `textbook`, in `fp32` and of other
-# sizes. It must be legal, and its innermost loop must be a vector of 8 lanes. Then it is simulated
-# with a first cache of 4 KiB in lines of 64 bytes. Below this cache it may move at most 1.5 times
-# as many bytes as ours. The order above moves more.
+# Steps such as `split`, `reorder` and `vectorize`, one after the other, are a **schedule**. Write one
+# for the product, and return the nest that comes of it. `nest` is a nest like `textbook`, in `fp32`
+# and of other sizes. The schedule must be legal, and its innermost loop must be a vector of 8 lanes.
+# Then it is simulated with a first cache of 4 KiB in lines of 64 bytes. Below this cache it may move
+# at most 1.5 times as many bytes as ours. The order above moves more.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-vectorise"}
@@ -409,7 +409,7 @@ rl.check("08-vectorise", vectorised)
 # as in a sum over k, the core is idle most of the time. That is the third thing that slows ijk
 # down. So give the core several sums that know nothing of each other.
 #
-# In the next cell k is the loop around the lanes, and the eight sums of a vector stay in a register
+# In the next cell k is the loop around the lanes, and the eight sums of a vector stay in registers
 # while k runs. First the program does this for one row of C at a time, then for 2, 4 and 8 rows.
 # **By what factor are eight rows faster than one?** Guess.
 

@@ -168,7 +168,7 @@ _broken = _breaking(lambda moved: moved > [0] * len(moved))
 LEGAL = Exercise(
     "08-legal", "What an order breaks", 3,
     "`distances` is a list of distances, each a list with a number for each loop, the outermost "
-    "first. `order[0]` is the number of the loop that is outermost in the new order, and so on. "
+    "first. `order[0]` is the number of the loop that is outermost in the new order, counted from 0. "
     "Return the list of the distances that the new order breaks, unchanged and in the order in "
     "which they came.",
     "broken(distances, order)", _broken, cases=_nests, lines=1,
@@ -278,8 +278,8 @@ def _partner(at: tuple[int, int], down: int, across: int) -> Pair:
 PAIR = Exercise(
     "08-pair", "Convict a tile", 3,
     "A nest runs i from 0 to rows − 1 and, inside it, j from 0 to columns − 1. Iteration (i, j) "
-    "reads what iteration (i − back, j + ahead) wrote, if there is one. Now it runs in tiles of "
-    "tile × tile, row by row of tiles, and within a tile as before. Return the first iteration in "
+    "reads what iteration (i − back, j + ahead) wrote, if there is one; both are 1 or more. Now it "
+    "runs in tiles of tile × tile, row by row of tiles, and within a tile as before. Return the first iteration in "
     "the original order that reads too early, and the one that it should have waited for.",
     "pair(rows, columns, back, ahead, tile)", _pair, cases=_grids, lines=6,
     returns=("reads too early", "should have run"),
@@ -361,7 +361,7 @@ SKEW = Exercise(
     "Each dependence of a nest of two loops has a distance (d, e). A skew by f makes it "
     "(d, e + f·d). Any tile is legal if no number of any distance is negative. `distances` is a "
     "list of pairs, legal in the original order. Return the least whole f, 0 or more, with which "
-    "the nest may be tiled.",
+    "none is negative.",
     "least_skew(distances)", _least, cases=_leanings, lines=4,
     insight="A skew alone changes nothing in what runs when. It makes room for tiles, and the "
             "tiles then keep a part of the data near for several steps.",
