@@ -284,7 +284,7 @@ WRONG = [
     ("08-pair", "lambda r, c, b, a, t: ((0, max(0, t - a)), (-b, max(t, a)))",
      "a row that reads nothing"),
     ("08-pair", "lambda r, c, b, a, t: ((b, max(0, t - a)), (2 * b, max(0, t - a) - a))",
-     "the one that waits for it"),
+     "another neighbour"),
     ("08-pair", "lambda r, c, b, a, t: ((b, max(0, t - a)), (b, -a))",
      "the distance for the second"),
     ("08-pair", "lambda r, c, b, a, t: ((t, max(0, t - a)), (t - b, max(t, a)))",

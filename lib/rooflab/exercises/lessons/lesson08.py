@@ -303,10 +303,14 @@ PAIR = Exercise(
         Misconception("rows counted from 1", _shifted(1, 0),
                       "i starts at 0, so the first row that reads anything is row `back`."),
         Misconception("counted from 1", _shifted(1, 1), "i and j start at 0."),
-        Misconception("the one that waits for it",
+        Misconception("another neighbour",
                       lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], b, -a),
                       "the second one was to run first: it lies `back` rows further up and `ahead` "
-                      "columns to the right."),
+                      "columns to the right.",
+                      variants=(
+                          lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], -b, -a),
+                          lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], b, a),
+                          lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], -a, b))),
         Misconception("the distance for the second",
                       lambda r, c, b, a, t: (_pair(r, c, b, a, t)[0], (b, -a)),
                       "two iterations are asked; a distance is the difference of two.",
