@@ -411,7 +411,8 @@ rl.check("08-vectorise", vectorised)
 #
 # In the next cell k is the loop around the lanes, and the eight sums of a vector stay in registers
 # while k runs. First the program does this for one row of C at a time, then for 2, 4 and 8 rows.
-# **By what factor are eight rows faster than one?** Guess.
+# `unroll` writes the turns for these rows one after the other in the code, so that all of their sums
+# are under way together. **By what factor are eight rows faster than one?** Guess.
 
 # %% tags=["core"]
 rows = {}
