@@ -33,8 +33,8 @@ import rooflab as rl
 # ## Six orders
 #
 # A tile is one way to change the order of the multiply-adds. There is a simpler one. The textbook's
-# product has three loops, i, j and k, and three loops can stand in six orders. The line within them
-# stays as it is:
+# product has three loops, i, j and k, and three loops can stand in six orders. The statement within
+# them stays as it is:
 #
 # ```
 # C[i, j] += A[i, k] * B[k, j]
@@ -65,24 +65,25 @@ rl.show.say(rl.conclude("08-orders", orders, here), after=first)
 # stored row by row: the next number of a row is the next in memory, the next number of a column is
 # a whole row away.
 #
-# With j innermost, the program runs along a row of B and a row of C, and A[i, k] stays the same. Of a
-# line that is fetched, every number is used. With i innermost, it runs down a column of A and a column
-# of C: each turn touches two new lines, and uses one number of each.
+# With j innermost, the program runs along a row of B and a row of C, and A[i, k] stays the same. Of
+# a line that is fetched, every number is used. With i innermost, it runs down a column of A and a
+# column of C: each turn touches two new lines, and uses one number of each. With k innermost, C[i,
+# j] stays the same. It runs along a row of A, and down a column of B.
 #
-# There is a second effect. A vector unit works on several neighbours at a time, and only in the first
-# case are the numbers neighbours.
+# There is a second effect. A vector unit works on several neighbours at a time, and only with j
+# innermost are all of them neighbours. A third one comes at the end of the lesson.
 #
 # </details>
 #
 # ### Exercise 1 · The loop for the inside
 #
-# Count it, then. `operands` is a list of texts, one for each array of the line, such as
-# `["ik", "kj", "ij"]`. The letters are the loops in its brackets. Each array is stored so that its last
-# index runs through neighbours, and its rows are much longer than a line. A line has `line` bytes, a
-# number `itemsize`. Suppose that a cache keeps just the line in use of each array. For an innermost
-# loop, each array then costs per turn: nothing if the loop is not among its indices, a share of a
-# line if it is the last one, and else a whole line. Return (1) the loop whose turn fetches the fewest
-# lines, (2) how many lines it fetches.
+# Count it, then. `operands` is a list of texts, one for each array of the statement, such as
+# `["ik", "kj", "ij"]`. The letters are the loops in its brackets. Each array is stored so that its
+# last index runs through neighbours, and its rows are much longer than a line of the cache. A line
+# has `line` bytes, a number `itemsize`. Suppose that a cache keeps just the line in use of each
+# array. For an innermost loop, each array then costs per turn: nothing if the loop is not among its
+# indices, a share of a line if it is the last one, and else a whole line. Return (1) the loop whose
+# turn fetches the fewest lines, (2) how many lines it fetches.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-innermost"}
@@ -101,20 +102,21 @@ def innermost(operands, itemsize, line):
 rl.check("08-innermost", innermost)
 
 # %% [markdown] tags=["core"]
-# Your function can do more than the product. An image with channels can be stored as `nchw` or as
-# `nhwc`. That is another layout, and another loop is the best one for the inside.
+# Your function can do more than the product. Take n images of h rows and w columns, with c colours
+# for each dot. They can be stored as `nchw`, colour by colour, or as `nhwc`, dot by dot. The
+# statement is the same, and another loop is the best one for the inside.
 #
-# ## Another line, and it breaks
+# ## Another statement, and it breaks
 #
-# All six orders gave the same product. Here is a line that is as simple, on an array of 7 × 7:
+# All six orders gave the same product. Here is a statement that is as simple, on an array of 7 × 7:
 #
 # ```
 # A[i, j] = A[i-1, j+1] * 0.5
 # ```
 #
 # It takes the number one row up and one column to the right, and halves it. Programs that
-# follow heat or waves through time are made of such lines; they are called *stencils*. Run it in both
-# orders:
+# follow heat or waves through time are made of such statements; they are called *stencils*. Run it in
+# both orders:
 
 # %% tags=["core", "nbval-check-output"]
 import numpy as np
@@ -128,12 +130,12 @@ print("columns first:", swapped.run("python", A=start)["A"][3])
 # %% [markdown] tags=["core"]
 # Nothing warned you, and the numbers are wrong. Why here, and not with the product?
 #
-# Some words for it. An **iteration** is one run of the line, written S(i, j). The iteration S(1, 1)
-# writes A[1, 1]. The iteration S(2, 0) reads it. So there is a **dependence**: S(1, 1) must run
-# first. Row by row it does. Column by column, the whole column 0 comes before column 1, so S(2, 0) runs
-# first and reads the old number. An order is **legal** if for each dependence the iteration that must
-# run first does. The course asks that of every pair that touches the same number, if one of the two
-# writes it:
+# Some words for it. An **iteration** is one run of the statement, written S(i, j). The iteration
+# S(1, 1) writes A[1, 1]. The iteration S(2, 0) reads it. So there is a **dependence**: S(1, 1) must
+# run first. Row by row it does. Column by column, the whole column 0 comes before column 1, so S(2,
+# 0) runs first and reads the old number. An order is **legal** if for each dependence the iteration
+# that must run first does. The course asks that of every pair that touches the same number, if one
+# of the two writes it:
 
 # %% tags=["core", "nbval-check-output"]
 swapped.check()
@@ -143,7 +145,7 @@ swapped.check()
 #
 # In the picture a dot is an iteration, and an arrow goes from the one that must run first to the one
 # that waits for it. Change the order, and see which arrows turn red. Is there a way to run column
-# by column, so that no arrow is red? Try the *skew*.
+# by column, so that no arrow is red? Pull the knob beside the last row: it makes the rows lean.
 
 # %% tags=["core"]
 rl.loops.space(stencil)
@@ -163,8 +165,9 @@ rl.loops.space(stencil)
 #
 # <details><summary><b>B</b> Additions may be done in any order.</summary>
 #
-# Not with rounding: in `fp32`, (a + b) + c and a + (b + c) can differ in the last digits. If k ran
-# backwards, the result would do so, and a check that is strict says no.
+# Not with rounding: in `fp32`, (a + b) + c and a + (b + c) can differ in the last digits. So they can
+# if k runs backwards. A strict check says no to that: `check(reassociate=False)`. Without these words
+# it forgives sums that come in another order, and nothing else.
 #
 # </details>
 #
@@ -183,10 +186,11 @@ rl.loops.space(stencil)
 #
 # ## Distances
 #
-# Nobody wants to test millions of pairs. In most programs a dependence looks the same everywhere. In
-# the stencil it goes from (i, j) to (i + 1, j − 1): its **distance** is (1, −1). In the product it is
-# (0, 0, 1). A distance in the original order always begins, after any zeros, with a positive number:
-# the outermost loop that differs must have moved on.
+# Nobody wants to test millions of pairs. In many programs a dependence looks the same everywhere.
+# In the stencil it goes from (i, j) to (i + 1, j − 1): its **distance** is (1, −1). In the product
+# it goes from each k to the next, and its distance is (0, 0, 1). A distance in the original order
+# always begins, after any zeros, with a positive number: the outermost of the loops in which the
+# two iterations differ has moved on.
 #
 # Change the order of the loops, and the numbers of the distance change places in the same way. Here
 # (1, −1) becomes (−1, 1). It begins with a negative number, so the iteration that has to wait runs
@@ -195,9 +199,9 @@ rl.loops.space(stencil)
 # ### Exercise 2 · What an order breaks
 #
 # `distances` is a list of distances, each a list with a number for each loop, the outermost first.
-# `order` says how the loops are put: `order[0]` is the number of the loop that is outermost now, and
-# so on. Return the list of those distances that the new order breaks, unchanged and in the order
-# in which they came.
+# `order` says how the loops are put: `order[0]` is the number of the loop that is outermost now,
+# counted from 0, and so on. Return the list of those distances that the new order breaks, unchanged
+# and in the order in which they came.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-legal"}
@@ -213,8 +217,8 @@ rl.check("08-legal", broken)
 # %% [markdown] tags=["core"]
 # ## Tiles are an order, too
 #
-# Lesson 07 tiled the product and did not ask. Is a tile always legal? Here is the stencil in tiles of 2 ×
-# 2:
+# Lesson 07 tiled the product and did not ask. Is a tile always legal? Here is the stencil in tiles
+# of 2 × 2:
 
 # %% tags=["core", "nbval-check-output"]
 stencil.tile({"i": 2, "j": 2}).check()
@@ -222,11 +226,11 @@ stencil.tile({"i": 2, "j": 2}).check()
 # %% [markdown] tags=["core"]
 # ### Exercise 3 · Convict a tile
 #
-# A nest runs i from 0 to `rows` − 1 and, inside it, j from 0 to `columns` − 1. Iteration (i, j) reads
-# what iteration (i − `back`, j + `ahead`) wrote, if there is such an iteration. Now the nest runs in
-# tiles of `tile` × `tile`: row by row of tiles, and within a tile as before. Return the first
-# iteration, in the original order, that reads too early, and the one that it should have waited for:
-# ((i, j), (i − back, j + ahead)).
+# A nest runs i from 0 to `rows` − 1 and, inside it, j from 0 to `columns` − 1. Iteration (i, j)
+# reads what iteration (i − `back`, j + `ahead`) wrote, if there is such an iteration. Both `back`
+# and `ahead` are 1 or more. Now the nest runs in tiles of `tile` × `tile`: row by row of tiles, and
+# within a tile as before. Return the first iteration, in the original order, that reads too early,
+# and the one that it should have waited for: ((i, j), (i − back, j + ahead)).
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-pair"}
@@ -249,9 +253,10 @@ rl.check("08-pair", pair)
 # ## Lean it, then tile it
 #
 # The trouble is the −1: the dependence points back in j. So count j in another way. Let j' = j + i,
-# which is called a **skew**. In the picture the rows lean. Nothing has changed in what runs when; only
-# the names of the iterations are others. The distance is now (1, −1 + 1) = (1, 0). No number in it is
-# negative any more, so both loops may change places, and tiles are legal:
+# which is called a **skew**. In the picture the rows lean. Nothing has changed in what runs when;
+# only the names of the iterations are others. The distance is now (1, −1 + 1) = (1, 0). No number
+# in it is negative any more, so both loops may change places, and tiles are legal. In the code that
+# is printed last, j' is called j:
 
 # %% tags=["core", "nbval-check-output"]
 leaning = stencil.skew("j", by="i")
@@ -264,8 +269,8 @@ print(leaning.interchange("i", "j").code())
 #
 # Each dependence of a nest of two loops has a distance (d, e). With a skew by `f`, j' = j + f · i, it
 # becomes (d, e + f · d). Any tile is legal if no number of any distance is negative. `distances` is
-# a list of pairs, legal in the original order. Return the least whole `f`, 0 or more, with which the
-# nest may be tiled.
+# a list of pairs, legal in the original order. Return the least whole `f`, 0 or more, with which none
+# is negative.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-skew"}
@@ -284,8 +289,9 @@ rl.check("08-skew", least_skew)
 # %% [markdown] tags=["core"]
 # ## Claim court: one loop for two
 #
-# Two loops can be *coalesced* into one that counts through all of their iterations: a GPU does so
-# when it numbers its threads. A talk does it with these loops, and says that both programs are the same:
+# Two loops can be *coalesced* into one that counts through all of their iterations. Programs for GPUs
+# do so when they number their threads. A talk does it with these loops, and says that both programs
+# are the same:
 #
 # ```
 # for i in range(10):              for t in range(100):
@@ -304,9 +310,10 @@ rl.check("08-skew", least_skew)
 #    backwards"`;
 # 2. whether it is `"legal"` or `"illegal"` in place of the two loops if S(i, j) is
 #    `C[i, j] = A[i, j] + B[i, j]`;
-# 3. the same if S(i, j) is `A[i, j] = A[i-1, j+1] * 0.5`, with a row above and a column beside;
-# 4. how far apart in memory are the numbers C[i, j] of t and t + 1, most of the time: `"1 number"`, `"10
-#    numbers"` or `"11 numbers"`.
+# 3. the same if S(i, j) is `A[i, j] = A[i-1, j+1] * 0.5`, with a row more above and a column more
+#    beside;
+# 4. how far apart in memory are the numbers C[i, j] of t and t + 1, most of the time, if C has 10
+#    rows of 10: `"1 number"`, `"10 numbers"` or `"11 numbers"`.
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-claim-same"}
 # BEGIN SOLUTION
@@ -320,9 +327,9 @@ rl.check("08-claim-same", verdict)
 # ## Who has to check?
 #
 # [Loopy](https://documen.tician.de/loopy/) is a program that writes loops for you. We gave version
-# 2025.2 of it the stencil, and asked for i outside, then for j outside. It wrote both programs and said
-# nothing, though they compute different numbers. Its tutorial says that its loops are without order
-# unless you give one, and that a program is correct only if every order gives a valid result.
+# 2025.2 of it the stencil, and asked for i outside, then for j outside. It wrote both programs and
+# said nothing, though they compute different numbers. Its tutorial says that its loops are without
+# order unless you give one, and that a program is correct only if every order gives a valid result.
 #
 # ### Vote, or choose for yourself
 #
@@ -337,13 +344,14 @@ rl.check("08-claim-same", verdict)
 # <details><summary><b>B</b> We did.</summary>
 #
 # **Right.** By its rules the stencil is no correct program, because not every order gives the same
-# result. That is a promise of the author. Nobody checks it, so whoever uses such a tool has to.
+# result. That every order does is a promise of the author. Nobody checks it, so whoever uses such a
+# tool has to.
 #
 # </details>
 #
 # <details><summary><b>C</b> Nobody. Both results are right.</summary>
 #
-# They differ, and only one of them is what the two loops meant.
+# They differ, and only one of them is what we meant.
 #
 # </details>
 #
@@ -358,27 +366,29 @@ rl.check("08-claim-same", verdict)
 #
 # ## Lanes
 #
-# A vector unit does the same operation on several numbers at a time. Each of its places is a **lane**:
-# with 8 lanes, eight multiply-adds are one instruction. The turns of a loop can become lanes if there is
-# no dependence among the eight. Take the sum over k, then take j:
+# A vector unit does the same operation on several numbers at a time. Each of its places is a
+# **lane**: with 8 lanes, most cores of today do eight multiply-adds in one instruction. Eight turns
+# of a loop can become lanes if there is no dependence among them. Take the sum over k, then take j:
 
 # %% tags=["core", "nbval-check-output"]
 print(textbook.split("k", 8).vectorize("ki").check())
-print(textbook.split("j", 8).reorder("i", "k", "jo", "ji").vectorize("ji").check())
+print(textbook.split("j", 8).reorder("i", "jo", "k", "ji").vectorize("ji").check())
 
 # %% [markdown] tags=["core"]
-# `split` cuts a loop in two: `jo` counts the groups of eight, `ji` the eight in a group. The loop of k
-# cannot be taken: all of its turns add to the same number. The way out is named in the refusal. Let
-# each lane add to a sum of its own, and add up the eight in the end. That changes the order of the
-# additions, so a compiler does it only if you allow it. Now you know why the order ijk is slow, and why
-# ikj is fast with the same compiler.
+# `split` cuts a loop in two: `jo` counts the groups of eight, `ji` the eight in a group. Lanes have
+# to be innermost, so `reorder` puts k further out. The loop of k itself cannot be taken: all of its
+# turns add to the same number. The way out is named in the refusal. Let each lane add to a sum of
+# its own, and add up the eight in the end. That changes the order of the additions, so a compiler
+# does it only if you allow it. In the order ijk it adds one number after the other; in ikj it can
+# use the lanes by itself.
 #
 # ### Exercise 6 · Eight lanes
 #
-# Write a schedule for the product: `nest` is a nest like `textbook`, of other sizes. Return what comes
-# of it when you have split, reordered and marked its loops. It must be legal. Its innermost loop must be
-# a vector of 8 lanes. Its first cache has 4 KiB in lines of 64 bytes, and the schedule may move at most
-# 1.5 times as many bytes below it as ours, simulated.
+# Steps such as `split`, `reorder` and `vectorize`, one after the other, are a **schedule**. Write one
+# for the product, and return the nest that comes of it. `nest` is a nest like `textbook`, in `fp32`
+# and of other sizes. The schedule must be legal, and its innermost loop must be a vector of 8 lanes.
+# Then it is simulated with a first cache of 4 KiB in lines of 64 bytes. Below this cache it may move
+# at most 1.5 times as many bytes as ours. The order above moves more.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-vectorise"}
@@ -394,13 +404,15 @@ rl.check("08-vectorise", vectorised)
 # %% [markdown] tags=["core"]
 # ## Many sums at a time
 #
-# There is one thing left that the order decides. A core can begin a multiply-add in each cycle, but
-# the result of one comes some cycles later. Where each has to wait for the one before, as in one sum, the
-# core is idle most of the time. So give it several sums that know nothing of each other.
+# There is one thing left that the order decides. A core can begin a multiply-add in each cycle, or
+# several, but the result of one comes some cycles later. Where each has to wait for the one before,
+# as in a sum over k, the core is idle most of the time. That is the third thing that slows ijk
+# down. So give the core several sums that know nothing of each other.
 #
-# In the next cell k is the loop around the lanes, and the eight sums of a vector stay in a register
+# In the next cell k is the loop around the lanes, and the eight sums of a vector stay in registers
 # while k runs. First the program does this for one row of C at a time, then for 2, 4 and 8 rows.
-# **By what factor are eight rows faster than one?** Guess.
+# `unroll` writes the turns for these rows one after the other in the code, so that all of their sums
+# are under way together. **By what factor are eight rows faster than one?** Guess.
 
 # %% tags=["core"]
 rows = {}
@@ -420,20 +432,25 @@ rl.live.roofline(
 )  # fmt: skip
 
 # %% [markdown] tags=["core"]
-# All of these points lie one above the other: the same multiply-adds, on the same operands, counted once.
-# The order of the loops alone has lifted them.
+# All of these points lie one above the other: the same multiply-adds, on the same operands, counted
+# once. Nothing but the way in which the loops run has lifted them.
+#
+# Compare one row with the order ikj, in the two tables. If the compiler has used lanes for ikj,
+# both have them. But one row adds to the same eight sums again and again, and each time it has to
+# wait. With j innermost, the next eight sums are others.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: what a core is like inside
 #
 # How many sums does a core want? Suppose it has `units` vector units, each begins a multiply-add in
-# each cycle, and a result comes after `latency` cycles. With few sums under way, each sum gets one
-# multiply-add in `latency` cycles. With many, all units are busy.
+# each cycle, and a result comes after `latency` cycles. A vector of sums has one sum in each lane.
+# With few of these vectors under way, each gets one multiply-add in `latency` cycles. With many,
+# all units are busy.
 #
 # ### Exercise 7 · Look inside
 #
-# `rates` are FLOP/s as measured, with 1, 2, 3 … vectors of sums under way. The clock was right to 2 %,
-# and the list is long enough to reach the top. A vector has `lanes` numbers, the core runs at `hertz`
+# `rates` are FLOP/s as measured, with 1, 2, 3 … vectors of sums under way. Each is right to 2 %, and
+# the list is long enough to reach the top. A vector has `lanes` numbers, the core runs at `hertz`
 # cycles per second. Return whole numbers: (1) the latency in cycles, (2) how many units the core
 # has, (3) how many vectors of sums it takes to keep them all busy.
 
@@ -454,7 +471,7 @@ rl.check("08-inside", inside)
 # %% [markdown] tags=["deep"]
 # ## Deeper: tiles through time
 #
-# Some programs sweep over a line of cells again and again. Where the line is longer than the cache,
+# Some programs sweep over a row of cells again and again. Where the row does not fit into the cache,
 # each sweep t fetches all of it once more:
 #
 # ```
@@ -463,14 +480,15 @@ rl.check("08-inside", inside)
 #         A[x] = A[x-1] * 0.25 + A[x] * 0.5 + A[x+2] * 0.25
 # ```
 #
-# A tile would do several sweeps over some cells while they are near. As it stands, no tile is legal: a
-# cell reads two to the right, and there the sweep before must have been.
+# A tile would do several sweeps over some of the cells while they are near. As it stands, no such
+# tile is legal: a cell reads two to the right, and there the sweep before must have been. A skew
+# helps: `skew("x", by="t", factor=f)` lets x' be x + f · t.
 #
 # ### Exercise 8 · Tiles on a slant
 #
-# `nest` is such a program, with the loops `t` and `x`. L1 has 1 KiB in lines of 64 bytes. Return a legal
-# schedule with tiles that do several sweeps while their cells are in L1. Below L1 it may move at most
-# twice as many bytes as ours.
+# `nest` is such a program in `fp32`, with the loops `t` and `x`. The first cache, L1, has 1 KiB in
+# lines of 64 bytes. Return a legal schedule with tiles that do several sweeps while their cells are
+# in L1. Below L1 it may move at most twice as many bytes as ours.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "08-stencil-tiles"}
@@ -487,8 +505,8 @@ rl.check("08-stencil-tiles", slanted)
 # ## What you can do now
 #
 # - **Choose** the innermost loop: its turns should step to neighbours, or not at all.
-# - **Decide** by distances: put in the new order, each of them has to begin with a positive number. One
-#   pair of iterations **proves** that an order is wrong.
+# - **Decide** by distances: put in the new order, each of them has to begin, after any zeros, with a
+#   positive number. One pair of iterations **proves** that an order is wrong.
 # - **Repair** with a skew what may not be tiled.
 # - **Write** a schedule that fills the lanes, and keeps several sums under way.
 # - And if you went deeper: **find** latency and units of a core from its rates.

@@ -79,6 +79,22 @@ def test_the_best_number_of_rows_need_not_be_the_largest():
     assert "lanes" not in found and "| 1 row |" in found
 
 
+def test_where_there_is_a_matrix_unit_loops_are_compared_with_the_vector_units():
+    on = MACHINES["M-series Mac"]
+    vector = float(on.machine.peak("fp32", "vector")) / float(on.machine.peak("fp32"))
+    shares = {1: 0.1 * vector, 2: 0.2 * vector, 4: 0.4 * vector, 8: 0.9 * vector}
+    found = conclude("08-rows", runs(on, shares), on.machine).text
+    assert "90 % of what the core's vector units can do" in found and "matrix unit" in found
+    assert "lanes" not in found and "core's peak" not in found
+
+
+def test_more_than_the_peak_is_doubted():
+    on = MACHINES["hybrid laptop"]
+    found = conclude("08-rows", runs(on, {1: 0.4, 8: 1.6}), on.machine).text
+    assert "160 % of the core's peak. It cannot be more than all" in found
+    assert "another kind" in found and "lanes" not in found
+
+
 def test_where_more_sums_bring_nothing_it_is_said():
     on = MACHINES["4 MB of L3"]
     slow = {count: run(on, 0.3, ("busy",)) for count in (1, 2)}

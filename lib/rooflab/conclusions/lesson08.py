@@ -10,6 +10,7 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
 
 CLEARLY = 1.3  # times: a smaller gain is not worth a sentence, with the noise of a laptop
+UNLIKELY = 1.05  # of the peak: more than clocks differ from one minute to the next
 SIDE_BY_SIDE = "j"  # the loop that runs along rows of B and C
 
 
@@ -47,7 +48,6 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     """Rows of C at a time, by time, and what it brings to have several sums under way."""
     one, best = min(timed), min(timed, key=lambda count: timed[count].median_s)
     gain = timed[one].median_s / timed[best].median_s
-    share = timed[best].flop_per_s / core.peak(timed[best].op.compute_dtype.name)
     if gain < CLEARLY:
         case = "alike"
         said = (
@@ -61,15 +61,34 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
             "multiply-add of a sum waits for the one before it, but with more sums there is other "
             "work meanwhile. And what is fetched of B serves all rows."
         )
-    said += f" That is {percent(share)} of the core's peak."
-    if share < 0.7:
-        said += (
-            " What is left may be lanes: eight are not all that many cores have. It may be tiles, "
-            "or packing, too."
-        )
+    said += " " + _of_peak(timed[best], core)
     shown = {several(count, "row"): one for count, one in timed.items()}
     text = "\n".join([*speed_table("at a time", shown, core), "", said])
     return Conclusion(case, text + cautions(*timed.values()))
+
+
+def _of_peak(best: Measurement, core: Machine) -> str:
+    """What share of the peak the best reaches, and where the rest may be."""
+    kind = best.op.compute_dtype.name
+    unit = "vector" if core.has_peak(kind, "vector") else None
+    share = best.flop_per_s / core.peak(kind, unit)
+    said = f"The fastest reaches {percent(share)} of the core's peak."
+    if core.has_peak(kind, "tensor"):
+        said = (
+            f"The fastest reaches {percent(share)} of what the core's vector units can do. The "
+            "peak in the table is that of a matrix unit, which none of these loops uses."
+        )
+    if share > UNLIKELY:
+        said += (
+            " It cannot be more than all. Perhaps the clock was slower when the peak was measured, "
+            "or it was measured on a core of another kind."
+        )
+    elif share < 0.7:
+        said += (
+            " What is left may be lanes, for some cores have sixteen. It may be tiles, or packing, "
+            "too."
+        )
+    return said
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {

@@ -29,6 +29,57 @@ RIGHT = [
      "    cost = np.array([[0 if x not in t else itemsize/line if t[-1] == x else 1 for t in "
      "operands] for x in loops]).sum(1)\n"
      "    return str(loops[cost.argmin()]), cost.min()"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    cost = {}\n"
+     "    for text in operands:\n"
+     "        for n, x in enumerate(reversed(text)):\n"
+     "            cost[x] = cost.get(x, 0) + (1 if n else Fraction(itemsize, line))\n"
+     "    return sorted(cost.items(), key=lambda pair: pair[1])[0]"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    def cost(x, rest):\n"
+     "        if not rest:\n"
+     "            return 0\n"
+     "        head, *tail = rest\n"
+     "        return (x in head) * (itemsize / line if head[-1] == x else 1) + cost(x, tail)\n"
+     "    loops = np.unique(list(''.join(operands)))\n"
+     "    return min(((x, cost(x, operands)) for x in loops), key=lambda pair: pair[1])"),
+    ("08-legal",
+     "def answer(distances, order):\n"
+     "    def bad(x, rest):\n"
+     "        return bool(rest) and (x[rest[0]] < 0 or x[rest[0]] == 0 and bad(x, rest[1:]))\n"
+     "    return [np.array(x) for x in distances if bad(x, order)]"),
+    ("08-pair",
+     "def answer(rows, columns, back, ahead, tile):\n"
+     "    I, J = np.mgrid[:rows, :columns]\n"
+     "    P, Q = I - back, J + ahead\n"
+     "    late = (P >= 0) & (Q < columns) & (P // tile == I // tile) & (Q // tile > J // tile)\n"
+     "    i, j = np.argwhere(late)[0]\n"
+     "    return (i, j), (i - back, j + ahead)"),
+    ("08-pair",
+     "def answer(rows, columns, back, ahead, tile):\n"
+     "    done, late = set(), []\n"
+     "    for I in range(0, rows, tile):\n"
+     "        for J in range(0, columns, tile):\n"
+     "            for i in range(I, min(I + tile, rows)):\n"
+     "                for j in range(J, min(J + tile, columns)):\n"
+     "                    w = i - back, j + ahead\n"
+     "                    if w[0] >= 0 and w[1] < columns and w not in done:\n"
+     "                        late.append(np.array([(i, j), w], float))\n"
+     "                    done.add((i, j))\n"
+     "    return late[0]"),
+    ("08-skew",
+     "def answer(ds, f=0):\n"
+     "    return np.int64(f) if all(e + f * d >= 0 for d, e in ds) else answer(ds, f + 1)"),
+    ("08-skew", "lambda ds: float(max([0] + [-(e // d) for d, e in ds if d > 0]))"),
+    ("08-claim-same", "np.array(['the loops interchanged', 'legal', 'illegal', '10 numbers'])"),
+    ("08-claim-same", "('The loops interchanged', 'Legal', 'illegal ', '10 numbers')"),
+    ("08-inside",
+     "def answer(r, n, h):\n"
+     "    top = next(k for k, x in enumerate(r, 1) if x > 0.95 * max(r))\n"
+     "    latency = np.mean([2 * n * h * k / x for k, x in enumerate(r[:top], 1)])\n"
+     "    return np.rint([latency, np.median(r[-4:]) / (2 * n * h), top])"),
     ("08-legal", "lambda d, o: [x for x in d if tuple(x[i] for i in o) < (0,) * len(o)]"),
     ("08-legal",
      "def answer(distances, order):\n"
@@ -110,6 +161,17 @@ RIGHT = [
     ("08-vectorise", "lambda n: n.split('j', 8).reorder('i', 'k', 'jo', 'ji').vectorize('ji')"),
     ("08-vectorise", "lambda n: n.tile({'j': 16}).reorder('i', 'k', 'jo', 'ji').vectorize('ji')"),
     ("08-vectorise", "lambda n: n.vectorize('j').split('j', 8).reorder('i', 'k', 'jo', 'ji')"),
+    ("08-vectorise", "lambda n: n.split('j', 16).reorder('i', 'jo', 'k', 'ji').vectorize('ji')"),
+    ("08-vectorise", "lambda n: n.split('j', 8).reorder('jo', 'k', 'i', 'ji').vectorize('ji')"),
+    (
+        "08-vectorise",
+        "lambda n: n.interchange('j', 'k').split('j', np.int64(8)).vectorize('ji').unroll('k')",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.tile({'i': 4, 'j': 16, 'k': 8}).reorder('io', 'ko', 'jo', 'ii', 'ki', 'ji')"
+        ".vectorize('ji')",
+    ),
     (
         "08-vectorise",
         "def answer(nest):\n"
@@ -137,6 +199,13 @@ RIGHT = [
         "lambda n: n.reverse('k').reorder('i', 'k', 'j').split('j', 8).vectorize('ji')",
     ),
     ("08-stencil-tiles", "lambda n: n.skew('x', 't', 2).tile({'t': 16, 'x': 48})"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 2).tile({'t': 4, 'x': 16})"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', by='t', factor=2).tile({'t': 150, 'x': 16})"),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't', 2).tile({'t': 8, 'x': 64}).interchange('to', 'xo')"
+        ".interchange('ti', 'xi')",
+    ),
     ("08-stencil-tiles", "lambda n: n.skew('x', 't', 3).tile({'x': 64, 't': 20})"),
     (
         "08-stencil-tiles",
@@ -161,6 +230,102 @@ RIGHT = [
 ]  # fmt: skip
 
 WRONG = [
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    def cost(x):\n"
+     "        return sum((x in t) * (itemsize / line if t[-1] == x else 1) for t in operands)\n"
+     "    best = min(sorted(set(''.join(operands))), key=cost)\n"
+     "    return best, math.ceil(cost(best))",
+     "whole lines"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    operands = operands[:-1]\n"
+     "    def cost(x):\n"
+     "        return sum((x in t) * (itemsize / line if t[-1] == x else 1) for t in operands)\n"
+     "    best = min(sorted(set(''.join(operands))), key=cost)\n"
+     "    return best, cost(best)",
+     "the written array left out"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    operands = [*operands, operands[-1]]\n"
+     "    def cost(x):\n"
+     "        return sum((x in t) * (itemsize / line if t[-1] == x else 1) for t in operands)\n"
+     "    best = min(sorted(set(''.join(operands))), key=cost)\n"
+     "    return best, cost(best)",
+     "the written array twice"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    line = 64\n"
+     "    def cost(x):\n"
+     "        return sum((x in t) * (itemsize / line if t[-1] == x else 1) for t in operands)\n"
+     "    best = min(sorted(set(''.join(operands))), key=cost)\n"
+     "    return best, cost(best)",
+     "sizes that never change"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    def cost(x):\n"
+     "        return sum((x in t) * (line / itemsize if t[-1] == x else 1) for t in operands)\n"
+     "    best = min(sorted(set(''.join(operands))), key=cost)\n"
+     "    return best, cost(best)",
+     "the line's share upside down"),
+    ("08-innermost",
+     "lambda o, s, b: (o[-1][-1], sum((s/b if t[-1] == o[-1][-1] else 1) * (o[-1][-1] in t) for t "
+     "in o))", "the last index of the last array"),
+    ("08-legal",
+     "lambda d, o: [x for x in d if x[o[0]] < 0 or x[o[0]] == 0 and x[o[1]] < 0]",
+     "the two outermost alone"),
+    ("08-legal", "lambda d, o: [x for x in d if [x[i] for i in o] < x]", "smaller than before"),
+    ("08-legal", "lambda d, o: [[x[i] for i in o] < [0] * len(o) for x in d]",
+     "yes or no for each"),
+    ("08-legal", "lambda d, o: sorted(x for x in d if [x[i] for i in o] < [0] * len(o))",
+     "another order of the list"),
+    ("08-pair", "lambda r, c, b, a, t: ((b, t - 1), (0, t - 1 + a))",
+     "the last column of the tile"),
+    ("08-pair", "lambda r, c, b, a, t: ((0, max(0, t - a)), (-b, max(t, a)))",
+     "a row that reads nothing"),
+    ("08-pair", "lambda r, c, b, a, t: ((b, max(0, t - a)), (2 * b, max(0, t - a) - a))",
+     "another neighbour"),
+    ("08-pair", "lambda r, c, b, a, t: ((b, max(0, t - a)), (b, -a))",
+     "the distance for the second"),
+    ("08-pair", "lambda r, c, b, a, t: ((t, max(0, t - a)), (t - b, max(t, a)))",
+     "the second row of tiles"),
+    ("08-pair", "lambda r, c, b, a, t: ((b + 1, max(0, t - a) + 1), (1, max(t, a) + 1))",
+     "counted from 1"),
+    ("08-skew", "lambda ds: max(0, max(-e / d for d, e in ds if d))", "not rounded"),
+    ("08-skew", "lambda ds: max(0, round(max(-e / d for d, e in ds if d)))", "rounded down"),
+    ("08-skew", "lambda ds: next(f for f in range(99) if all(e + f * d > 0 for d, e in ds))",
+     "strictly positive"),
+    ("08-skew", "lambda ds: next(f for f in range(1, 99) if all(e + f * d >= 0 for d, e in ds))",
+     "at least one"),
+    ("08-skew", "lambda ds: -max(0, *(-(e // d) for d, e in ds if d))", "the wrong sign"),
+    ("08-inside",
+     "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h), n * round(max(r)/r[0]))",
+     "lanes for sums"),
+    ("08-inside",
+     "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h), round(2*n*h/r[0]) + "
+     "round(max(r)/2/n/h))", "a sum for a product"),
+    ("08-inside",
+     "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/r[0]), round(max(r)/r[0]))",
+     "the gain for the units"),
+    ("08-inside", "lambda r, n, h: (int(2*n*h/r[0]), int(max(r)/2/n/h), int(2*n*h/r[0]) * "
+     "int(max(r)/2/n/h))", "rounded down"),
+    ("08-inside", "lambda r, n, h: (2*n*h/r[0], max(r)/2/n/h, max(r)/r[0])", "not whole"),
+    ("08-vectorise", "lambda n: n.split('j', 8).reorder('i', 'jo', 'k', 'ji').vectorize('ji')",
+     "half of each line"),
+    ("08-vectorise", "lambda n: n.split('j', 8).reorder('jo', 'i', 'k', 'ji').vectorize('ji')",
+     "half of each line"),
+    ("08-vectorise", "lambda n: n.reorder('i', 'k', 'j').split('j', 12).vectorize('ji')",
+     "a register and a half"),
+    ("08-vectorise", "lambda n: n.split('j', 8).reorder('i', 'k', 'ji', 'jo').vectorize('ji')",
+     "vectorised where it stands"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 2).interchange('t', 'x')",
+     "interchanged without tiles"),
+    ("08-stencil-tiles", "lambda n: n.skew('t', 'x', 2).tile({'t': 4, 'x': 32})",
+     "the sweeps slanted"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 2).tile({'t': 2, 'x': 64})",
+     "few sweeps in a tile"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 2).tile({'t': 16, 'x': 250})",
+     "tiles that do not fit"),
     ("08-innermost",
      "def answer(operands, itemsize, line):\n"
      "    cost = {x: sum(0 if x not in t else itemsize/line if t[0] == x else 1 for t in operands) "
@@ -279,6 +444,16 @@ WRONG = [
 ]  # fmt: skip
 
 TOLD = [
+    ("08-innermost", "lambda o, s, b: ('loop 1', 0.1)", "one of these words is wanted"),
+    ("08-legal", "lambda d, o: (x for x in d)", "a generator, which has not run yet"),
+    ("08-skew", "lambda ds: max(-(e // d) for d, e in ds)", "ZeroDivisionError"),
+    ("08-claim-same", "('the loops interchanged', 'legal', 'illegal', 10)", "a text is wanted"),
+    ("08-vectorise", "lambda n: n.reorder('ikj')", "loop='ikj' is unknown"),
+    (
+        "08-vectorise",
+        "lambda n: n.split('j', 8).reorder('i', 'k', 'j').vectorize('ji')",
+        "loop='j' is unknown; did you mean 'jo' or 'ji'?",
+    ),
     ("08-innermost", "lambda o, s, b: 'j'", "2"),
     ("08-innermost", "lambda o, s: ('j', 0.1)", "argument"),
     ("08-legal", "lambda d, o: len(d)", "list"),

@@ -116,6 +116,41 @@ def test_the_least_skew_is_the_least_with_which_tiles_are_legal(distances):
     assert tiled(factor) and (factor == 0 or not tiled(factor - 1))
 
 
+def test_one_distance_becomes_zero_and_another_lies_between_two_whole_numbers():
+    """Otherwise "strictly positive" and rounding would be right by chance."""
+    for seed in SEEDS:
+        cases = [case["distances"] for case in exercise("08-skew").draw(seed)]
+        factors = [lesson08._least(distances) for distances in cases]
+        lowest = [min(e + f * d for d, e in distances if d) for f, distances in zip(factors, cases)]
+        assert 0 in lowest and 0 in factors
+        assert any(max(round(-e / d) for d, e in ds if d) < f for f, ds in zip(factors, cases))
+
+
+def test_two_zeros_may_come_first_in_the_new_order():
+    for seed in SEEDS:
+        moved = [
+            [one[loop] for loop in case["order"]]
+            for case in exercise("08-legal").draw(seed) for one in case["distances"]
+        ]  # fmt: skip
+        assert any(one[:2] == [0, 0] and one < [0] * len(one) for one in moved)
+
+
+def test_no_schedule_of_a_product_passes_by_chance():
+    """A vector of a whole line passes on every seed; that of half a line never does."""
+    whole = lambda n: n.split("j", 16).reorder("i", "jo", "k", "ji").vectorize("ji")  # noqa: E731
+    half = lambda n: n.split("j", 8).reorder("i", "jo", "k", "ji").vectorize("ji")  # noqa: E731
+    outermost = lambda n: n.split("j", 8).reorder("k", "jo", "i", "ji").vectorize("ji")  # noqa: E731
+    for seed in range(4):
+        assert verdict("08-vectorise", whole, seed).passed, seed
+        assert not verdict("08-vectorise", half, seed).passed, seed
+        assert not verdict("08-vectorise", outermost, seed).passed, seed
+
+
+def test_a_loop_of_the_case_is_no_foreign_word():
+    said = verdict("08-innermost", lambda o, s, b: (o[-1][0], 0.1), 0)
+    assert not said.passed and "words" not in repr(said)
+
+
 def test_the_talks_loop_is_an_interchange():
     both = [(i, j) for i in range(10) for j in range(10)]
     talk = [(t % 10, t // 10) for t in range(100)]

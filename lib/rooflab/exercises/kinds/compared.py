@@ -337,10 +337,17 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
     if not isinstance(right, str):
         return None
     words = _vocabulary(exercise, cases)
-    if any(same(word, mine, 0) for word in words):
+    if any(same(word, mine, 0) for word in words) or _is_given(mine, cases):
         return None
     apart = any("," in word for word in words)  # then commas do not tell where a word ends
     return f"one of these words is wanted: {', '.join(map(repr, words) if apart else words)}"
+
+
+def _is_given(word: Plain, cases: Sequence[Case]) -> bool:
+    """Whether a word stands in a text of the cases: a loop of "ikj" is no foreign word."""
+    given = [value for case in cases for value in case.values()]
+    texts = [text for one in given for text in (one if isinstance(one, (list, tuple)) else [one])]
+    return isinstance(word, str) and any(word in text for text in texts if isinstance(text, str))
 
 
 def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:

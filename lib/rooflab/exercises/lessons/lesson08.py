@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from math import ceil, floor
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lessons.schedules import STENCIL, VECTORISE
@@ -21,6 +22,7 @@ Pair = tuple[tuple[int, int], tuple[int, int]]
 SHAPES = (  # operands of products, of sums over channels in two layouts, of a product of three
     ("ik", "kj", "ij"), ("ki", "kj", "ij"), ("ik", "jk", "ij"), ("ki", "kj", "ji"),
     ("nchw", "c", "nhw"), ("nhwc", "c", "nhw"), ("ab", "bc", "acd", "cad"),
+    ("a", "ab", "abc", "bca"),  # the best loop goes a whole line in one of them
 )  # fmt: skip
 
 
@@ -59,6 +61,17 @@ def _lines(text: str, loop: str, share: float) -> float:
     return share if text[-1] == loop else 1.0
 
 
+def _last_of_output(operands: Sequence[str], itemsize: int, line: int) -> tuple[str, float]:
+    """The last index of the array that is written, and what it costs."""
+    loop = operands[-1][-1]
+    return loop, sum(_lines(text, loop, itemsize / line) for text in operands)
+
+
+def _dearer(operands: Sequence[str], itemsize: int, line: int) -> tuple[str, float]:
+    """The loop is chosen with the share upside down, too."""
+    return _fewest(lambda t, x, s: 1 / s if t[-1] == x else float(x in t))(operands, itemsize, line)
+
+
 _right = _fewest(_lines)
 INNERMOST = Exercise(
     "08-innermost", "The loop for the inside", 3,
@@ -88,10 +101,29 @@ INNERMOST = Exercise(
         Misconception("the line's share upside down",
                       lambda o, s, b: (_right(o, s, b)[0], sum(
                           _lines(text, _right(o, s, b)[0], b / s) for text in o)),
-                      "a line holds line / itemsize numbers; one of them is how much of a line?"),
+                      "a line holds line / itemsize numbers; one of them is how much of a line?",
+                      variants=(_dearer,)),
         Misconception("bytes",
                       lambda o, s, b: (_right(o, s, b)[0], _right(o, s, b)[1] * b),
                       "lines are asked, not bytes."),
+        Misconception("the last index of the last array",
+                      _last_of_output,
+                      "every loop is a candidate: what does each of them cost in all arrays?",
+                      variants=(lambda o, s, b: (o[-1][-1], _right(o, s, b)[1]),)),
+        Misconception("the written array left out",
+                      lambda o, s, b: _right(o[:-1], s, b),
+                      "the line of an array that is written is fetched, too."),
+        Misconception("the written array twice",
+                      lambda o, s, b: _right([*o, o[-1]], s, b),
+                      "a line is fetched once, whether it is read, written or both."),
+        Misconception("whole lines",
+                      lambda o, s, b: (_right(o, s, b)[0], ceil(_right(o, s, b)[1])),
+                      "a share of a line need not be a whole number: over many turns it adds up."),
+        Misconception("sizes that never change",
+                      lambda o, s, b: _right(o, 4, b),
+                      "`itemsize` and `line` differ from case to case: are both in your answer?",
+                      variants=(lambda o, s, b: _right(o, s, 64),
+                                lambda o, s, b: _right(o, 4, 64))),
         Misconception("the mean of the arrays",
                       lambda o, s, b: (_right(o, s, b)[0], _right(o, s, b)[1] / len(o)),
                       "the lines of all arrays together are asked."),
@@ -103,14 +135,17 @@ INNERMOST = Exercise(
 def _nests(rng: random.Random) -> list[Case]:
     """Distances, legal as they are, and an order that keeps some of them."""
     drawn: list[Case] = []
-    for order in ([1, 0], [2, 0, 1], [1, 2, 0], [0, 2, 1], [2, 1, 0], [3, 1, 0, 2]):
+    orders = ([1, 0], [2, 0, 1], [1, 2, 0], [0, 2, 1], [2, 1, 0], [3, 1, 0, 2], [3, 2, 1, 0])
+    for order in orders:
         loops = len(order)
         known = [
             [*one] for one in product((-1, 0, 1, 2), repeat=loops) if [*one] > [0] * loops
         ]  # fmt: skip
         kept = [one for one in known if [one[loop] for loop in order] > [0] * loops]
         lost = [one for one in known if one not in kept]
-        some = rng.sample(kept, min(5, len(kept))) + rng.sample(lost, min(4, len(lost)))
+        late = [one for one in lost if not any(_moved(one, order)[:2])]  # two zeros come first
+        lost = [one for one in lost if one not in late]
+        some = rng.sample(kept, min(5, len(kept))) + rng.sample(lost, min(4, len(lost))) + late[:1]
         rng.shuffle(some)
         drawn.append({"distances": some, "order": order})
     return drawn
@@ -133,7 +168,7 @@ _broken = _breaking(lambda moved: moved > [0] * len(moved))
 LEGAL = Exercise(
     "08-legal", "What an order breaks", 3,
     "`distances` is a list of distances, each a list with a number for each loop, the outermost "
-    "first. `order[0]` is the number of the loop that is outermost in the new order, and so on. "
+    "first. `order[0]` is the number of the loop that is outermost in the new order, from 0 on. "
     "Return the list of the distances that the new order breaks, unchanged and in the order in "
     "which they came.",
     "broken(distances, order)", _broken, cases=_nests, lines=1,
@@ -146,6 +181,9 @@ LEGAL = Exercise(
         Misconception("the outermost alone",
                       _breaking(lambda moved: moved[0] >= 0),
                       "where the outermost number is 0, the next one decides."),
+        Misconception("the two outermost alone",
+                      _breaking(lambda moved: moved[:2] >= [0, 0]),
+                      "where the first two numbers are 0, the third decides, and so on."),
         Misconception("the outermost must be positive",
                       _breaking(lambda moved: moved[0] > 0),
                       "a distance may begin with zeros."),
@@ -161,6 +199,10 @@ LEGAL = Exercise(
         Misconception("the original order",
                       lambda d, o: _broken(d, sorted(o)),
                       "in the original order all of them are kept; put them into the new one."),
+        Misconception("smaller than before",
+                      lambda d, o: [one for one in d if _moved(one, o) < [*one]],
+                      "do not compare with the original order: does it begin with a positive "
+                      "number, after any zeros?"),
         Misconception("what is kept",
                       lambda d, o: [one for one in d if one not in _broken(d, o)],
                       "the distances that are broken are asked, not those that are kept."),
@@ -173,6 +215,14 @@ LEGAL = Exercise(
         Misconception("numbers of the distances",
                       lambda d, o: [i for i, one in enumerate(d) if one in _broken(d, o)],
                       "the distances themselves are asked, not their places in the list."),
+        Misconception("yes or no for each",
+                      lambda d, o: [one in _broken(d, o) for one in d],
+                      "the distances that are broken are asked, as a list.",
+                      variants=(lambda d, o: len(_broken(d, o)),)),
+        Misconception("another order of the list",
+                      lambda d, o: sorted(_broken(d, o)),
+                      "they are wanted in the order in which they came.",
+                      variants=(lambda d, o: _broken(d, o)[::-1],)),
     ),
 )  # fmt: skip
 
@@ -221,12 +271,17 @@ def _shifted(down: int, across: int) -> Callable[..., Pair]:
     return found
 
 
+def _partner(at: tuple[int, int], down: int, across: int) -> Pair:
+    return at, (at[0] + down, at[1] + across)
+
+
 PAIR = Exercise(
     "08-pair", "Convict a tile", 3,
     "A nest runs i from 0 to rows − 1 and, inside it, j from 0 to columns − 1. Iteration (i, j) "
-    "reads what iteration (i − back, j + ahead) wrote, if there is one. Now it runs in tiles of "
-    "tile × tile, row by row of tiles, and within a tile as before. Return the first iteration in "
-    "the original order that reads too early, and the one that it should have waited for.",
+    "reads what iteration (i − back, j + ahead) wrote, if there is one; both are 1 or more. Now it "
+    "runs in tiles of tile × tile, row by row of tiles, and within a tile as before. Return the "
+    "first iteration in the original order that reads too early, and the one that it should have "
+    "waited for.",
     "pair(rows, columns, back, ahead, tile)", _pair, cases=_grids, lines=6,
     returns=("reads too early", "should have run"),
     insight="A single pair is enough to prove that an order is wrong. To prove that one is legal "
@@ -247,6 +302,31 @@ PAIR = Exercise(
                       "the iteration that it waits for is in the same tile still; count from 0."),
         Misconception("rows counted from 1", _shifted(1, 0),
                       "i starts at 0, so the first row that reads anything is row `back`."),
+        Misconception("counted from 1", _shifted(1, 1), "i and j start at 0."),
+        Misconception("another neighbour",
+                      lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], b, -a),
+                      "the second one was to run first: it lies `back` rows further up and `ahead` "
+                      "columns to the right.",
+                      variants=(
+                          lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], -b, -a),
+                          lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], b, a),
+                          lambda r, c, b, a, t: _partner(_pair(r, c, b, a, t)[0], -a, b))),
+        Misconception("the distance for the second",
+                      lambda r, c, b, a, t: (_pair(r, c, b, a, t)[0], (b, -a)),
+                      "two iterations are asked; a distance is the difference of two.",
+                      variants=(lambda r, c, b, a, t: (_pair(r, c, b, a, t)[0], (b, a)),
+                                lambda r, c, b, a, t: (_pair(r, c, b, a, t)[0], (-b, a)))),
+        Misconception("the last column of the tile",
+                      lambda r, c, b, a, t: _partner((b, t - 1), -b, a),
+                      "it does read too early. Is there no column before it that does?"),
+        Misconception("a row that reads nothing",
+                      lambda r, c, b, a, t: _partner((0, max(0, t - a)), -b, a),
+                      "row −back is not in the nest, so row 0 waits for nobody.",
+                      variants=(lambda r, c, b, a, t: _partner((0, t - 1), -b, a),)),
+        Misconception("the second row of tiles",
+                      lambda r, c, b, a, t: _partner((t, max(0, t - a)), -b, a),
+                      "what lies in another row of tiles, further up, has run. Look inside a row "
+                      "of tiles."),
     ),
 )  # fmt: skip
 
@@ -256,10 +336,12 @@ def _leanings(rng: random.Random) -> list[Case]:
     """Distances of nests of two loops; one needs no skew at all."""
     drawn: list[Case] = []
     for steep in (3, 4, 5, 7):
-        d = rng.choice((2, 3))
-        most = [[d, -(steep * d - 1)], [1, 1 - steep], [0, rng.randrange(1, 4)]]
+        d = rng.choice((3, 4))
+        most = [[d, -((steep - 1) * d + 1)], [1, 1 - steep], [0, rng.randrange(1, 4)]]
         most.append([d + 3, -((steep - 1) * (d + 3))])
         most += [[rng.randrange(1, 4), rng.randrange(0, 9)] for _ in range(2)]
+        if steep in (3, 5):  # this one becomes 0, and that is enough
+            most.append([2, -2 * steep])
         rng.shuffle(most)
         drawn.append({"distances": [[1, 2 - steep], *most]})
     upright = [[d, d + rng.randrange(5)] for d in (rng.randrange(1, 4) for _ in range(3))]
@@ -274,12 +356,17 @@ def _least(distances: Sequence[Distance]) -> int:
     return max(0, *(_upward(e, d) for d, e in distances if d > 0))
 
 
+def _furthest_back(distances: Sequence[Distance]) -> tuple[int, int]:
+    """e and d of the distance with the most negative e."""
+    return min((e, d) for d, e in distances if d > 0)
+
+
 SKEW = Exercise(
     "08-skew", "How much it has to lean", 3,
     "Each dependence of a nest of two loops has a distance (d, e). A skew by f makes it "
     "(d, e + f·d). Any tile is legal if no number of any distance is negative. `distances` is a "
     "list of pairs, legal in the original order. Return the least whole f, 0 or more, with which "
-    "the nest may be tiled.",
+    "none is negative.",
     "least_skew(distances)", _least, cases=_leanings, lines=4,
     insight="A skew alone changes nothing in what runs when. It makes room for tiles, and the "
             "tiles then keep a part of the data near for several steps.",
@@ -289,7 +376,23 @@ SKEW = Exercise(
                       "a skew by f adds f·d, not f: a distance of more rows gains more."),
         Misconception("rounded down",
                       lambda d: max(0, *(-e // a for a, e in d if a > 0)),
-                      "with that one, a number is still negative; f is whole, so round up."),
+                      "with that one, a number is still negative; f is whole, so round up.",
+                      variants=(
+                          lambda d: max(0, *(int(-e / a) for a, e in d if a > 0)),
+                          lambda d: max(0, *(round(-e / a) for a, e in d if a > 0)))),
+        Misconception("not rounded", lambda d: max(0, *(-e / a for a, e in d if a > 0)),
+                      "f is a whole number. Which way does it have to be rounded?"),
+        Misconception("strictly positive",
+                      lambda d: max(0, *(floor(-e / a) + 1 for a, e in d if a > 0)),
+                      "zero is not negative: a number may become 0."),
+        Misconception("the most negative one",
+                      lambda d: max(0, _upward(*_furthest_back(d))),
+                      "how much a distance needs depends on both of its numbers, so the most "
+                      "negative one need not decide."),
+        Misconception("at least one", lambda d: max(1, _least(d)),
+                      "where no number is negative, the least f is 0."),
+        Misconception("the wrong sign", lambda d: -_least(d),
+                      "f · d is added, and the numbers have to grow."),
         Misconception("one too many", lambda d: _least(d) + 1,
                       "zero is not negative: a smaller one is enough."),
         Misconception("the first distance",
@@ -354,12 +457,16 @@ SAME = Exercise(
 
 # ---- 08-inside -----------------------------------------------------------------------------------
 def _cores(rng: random.Random) -> list[Case]:
-    """Cores of several kinds, timed with more and more sums under way."""
+    """Cores of several kinds, timed with more and more sums under way.
+
+    Two of the clocks are a little slow, two a little fast, so that no way but rounding helps.
+    """
     drawn: list[Case] = []
-    for latency, units, lanes in ((4, 2, 8), (5, 1, 4), (3, 4, 4), (6, 2, 16)):
+    for number, (latency, units, lanes) in enumerate(((4, 2, 8), (5, 1, 4), (3, 4, 4), (6, 2, 16))):
+        clock = 1.01 if number % 2 else 0.99
         hertz = rng.randrange(20, 52) * 1e8
         rates = [
-            min(sums / latency, units) * 2 * lanes * hertz * rng.uniform(0.985, 1.015)
+            min(sums / latency, units) * 2 * lanes * hertz * clock * rng.uniform(0.995, 1.005)
             for sums in range(1, latency * units + 4)
         ]
         drawn.append({"rates": rates, "lanes": lanes, "hertz": hertz})
@@ -374,6 +481,18 @@ def _inside(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int,
 
 def _first_top(rates: Sequence[float]) -> int:
     return rates.index(max(rates)) + 1
+
+
+def _cut(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int, int]:
+    latency = floor(2 * lanes * hertz / rates[0])
+    units = floor(max(rates) / (2 * lanes * hertz))
+    return latency, units, latency * units
+
+
+def _cut_up(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int, int]:
+    latency = ceil(2 * lanes * hertz / rates[0])
+    units = ceil(max(rates) / (2 * lanes * hertz))
+    return latency, units, latency * units
 
 
 INSIDE = Exercise(
@@ -403,6 +522,26 @@ INSIDE = Exercise(
                       lambda r, n, h: (*_inside(r, n, h)[:2], _first_top(r)),
                       "at the top the rates differ by the clock's 2 % alone; which one is highest "
                       "is chance."),
+        Misconception("lanes for sums",
+                      lambda r, n, h: (*_inside(r, n, h)[:2], _inside(r, n, h)[2] * n),
+                      "vectors of sums are asked, not the numbers in them."),
+        Misconception("a sum for a product",
+                      lambda r, n, h: (*_inside(r, n, h)[:2], sum(_inside(r, n, h)[:2])),
+                      "each unit begins one in every cycle, and each is under way for `latency` "
+                      "cycles: how many is that together?"),
+        Misconception("the gain for the units",
+                      lambda r, n, h: (_inside(r, n, h)[0], *_inside(r, n, h)[2:] * 2),
+                      "the top is that many times the first rate. How many multiply-adds begin in "
+                      "a cycle, at the top?"),
+        Misconception("rounded down", _cut,
+                      "a rate is right to 2 % only: 3.99 cycles are 4. Take the nearest whole "
+                      "number."),
+        Misconception("rounded up", _cut_up,
+                      "a rate is right to 2 % only: 4.01 cycles are 4. Take the nearest whole "
+                      "number."),
+        Misconception("not whole",
+                      lambda r, n, h: (2 * n * h / r[0], max(r) / (2 * n * h), max(r) / r[0]),
+                      "cycles, units and vectors are whole numbers here."),
         Misconception("all that were tried",
                       lambda r, n, h: (*_inside(r, n, h)[:2], len(r)),
                       "the list goes on after the top is reached."),

@@ -27,13 +27,16 @@ def parts(nest: Nest, dim: str) -> list[int]:
 
 # ---- 08-vectorise --------------------------------------------------------------------------------
 def _products(rng: random.Random) -> list[Case]:
-    """Products whose B has more rows than L1 has lines, so that a walk down a column misses."""
+    """Products whose B has more rows than L1 has lines, so that a walk down a column misses.
+
+    C does not fit into L1, and its rows are whole lines: no order is saved by chance.
+    """
     drawn: list[Case] = []
     for _ in range(2):
-        i, j, k = rng.randrange(12, 24), rng.randrange(56, 88, 8), rng.randrange(72, 96, 8)
+        i, j, k = rng.randrange(24, 32), rng.randrange(64, 112, 16), rng.randrange(72, 96, 8)
         drawn.append({
             "extents": {"i": i, "j": j, "k": k}, "text": PRODUCT, "itemsize": 4,
-            "small": {"i": 5, "j": 16, "k": 7}, "needs": {"lanes": 8, "copies": 64},
+            "small": {"i": 5, "j": 16, "k": 7}, "needs": {"lanes": 8},
             "caches": [{"name": "L1", "capacity": 4096}],
         })  # fmt: skip
     return drawn
@@ -88,7 +91,9 @@ VECTORISE = Exercise(
                       lambda nest: nest.split("j", 8).vectorize("ji"),
                       "another loop still runs inside the vector loop. Is there an order in which "
                       "nothing does?",
-                      variants=(lambda nest: nest.vectorize("j"),)),
+                      variants=(lambda nest: nest.vectorize("j"),
+                                lambda nest: nest.split("j", 8).reorder("i", "k", "ji", "jo")
+                                .vectorize("ji"))),
         Misconception("a whole row as one vector",
                       lambda nest: nest.reorder("i", "k", "j").vectorize("j"),
                       "a vector register has 8 lanes; a row is longer than that.",
@@ -97,9 +102,16 @@ VECTORISE = Exercise(
                       lambda nest: nest.reorder("i", "k", "j").split("j", 4).vectorize("ji"),
                       "how many lanes has a vector of this core?",
                       shows=lambda case, seen: 0 < _lanes(case, seen) < 8),
+        Misconception("a register and a half",
+                      lambda nest: nest.reorder("i", "k", "j").split("j", 12).vectorize("ji"),
+                      "what is more than 8 and no multiple of it leaves lanes empty.",
+                      shows=lambda case, seen: 8 < _lanes(case, seen) <= 32
+                      and _lanes(case, seen) % 8 > 0),
         Misconception("half of each line", _half_lines,
                       "eight fp32 numbers are half a cache line. When is the other half used: "
-                      "while the line is still there?"),
+                      "while the line is still there?",
+                      variants=(lambda nest: nest.split("j", 8).reorder("jo", "i", "k", "ji")
+                                .vectorize("ji"),)),
         Misconception("the sum travels",
                       lambda nest: nest.split("j", 8).reorder("k", "i", "jo", "ji")
                       .vectorize("ji"),
@@ -130,7 +142,7 @@ def _lanes(case: Case, seen: Observation) -> int:
 
 # ---- 08-stencil-tiles ----------------------------------------------------------------------------
 def _stencils(rng: random.Random) -> list[Case]:
-    """Sweeps over a line of cells that is longer than L1, so that each sweep fetches it again."""
+    """Sweeps over a row of cells that does not fit into L1, so that each fetches it again."""
     drawn: list[Case] = []
     for weight in rng.sample((0.25, 0.125, 0.0625), 2):
         t, x = rng.randrange(150, 190), rng.randrange(450, 600)
@@ -156,6 +168,12 @@ def _cuts_first(case: Case, seen: Observation) -> bool:
     return bool(cut and slanted) and cut[0][0] < slanted[0][0] and not legal(case, seen)
 
 
+def _inner(nest: Nest, dim: str) -> int:
+    """Turns of the innermost part of a loop that was cut, 0 for one that was not."""
+    cut = parts(nest, dim)
+    return cut[-1] if len(cut) > 1 else 0
+
+
 def _as_written(case: Case, seen: Observation) -> bool:
     """Whether the iterations run in the order in which they were written, on slanted axes or not.
 
@@ -175,8 +193,8 @@ def _too_wide(case: Case, seen: Observation) -> bool:
 
 STENCIL = Exercise(
     "08-stencil-tiles", "Tiles on a slant", 4,
-    "Each sweep `t` updates a line of fp32 cells in place, from its left and right neighbours. The "
-    "line is longer than L1, which has 1 KiB in lines of 64 bytes, so every sweep fetches it "
+    "Each sweep `t` updates a row of fp32 cells in place, from its left and right neighbours. The "
+    "row does not fit into L1, which has 1 KiB in lines of 64 bytes, so every sweep fetches it "
     "again. Return a legal schedule with tiles that do several sweeps while their cells are in L1. "
     "Below L1 it may move at most twice as many bytes as ours.",
     "slanted(nest)", _skewed_tiles, cases=_stencils, kind="schedule", par=2.0, lines=1,
@@ -212,6 +230,27 @@ STENCIL = Exercise(
                       shows=lambda case, seen: _slant(case, seen) == 1 and not legal(case, seen),
                       variants=(lambda nest: nest.skew("x", "t").tile({"x": 32, "t": 16}),
                                 lambda nest: nest.skew("x", "t").interchange("t", "x"))),
+        Misconception("the sweeps slanted",
+                      lambda nest: nest.skew("t", "x", 2).tile({"t": 8, "x": 64}),
+                      "you let t count more for every x. Which of the two loops has distances that "
+                      "point back?",
+                      shows=lambda case, seen: any(a[:2] == ["t", "x"] for _, a in
+                                                   steps(seen, "skew")) and not legal(case, seen),
+                      variants=(lambda nest: nest.skew("t", "x").tile({"t": 8, "x": 64}),)),
+        Misconception("interchanged without tiles",
+                      lambda nest: nest.skew("x", "t", 2).interchange("t", "x"),
+                      "that is legal now. But each turn of x goes through all sweeps, and two "
+                      "cells further with each: more cells than L1 holds. Cut a loop.",
+                      shows=lambda case, seen: bool(steps(seen, "skew"))
+                      and not steps(seen, "split") and legal(case, seen)
+                      and not _as_written(case, seen)),
+        Misconception("few sweeps in a tile",
+                      lambda nest: nest.skew("x", "t", 2).tile({"t": 2, "x": 64}),
+                      "each tile does two or three sweeps on what was fetched. More sweeps need "
+                      "hardly more room.",
+                      shows=lambda case, seen: legal(case, seen)
+                      and _inner(scheduled(case, seen), "t") in (2, 3),
+                      variants=(lambda nest: nest.skew("x", "t", 2).tile({"t": 3, "x": 32}),)),
         Misconception("one sweep in a tile",
                       lambda nest: nest.skew("x", "t", 2).tile({"t": 1, "x": 64}),
                       "each tile does one sweep, so its cells leave before the next.",
