@@ -3,7 +3,7 @@
 
 const WIDE = 1180, HIGH = 610, GAP = 14;  // room for a step, and between two blocks, in stage pixels
 const LINE = 115;  // two lines of code with their frame are lower than this
-const WIDER = [1180, 1340, 1520, 1740];  // of words that stand beside a table
+const WIDER = [1180, 1300, 1420, 1540, 1640, 1740];  // of words that stand beside a table
 const WIDTHS = [560, 640, 730, 790, 960, 1060, 1110, 1180];
 const PICTURE = '.rl-sort, .jupyter-widgets:not(.rl-said, :has(.rl-said)), .jp-RenderedImage, .jp-OutputArea-output :is(img, svg)';
 const IMPORTS = /^\s*((import|from) .*\s*)*$/;
