@@ -15,7 +15,11 @@ from tools.lesson import Lesson
 
 MEDIAN_LINES, MOST_LINES = 5, 12
 CHECKED_OUTPUTS = 3
-TAGS = ("core", "deep", "answer", "nbval-check-output", "nbval-ignore-output", "nbval-skip")
+# "pause": in a lecture the output has a step of its own, after the question that it answers.
+TAGS = (
+    *("core", "deep", "answer", "pause"),
+    *("nbval-check-output", "nbval-ignore-output", "nbval-skip"),
+)
 DRAWING = {"matplotlib", "ipywidgets", "anywidget", "IPython", "pylab", "plotly", "bqplot"}
 CLOCKS = {"time", "timeit"}
 EXERCISE = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")

@@ -134,15 +134,21 @@ def build(lesson: Path, out: Path, solved: NotebookNode | None = None) -> Path:
     return page
 
 
+def _lesson(name: str) -> Path:
+    """The notebook of a number such as "06", or of a name."""
+    numbered = sorted(NOTEBOOKS.glob(f"{name}_*.ipynb")) if re.fullmatch(r"\d\d", name) else []
+    return numbered[0] if numbered else NOTEBOOKS / f"{name.removesuffix('.ipynb')}.ipynb"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line: make the slides of all lessons, or of those named."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.slides", description="Lessons as slides that need no network."
     )
-    parser.add_argument("lessons", nargs="*", help="names such as 00_free_lunch; default: all")
+    parser.add_argument("lessons", nargs="*", help="numbers such as 06, or names; default: all")
     parser.add_argument("--out", type=Path, default=REPOSITORY / "site" / "slides")
     chosen = parser.parse_args(arguments)
-    paths = [NOTEBOOKS / f"{name.removesuffix('.ipynb')}.ipynb" for name in chosen.lessons]
+    paths = [_lesson(name) for name in chosen.lessons]
     paths = paths or sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
     missing = [path.name for path in paths if not path.exists()]
     if missing or not paths:

@@ -107,7 +107,7 @@ rl.check("06-levels", caches)
 # line `follows[0]`, and so on. The claim: the list names every line exactly once, so the walk goes
 # through the whole array. Does it? Say what you expect, and then try it with six lines.
 
-# %% tags=["core", "nbval-check-output"]
+# %% tags=["core", "pause", "nbval-check-output"]
 follows, at = [3, 4, 1, 5, 2, 0], 0
 for _ in range(7):
     print(at, end=" → ")

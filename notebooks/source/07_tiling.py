@@ -295,7 +295,7 @@ rl.check("07-fits", largest_tile)
 # and 264, and a first cache that many processors have: 32 KiB. Three tiles of 32 × 32 are
 # 12 kB, so there is room to spare. Which size moves the most for each multiply-add?
 
-# %% tags=["core", "nbval-check-output"]
+# %% tags=["core", "pause", "nbval-check-output"]
 common = rl.cache.Cache("L1", 32 * 1024, ways=8)
 for n in (248, 256, 264):
     found = rl.cache.simulate(rl.cache.gemm_stream(n, n, n, tile=32), common)

@@ -280,6 +280,8 @@ def of_every_kind() -> list[nbformat.NotebookNode]:
         code('rl.check("00-ridge")'),
         code("print('said')  # alone", SENTENCE),
         code("print('columns')", TABLE),
+        text("Which number?", metadata=core),
+        nbformat.v4.new_code_cell("print('forty', 'two')", metadata={"tags": ["core", "pause"]}),
         code("for n in range(2):\n" + "    n = n + 0  # more\n" * 12 + "cards", "as it was\n"),
         code("rl.lecture()"),
         code("rl.lecture()"),
@@ -327,6 +329,11 @@ def test_what_is_on_the_stage_and_what_its_keys_say(staged) -> None:
     go_to(staged, "These words waited.")
     staged.keyboard.press("l")
     assert told(staged) == "These words are never recorded: they come from this computer."
+
+    go_to(staged, "Which number?")
+    assert on_stage(staged, "print(") and not on_stage(staged, "forty two")
+    staged.keyboard.press("PageDown")
+    assert on_stage(staged, "forty two")
 
     go_to(staged, "n = n + 0")
     staged.keyboard.press("l")

@@ -145,6 +145,25 @@ def test_uncovering_a_vote_and_a_solution(deck) -> None:
         assert not on_stage(deck, hidden)
 
 
+def test_nothing_after_a_question_gives_its_answer_away(deck) -> None:
+    for asked, answer in {"Which?": "After the vote.", "How many?": "forty two"}.items():
+        go_to(deck, asked)
+        assert not on_stage(deck, answer)
+        deck.keyboard.press("ArrowRight")
+        assert on_stage(deck, answer)
+
+
+SIDES = """() => {
+    const box = tag => document.querySelector(`.lec-on .jp-OutputArea-output ${tag}`);
+    const [table, words] = ['table', 'p'].map(tag => box(tag).getBoundingClientRect());
+    return [table.right < words.left, Math.abs(table.top - words.top) < table.height]; }"""
+
+
+def test_a_table_and_what_is_said_of_it_stand_side_by_side(deck) -> None:
+    go_to(deck, "Words on the table.")
+    assert deck.evaluate(SIDES) == [True, True]
+
+
 def test_the_recorded_output_takes_the_live_ones_place(deck) -> None:
     go_to(deck, "y=0")
     deck.keyboard.press("l")
@@ -173,7 +192,7 @@ def test_a_number_and_enter_go_to_a_step(deck) -> None:
 def test_the_list_of_headings_leads_to_each(deck) -> None:
     deck.keyboard.press("g")
     names = deck.locator(".lec-list button").all_inner_texts()
-    assert [name.split("\n")[-1] for name in names] == ["00 · Slides", "At length", "Vote 1"]
+    assert [name.split("\n")[-1] for name in names] == ["00 · Slides", "At length", "Vote 1", "Asked"]
     deck.get_by_role("button", name="Vote 1").click()
     assert on_stage(deck, "Which?") and not deck.locator(".lec-list").is_visible()
     deck.keyboard.press("g")

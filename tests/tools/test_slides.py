@@ -31,7 +31,12 @@ Which?
 
 **A** is *a name*.
 
-</details>"""
+</details>
+
+After the vote."""
+SAID = '''words = "| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\nWords on the table."
+conclude = lambda: type("Said", (), {"_repr_markdown_": lambda self: words})()
+conclude()'''
 
 
 def cell(kind: str, source: str, *tags: str, id: str) -> NotebookNode:
@@ -50,6 +55,9 @@ def learner() -> NotebookNode:
         cell("code", "answer = ...  # your code: 1 line", "core", "answer", id="answer"),
         cell("code", "class rl: check = print\nrl.check(1)", "core", id="other"),
         cell("code", "rl.check('00-answer')", "core", id="check"),
+        cell("text", "## Asked\n\nHow many?", "core", id="asked"),
+        cell("code", "print('forty', 'two')", "core", "pause", id="paused"),
+        cell("code", SAID, "core", id="said"),
         cell("code", "for n in range(60): print(n, 'line ' * 30)", "core", id="printed"),
     ]
     return nbformat.v4.new_notebook(cells=cells)
@@ -75,9 +83,11 @@ def page(notebooks, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_deep_cells_and_checks_stay_behind_the_stage(notebooks) -> None:
-    wanted = ["title", "import", "long", "widget", "vote", "answer", "other", "printed"]
+    wanted = ["title", "import", "long", "widget", "vote", "answer", "other"]
+    wanted += ["asked", "paused", "said", "printed"]
     assert [cell.id for cell in core(learner(), learner()).cells] == wanted
-    assert [cell.id for cell in notebooks[1].cells] == [*wanted[:-1], "check", "printed"]
+    wanted.insert(wanted.index("asked"), "check")
+    assert [cell.id for cell in notebooks[1].cells] == wanted
 
 
 class Names(ast.NodeVisitor):
@@ -171,7 +181,7 @@ def test_recorded_outputs_stand_in_the_page(page: Path, notebooks) -> None:
     text = page.read_text("utf-8")
     data = re.search(r'id="lec-recorded"[^>]*>(.*?)</script>', text, re.S)
     recorded = json.loads(data[1])
-    assert set(recorded["cells"]) == {"widget", "other", "printed"}
+    assert set(recorded["cells"]) == {"widget", "other", "paused", "said", "printed"}
     assert recorded["of"] == "saved in this notebook; machine and day are unknown"
     assert recorded["none"] == ""
 

@@ -58,10 +58,11 @@ def cautions(*measured: Measurement | DecodeRun | FreeLunch | Mountain | Concurr
         whose = _whose(one)
         for text in getattr(one, "warnings", ()):
             told.setdefault((text, bool(whose)), {})[whose] = None
-    return "".join(
-        f"\n\n*Warning: {', '.join(labels)}{': ' if named else ''}{text}.*"
+    said = [
+        f"{', '.join(labels)}{': ' if named else ''}{text}"
         for (text, named), labels in told.items()
-    )
+    ]
+    return "".join(f"\n\n*Warning: {one}{'' if one.endswith('?') else '.'}*" for one in said)
 
 
 def _whose(one: Measurement | DecodeRun | FreeLunch | Mountain | Concurrency) -> str:

@@ -3,12 +3,15 @@
 
 const WIDE = 1180, HIGH = 610, GAP = 14;  // room for a step, and between two blocks, in stage pixels
 const LINE = 115;  // two lines of code with their frame are lower than this
+const WIDER = [1180, 1300, 1420, 1540, 1640, 1740];  // of words that stand beside a table
 const WIDTHS = [560, 640, 730, 790, 960, 1060, 1110, 1180];
 const PICTURE = '.rl-sort, .jupyter-widgets:not(.rl-said, :has(.rl-said)), .jp-RenderedImage, .jp-OutputArea-output :is(img, svg)';
 const IMPORTS = /^\s*((import|from) .*\s*)*$/;
 const HEADING = /^H[1-3]$/;
 const TO_READERS = 'h1 + p:has(> em:only-child)';  // italics under the title: how to work through the notebook
 const SAYS = /\bconclude\(/;  // code whose output is a sentence on what was measured
+
+const PAUSE = '.celltag_pause';  // its output answers the question above it: the room thinks first
 
 // How many CSS pixels a stage pixel has now.
 const unit = () => Math.min(innerWidth / 1280, innerHeight / 720);
@@ -52,12 +55,14 @@ function codeBlocks(cell) {
   return [input && block('code', input), shown && block(kind, output)].filter(Boolean);
 }
 
-// A vote stays in one piece, from its heading on: its answers are only read together.
+// A vote stays in one piece, from its heading to its last answer: they are only read together. What is
+// said after it would give the answer away.
 function cellBlocks(cell) {
   const text = cell.classList.contains('jp-MarkdownCell') && cell.querySelector('.jp-RenderedMarkdown');
   const blocks = text ? textBlocks(text) : codeBlocks(cell);
-  const vote = blocks.some(one => one.kind === 'details') ? blocks.findLastIndex(one => one.kind === 'heading') : Infinity;
-  return blocks.map((one, n) => ({ ...one, cell, vote: n >= vote }));
+  const last = blocks.findLastIndex(one => one.kind === 'details');
+  const vote = last < 0 ? Infinity : blocks.findLastIndex((one, n) => one.kind === 'heading' && n < last);
+  return blocks.map((one, n) => ({ ...one, cell, vote: n >= vote && n <= last }));
 }
 
 const height = blocks => blocks.reduce((sum, one) => sum + (one.kind === 'details' ? 50 : one.high), 0);
@@ -87,7 +92,8 @@ function steps(cells) {
       if (input) now.push(input);
       if (height(now) > HIGH / 2) end();
       now.push(one); end(); continue;
-    } else if (one.kind === 'code' && open() && full + 90 > HIGH) end();
+    } else if (one.kind === 'output' && one.cell.matches(PAUSE)) end();
+    else if (one.kind === 'code' && open() && full + 90 > HIGH) end();
     else if (one.kind === 'text' && open() && full > 0.8 * HIGH) end();
     else if (full > HIGH && last?.kind !== 'heading') end();
     now.push(one);
@@ -132,7 +138,8 @@ function lowest(step, page) {
 }
 
 // As large as it fits: a picture gets the width at which its letters come out largest; text that is
-// printed (or a text or code higher than the stage) keeps its size, unless it would not fit.
+// printed (or a text or code higher than the stage) keeps its size, unless it would not fit. A table
+// with words beside it may be set wider first: then its words take fewer lines.
 function fit(step, page) {
   const u = unit(), end = page.getBoundingClientRect().top;
   const low = () => Math.max(...step.map(({ nodes }) => (nodes.at(-1).getBoundingClientRect().bottom - end) / u));
@@ -145,9 +152,9 @@ function fit(step, page) {
     const room = Math.max(HIGH - others.reduce((a, b) => a + b, 0), 150);
     node.style.transform = node.style.marginBottom = '';
     let best = { scale: 0 };
-    for (const width of kind === 'picture' ? WIDTHS : [WIDE]) {
+    for (const width of kind === 'picture' ? WIDTHS : kind === 'said' ? WIDER : [WIDE]) {
       node.style.width = `${width}px`;
-      const high = tall(node), wide = kind === 'picture' ? reach(node) / u : Math.max(WIDE, node.scrollWidth);
+      const high = tall(node), wide = kind === 'picture' ? reach(node) / u : Math.max(width, node.scrollWidth);
       if (wide > width + 2 && width < WIDTHS.at(-1)) continue;  // it would be cut off
       const scale = Math.min(WIDE / wide, room / high, kind === 'picture' ? 2 : 1);
       if (scale > best.scale * 1.02) best = { scale, width, high, wide };

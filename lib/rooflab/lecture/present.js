@@ -35,11 +35,12 @@ function render({ model, el }) {
     const mine = el.closest('.jp-Cell');
     const staged = cell => !cell.matches('.jp-RawCell, :has(.lec-door)') && cell !== mine && !tags(cell).includes('deep')
       && !(cell.matches('.jp-CodeCell') && backstage.test(says(cell)));
+    const marked = cell => { cell.classList.toggle('celltag_pause', tags(cell).includes('pause')); return cell; };
     root.setAttribute('popover', 'manual');
     root.showPopover();  // above everything that Lab shows, where its layout cannot cut it off
     const stage = openStage({
       root, page, id, recorded: { cells: recording.cells, of: recording.of, none: recording.missing }, live: true,
-      cells: () => shown().filter(staged),
+      cells: () => shown().filter(staged).map(marked),
       at: model.get('step'),
       onStep: (step, cells) => {
         model.set('step', step); model.save_changes();

@@ -57,6 +57,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     // A solution takes the place of its stub; the options of a vote stay above what they mean.
     const open = one => step.some(other => other.cell === one.cell && other.nodes[0].matches('details[open], :has(details[open])'));
     for (const one of step) one.nodes[0].classList.toggle('lec-away', one.kind === 'code' && open(one));
+    makeRoom(step, open);
     for (const one of step) for (const cards of one.cell.querySelectorAll('.rl-sort.done')) if (crop(cards)) setTimeout(later, 400);  // they glide
     fit(step, page);
     // What does not fit below them takes the place of the heading, then that of the question.
@@ -68,6 +69,16 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     }
     seen.disconnect();
     for (const one of step) if (/^(picture|output|said)$/.test(one.kind)) for (const node of one.nodes[0].children) seen.observe(node);
+  }
+
+  // A solution that does not fit below its question takes the question's place.
+  function makeRoom(step, open) {
+    const asked = step.filter(one => one.kind === 'text' && !one.vote), solved = step.find(one => one.kind === 'output' && open(one));
+    for (const { nodes: [node] } of asked) node.classList.remove('lec-away');
+    if (!solved) return;
+    solved.nodes[0].style.transform = solved.nodes[0].style.marginBottom = '';
+    page.classList.remove('lec-large');
+    if (lowest(step, page) > HIGH) for (const { nodes: [node] } of asked) node.classList.add('lec-away');
   }
 
   // What grows while it is shown (an uncovered result, a cell that runs) is scaled again.
