@@ -110,9 +110,9 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 
 # %% [markdown] tags=["core"]
 # Its moves are those of lessons 07 and 08. Nobody told it which of them to make, in which order and
-# with which sizes. Pull the slider to see the candidates in the order in which they were measured. The line joins those that were each the fastest so far. How many
-# steps does it take to the top, and what did each of them change? A move is not a small step: a whole
-# tile in registers is a single one.
+# with which sizes. Pull the slider to see the candidates in the order in which they were measured. The
+# line joins those that were each the fastest so far. How many steps does it take to the top, and what
+# did each of them change? A move is not a small step: a whole tile in registers is a single one.
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -121,8 +121,8 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 # ## Predict to sort out, measure to decide
 #
 # Why does it predict at all? A prediction takes a few milliseconds. A measurement takes many times as
-# long, as its schedule has to be compiled first. And why does it measure, if it can predict? In the picture, switch to
-# *prediction*. If predictions were perfect, all points would lie on one line.
+# long, as its schedule has to be compiled first. And why does it measure, if it can predict? In the
+# picture, switch to *prediction*. If predictions were perfect, all points would lie on one line.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("09-predicted", found), after=first)
@@ -439,9 +439,9 @@ rl.check("09-claim-beam", verdict)
 #
 # ### Vote, or choose for yourself
 #
-# GPT-2 keeps what it computed for earlier tokens, in the KV cache of lesson 05. On one GPU, and after 1024
-# tokens, its roofs then allow four times as many tokens a second. They are made at less than a hundredth
-# of the FLOP/s. Which lever is that?
+# GPT-2 keeps what it computed for earlier tokens, in the KV cache of lesson 05. After 1024 tokens, by the
+# roofs of an A100, it then makes four times as many tokens a second, at less than a hundredth of the
+# FLOP/s. Which lever is that?
 #
 # <details><summary><b>A</b> None: the FLOP/s fell, so it is slower.</summary>
 #
