@@ -152,7 +152,12 @@ def test_width_one_is_greedy_and_a_beam_as_wide_as_the_graph_times_everything():
             assert all_of_it == (
                 min(case["seconds"], key=case["seconds"].get), len(case["children"]),
             )  # fmt: skip
-            assert lesson09._beam(*case.values(), 1)[0] != all_of_it[0]
+
+
+def test_greedy_is_enough_in_one_graph_only():
+    for seed in SEEDS:
+        found = [lesson09._finds(**case)[0] for case in exercise("09-width").draw(seed)]
+        assert sorted(found) == [False, False, False, True]
 
 
 def test_in_one_graph_a_wider_beam_loses_the_best():
