@@ -252,7 +252,7 @@ rl.check("09-width", least_width)
 #
 # ### Exercise 5 · Tiles for two caches
 #
-# `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 72 × 56. Its core has a first
+# `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
 # cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
 # moves few bytes below both. They are simulated, and at each cache it may be at most 1.45 times what
 # ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.

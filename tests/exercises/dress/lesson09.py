@@ -397,7 +397,16 @@ WRONG = [
      "    goal, w = min(seconds, key=seconds.get), len(children)\n"
      "    while search(w) == goal:\n"
      "        w -= 1\n"
-     "    return w + 1", "every wider one, too"),
+     "    return w + 1", "a width of 0"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal = min(seconds, key=seconds.get)\n"
+     "    return next(w for w in range(len(children), -1, -1)"
+     " if not w or search(w) != goal) + 1", "every wider one, too"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal = min(seconds, key=seconds.get)\n"
+     "    return next(w for w in range(len(children)) if search(w) == goal)", "a width of 0"),
     ("09-width",
      "def answer(children, seconds, start):\n" + BEAM +
      "    goal, w = min(seconds, key=seconds.get), 0\n"
@@ -448,8 +457,9 @@ WRONG = [
      "    return cost(root, frozenset())", "remembered too early"),
     ("09-extract",
      "def answer(classes, root):\n" + COST +
-     "            cost[name] = min(own + sum(map(cost.get, {*args})) for own, args in classes[name])"
-     "\n    return cost[root]", "shared terms once"),
+     "            cost[name] = min(own + sum(cost[a] for a in {*args})"
+     " for own, args in classes[name])\n"
+     "    return cost[root]", "shared terms once"),
     ("09-extract",
      "def answer(classes, root):\n"
      "    return min(own for own, args in classes[root])", "arguments for nothing"),

@@ -544,6 +544,11 @@ WIDTH = Exercise(
         Misconception("greedy is enough", lambda c, s, a: 1,
                       "with width 1 the search ends somewhere else."),
     ),
+    errors=(
+        ("IndexError", "a width of 0",
+         "with width 0 nothing is kept. Begin at 1 and go up: a wider search may miss what a "
+         "narrower one finds."),
+    ),
 )  # fmt: skip
 
 

@@ -237,7 +237,7 @@ STENCIL = Exercise(
 def _two_caches(rng: random.Random) -> list[Case]:
     """Products in fp64 on caches of which the second holds sixteen times as much as the first."""
     drawn: list[Case] = []
-    for i, j, k in rng.sample(((64, 72, 56), (52, 64, 72), (56, 60, 64), (60, 56, 72)), 2):
+    for i, j, k in rng.sample(((64, 60, 72), (52, 64, 72), (56, 60, 64), (60, 56, 72)), 2):
         drawn.append({
             "extents": {"i": i, "j": j, "k": k}, "text": PRODUCT, "itemsize": 8,
             "small": {"i": 13, "j": 12, "k": 14},
