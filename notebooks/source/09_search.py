@@ -91,10 +91,11 @@ rl.check("09-count", schedules)
 #
 # 1. it applies all moves to the best schedules so far,
 # 2. **predicts** the time of what comes out, from bytes and roofs,
-# 3. tests the most promising for legality, compiles and **measures** them,
+# 3. tests the most promising for legality, compiles and **measures** them, copies included,
 # 4. goes on from the fastest, four of them here.
 #
-# The next cell gives it ten seconds, on one core. **By what factor will the best schedule be faster
+# It ends when the time is up, or after two rounds without a gain. The next cell gives it ten seconds, on
+# one core. **By what factor will the best schedule be faster
 # than the three loops as written?** Guess.
 
 # %% tags=["core"]
@@ -155,7 +156,7 @@ rl.conclude("09-rows", rows, here)
 # of one more register, and every sum of its row gets a multiply-add.
 #
 # Which tile fits, has enough sums to keep all units busy, and needs the fewest loads for each
-# multiply-add? Return (1) its rows, (2) its columns, in numbers. In each case one tile is best.
+# multiply-add? How many sums are enough, Little's law of lesson 06 tells. Return (1) its rows, (2) its columns, in numbers. In each case one tile is best.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-register-tile"}
@@ -254,8 +255,8 @@ rl.check("09-width", least_width)
 #
 # `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
 # cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
-# moves few bytes below both. They are simulated, and at each cache it may be at most 1.45 times what
-# ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
+# moves few bytes between the two, and few between the second one and memory. Both are simulated, and each
+# may be at most 1.45 times what ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}
