@@ -156,7 +156,8 @@ rl.conclude("09-rows", rows, here)
 # of one more register, and every sum of its row gets a multiply-add.
 #
 # Which tile fits, has enough sums to keep all units busy, and needs the fewest loads for each
-# multiply-add? How many sums are enough, Little's law of lesson 06 tells. Return (1) its rows, (2) its columns, in numbers. In each case one tile is best.
+# multiply-add? Little's law of lesson 06 tells how many sums are enough. Return (1) its rows, (2) its
+# columns, in numbers. In each case one tile is best.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-register-tile"}
@@ -255,8 +256,9 @@ rl.check("09-width", least_width)
 #
 # `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
 # cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
-# moves few bytes between the two, and few between the second one and memory. Both are simulated, and each
-# may be at most 1.45 times what ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
+# moves few bytes between the two, and few between the second one and memory. Both are simulated, and
+# each may be at most 1.45 times what ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and
+# `ii` can be cut again.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}
