@@ -91,10 +91,11 @@ rl.check("09-count", schedules)
 #
 # 1. it applies all moves to the best schedules so far,
 # 2. **predicts** the time of what comes out, from bytes and roofs,
-# 3. tests the most promising for legality, compiles and **measures** them,
+# 3. tests the most promising for legality, compiles and **measures** them, copies included,
 # 4. goes on from the fastest, four of them here.
 #
-# The next cell gives it ten seconds, on one core. **By what factor will the best schedule be faster
+# It ends when the time is up, or after two rounds without a gain. The next cell gives it ten seconds, on
+# one core. **By what factor will the best schedule be faster
 # than the three loops as written?** Guess.
 
 # %% tags=["core"]
@@ -109,12 +110,12 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 
 # %% [markdown] tags=["core"]
-# Its moves were written by people who know lessons 07 and 08. Which of them to use, and with what sizes,
-# it found by itself. Pull the slider to see the candidates in the order in which they were measured. The line joins those that were each the fastest so far. How many
-# steps does it take to the top, and what did each of them change? A move is not a small step: a whole
-# tile in registers is a single one. In the name of a schedule the loops stand from outside to inside, and
-# the brackets hold the tile in registers. Then choose *L1* in place of *memory*: which moves bring a
-# point to the right?
+# Its moves are those of lessons 07 and 08. Nobody told it which of them to make, in which order and
+# with which sizes. Pull the slider to see the candidates in the order in which they were measured. The
+# line joins those that were each the fastest so far. How many steps does it take to the top, and what
+# did each of them change? A move is not a small step: a whole tile in registers is a single one. In the
+# name of a schedule the loops stand from outside to inside, and the brackets hold the tile in registers.
+# Then choose *L1* in place of *memory*: which moves bring a point to the right?
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -122,9 +123,9 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 # %% [markdown] tags=["core"]
 # ## Predict to sort out, measure to decide
 #
-# Why does it predict at all? A prediction takes about a millisecond. To compile a schedule and to measure
-# it takes many times as long. And why does it measure, if it can predict? In the picture, switch to
-# *prediction*. If predictions were perfect, all points would lie on one line.
+# Why does it predict at all? A prediction takes a few milliseconds. A measurement takes many times as
+# long, as its schedule has to be compiled first. And why does it measure, if it can predict? In the
+# picture, switch to *prediction*. If predictions were perfect, all points would lie on one line.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("09-predicted", found), after=first)
@@ -144,8 +145,9 @@ rl.conclude("09-rows", rows, here)
 
 # %% [markdown] tags=["core"]
 # With few sums, each multiply-add waits for the one before it in its sum. With too many, the sums do
-# not fit the registers: some of them go to the cache and come back, which is called *spilling*. Both
-# are known to those who write libraries. They choose the tile by hand.
+# not fit the registers: some of them go to the cache and come back, which is called *spilling*. A count
+# of bytes sees neither, so the search has a rule for each. Those who write libraries know both, and
+# choose the tile by hand.
 #
 # ### Exercise 2 · A tile in registers
 #
@@ -156,7 +158,8 @@ rl.conclude("09-rows", rows, here)
 # of one more register, and every sum of its row gets a multiply-add.
 #
 # Which tile fits, has enough sums to keep all units busy, and needs the fewest loads for each
-# multiply-add? Return (1) its rows, (2) its columns, in numbers. In each case one tile is best.
+# multiply-add? Little's law of lesson 06 tells how many sums are enough. Return (1) its rows, (2) its
+# columns, in numbers. In each case one tile is best.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-register-tile"}
@@ -210,11 +213,12 @@ rl.check("09-beam", beam)
 
 # %% [markdown] tags=["core"]
 # To see the width at work without the noise of a clock, let the simulator of lesson 07 decide. The next
-# cell searches a product of N = 48 for the fewest bytes that a cache of 4 KiB moves.
+# cell searches a product of N = 48 for the fewest bytes that a cache of 4 KiB moves. The prediction is
+# the same simulation, so no schedule is left out for a wrong one. Which tiles fit the registers still
+# depends on your processor.
 
 # %% tags=["core"]
 cache = rl.cache.Cache("L1", 4096)
-made_up = rl.Machine("made up", peaks={"fp32": 1e11}, bandwidths=1e10, capacities={"l1": 4096})
 
 
 def moved(nest):
@@ -222,8 +226,8 @@ def moved(nest):
 
 
 widths = {}
-for width in (1, 2, 4):
-    widths[width] = rl.search.search(48, width=width, measure=moved, machine=made_up, seconds=5)
+for width in (1, 2, 4, 8):
+    widths[width] = rl.search.search(48, width=width, score=moved, measure=moved, seconds=30)
 rl.conclude("09-widths", widths)
 
 # %% [markdown] tags=["core"]
@@ -252,10 +256,11 @@ rl.check("09-width", least_width)
 #
 # ### Exercise 5 · Tiles for two caches
 #
-# `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 72 × 56. Its core has a first
+# `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
 # cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
-# moves few bytes below both. They are simulated, and at each cache it may be at most 1.45 times what
-# ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
+# moves few bytes between the two, and few between the second one and memory. Both are simulated, and
+# each may be at most 1.45 times what ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and
+# `ii` can be cut again.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}
@@ -314,7 +319,11 @@ rules = ["shift", "multiply-divide", "once"]
 print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
 
 # %% [markdown] tags=["core"]
-# The shift is cheaper than the product, and now no rule fits any more. An **e-graph** does not replace.
+# The shift is cheaper than the product, and now no rule fits any more. All three rules take for granted
+# that 2*a* is no larger than an `int32` can be. Where it is, 2*a*/2 is not *a*, and a compiler has to
+# know that it may ignore this.
+#
+# An **e-graph** does not replace.
 # It keeps the old expression beside the new one, in a *class* of expressions that are equal. What
 # stands in a class is a *node*: an operation whose arguments are classes, and not single expressions.
 # So a few nodes stand for a great many expressions. When no rule adds anything, the e-graph is
@@ -328,8 +337,9 @@ rl.search.growth(2 * a / 2, rules)
 #
 # `classes` is a saturated e-graph. For each class it lists the nodes in it, each as its own cost and
 # the list of its arguments, which are classes. To compute a class, choose one of its nodes and compute
-# all arguments of it. An argument that stands twice is paid twice. Some nodes lead back to their own
-# class, and going round in a circle computes nothing. Return the least cost of the class `root`.
+# all arguments of it. A class that is needed twice is paid twice, wherever it stands. Some nodes lead
+# back to their own class, and going round in a circle computes nothing. Return the least cost of the
+# class `root`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-extract"}
@@ -373,17 +383,17 @@ rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
 # %% [markdown] tags=["core"]
 # ## What no search can do
 #
-# A search finds an order of the work. It does not beat the peak. It does not move fewer bytes than
-# each operand once. If its log says so, the log is wrong. That happens: a clock that was read before
-# the work was done, a result that nobody compared.
+# A search finds an order of the work. It does not beat the peak. Operands that begin in memory cross
+# from it once at least. If a log says otherwise, the log is wrong. That happens: a clock that was read
+# before the work was done, a result that nobody compared.
 #
 # ### Exercise 7 · Rows that cannot be true
 #
 # A search for a product of two `n` × `n` matrices left a `log`. Each of its rows is a list: the seconds
-# as measured, the name of a level, and the bytes that a simulator counted from and to that level. All
-# matrices begin in memory, and the result is only written. Work and traffic overlap. `peak` is in
-# FLOP/s, and `bandwidths` gives byte/s for each level. Return a list with True for each row that cannot
-# be true, and False for each other row.
+# as measured, the name of a level, and the bytes that a simulator counted from and to that level. The
+# two factors begin in memory. The result is only written, and ends in memory. On its way, everything
+# passes every level. Work and traffic overlap. `peak` is in FLOP/s, and `bandwidths` gives byte/s for
+# each level. Return a list with True for each row that cannot be true, and False for each other row.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-impossible"}
@@ -436,8 +446,9 @@ rl.check("09-claim-beam", verdict)
 #
 # ### Vote, or choose for yourself
 #
-# A language model keeps what it computed for earlier words, in the KV cache of lesson 05. It then makes
-# four times as many tokens a second, at less than a hundredth of the FLOP/s. Which lever is that?
+# GPT-2 keeps what it computed for earlier tokens, in the KV cache of lesson 05. After 1024 tokens, by the
+# roofs of an A100, it then makes four times as many tokens a second, at less than a hundredth of the
+# FLOP/s. Which lever is that?
 #
 # <details><summary><b>A</b> None: the FLOP/s fell, so it is slower.</summary>
 #
@@ -470,14 +481,15 @@ rl.check("09-claim-beam", verdict)
 # The search knew nothing of matrices. It was given loops, and a line that says which elements are
 # touched. Much of deep learning can be written so: *data* with a shape, for each of them the index as a
 # sum of loops, and what is done with the numbers. From that alone the package reads what lessons 01 to
-# 04 counted by hand. A loop that the result does not name is summed over.
+# 04 counted by hand, here in `fp32`. It also names the loop that needs the fewest new cache lines, and so
+# belongs innermost. A loop that the result does not name is summed over.
 
 # %% tags=["deep", "nbval-check-output"]
 ops = rl.search.operators
 for one in (
     ops.gemm(1024, 1024, 1024), ops.gemv(1024, 1024), ops.conv2d(1, 58, 58, 64, 64, 3),
     ops.max_pool(1, 57, 57, 64, 2, stride=1),
-    ops.attention_scores(1024, 1024, 64), ops.attention_values(1024, 1024, 64),
+    ops.attention_scores(1024, 1024, 64, "fp32"), ops.attention_values(1024, 1024, 64, "fp32"),
 ):  # fmt: skip
     intensity = one.flops / one.compulsory_bytes
     print(f"{one.name:17} {intensity:6.3g} FLOP/byte, innermost: {one.innermost}")
@@ -512,7 +524,7 @@ rl.search.compilers(by="legality")
 #   multiplied.
 # - **Write** a beam search: predict to sort out, measure to decide, keep several. **Tile** for each cache.
 # - **Extract** the cheapest expression out of all that are equal.
-# - **Judge** a log: nothing beats the peak, and nothing moves fewer bytes than each operand once.
+# - **Judge** a log: nothing beats the peak, and what begins in memory crosses once at least.
 # - And if you went deeper: **describe** an operator, and **place** a compiler.
 #
 # So far each operation stood alone. Lesson 10 joins two of them, so that what the first one makes never

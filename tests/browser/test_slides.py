@@ -192,7 +192,12 @@ def test_a_number_and_enter_go_to_a_step(deck) -> None:
 def test_the_list_of_headings_leads_to_each(deck) -> None:
     deck.keyboard.press("g")
     names = deck.locator(".lec-list button").all_inner_texts()
-    assert [name.split("\n")[-1] for name in names] == ["00 · Slides", "At length", "Vote 1", "Asked"]
+    assert [name.split("\n")[-1] for name in names] == [
+        "00 · Slides",
+        "At length",
+        "Vote 1",
+        "Asked",
+    ]
     deck.get_by_role("button", name="Vote 1").click()
     assert on_stage(deck, "Which?") and not deck.locator(".lec-list").is_visible()
     deck.keyboard.press("g")

@@ -25,7 +25,13 @@ def run(on: Simulated, share: float, blas: str = "", warnings: tuple[str, ...] =
     return replace(found, samples=(seconds,) * 3, environment=told)
 
 
-def searched(*pairs: tuple[float, float | None], rejected: int = 2) -> rl.search.Search:
+SLOW = (2.9, 2.9), (2.8, 2.8)  # candidates that change nothing but how many there are
+
+
+def searched(
+    *pairs: tuple[float, float | None], rejected: int = 2,
+    ended: str = "no better schedule was found",
+) -> rl.search.Search:  # fmt: skip
     """A search with candidates of these seconds: predicted and measured, the start first."""
     candidates = [
         rl.search.Candidate((("split", ("i", 2 + at)),), 1, one, two) if at
@@ -33,13 +39,15 @@ def searched(*pairs: tuple[float, float | None], rejected: int = 2) -> rl.search
         for at, (one, two) in enumerate(pairs)
     ]  # fmt: skip
     candidates += [
-        rl.search.Candidate((("split", ("j", 2 + at)),), 1, 9.0, why="predicted slower")
+        rl.search.Candidate(
+            (("split", ("j", 2 + at)),), 1, 9.0, why="predicted slower than 48 others"
+        )
         for at in range(rejected)
     ]
     sides = dict.fromkeys("ijk", (0, N))
     return rl.search.Search(
         "C[i,j] += A[i,k]*B[k,j]", sides, dict.fromkeys("CAB", (N, N)), "body", 1, 4, 2 * N**3,
-        tuple(candidates), "the time was up",
+        tuple(candidates), ended,
     )  # fmt: skip
 
 
@@ -72,7 +80,7 @@ TABLE: dict[str, Trial] = {
         dict.fromkeys(EVERYWHERE, "level"),
     ),
     "09-predicted": (
-        lambda on: (searched((3.0, 3.0), (1.0, 2.0), (1.5, 1.2)),),
+        lambda on: (searched((3.0, 3.0), (1.0, 2.0), (1.5, 1.2), *SLOW),),
         dict.fromkeys(EVERYWHERE, "the favourite loses"),
     ),
     "09-rows": (
@@ -129,10 +137,37 @@ def test_more_than_the_peak_is_not_left_without_a_word():
 
 
 def test_a_favourite_that_wins_is_no_loss():
-    found = conclude("09-predicted", searched((3.0, 3.0), (1.0, 1.1), (1.5, 1.2)))
-    assert found.case == "the favourite wins" and "2 schedules" in found.text
-    lost = conclude("09-predicted", searched((3.0, 3.0), (1.0, 2.0), (1.5, 1.2)))
+    found = conclude("09-predicted", searched((3.0, 3.0), (1.0, 1.1), (1.5, 1.2), *SLOW))
+    assert found.case == "the favourite wins" and "2 schedules were sorted out" in found.text
+    lost = conclude("09-predicted", searched((3.0, 3.0), (1.0, 2.0), (1.5, 1.2), *SLOW))
     assert "1 schedule had a better prediction" in lost.text and "factor of 1.67" in lost.text
+
+
+def test_a_favourite_that_loses_by_noise_alone_does_not_lose():
+    near = searched((3.0, 3.0), (1.0, 1.23), (1.5, 1.2), *SLOW)
+    assert conclude("09-predicted", near).case == "the favourite wins"
+
+
+def test_schedules_that_no_prediction_judged_are_not_counted_as_sorted_out():
+    """One that does not fit the registers was never predicted."""
+    found = searched((3.0, 3.0), (1.0, 2.0), (1.5, 1.2), *SLOW, rejected=0)
+    misfit = rl.search.Candidate((("split", ("j", 64)),), 1, why="48 vectors of sums do not fit")
+    text = conclude("09-predicted", replace(found, candidates=(*found.candidates, misfit))).text
+    assert "sorted out" not in text and "factor of 1.67" in text
+
+
+@pytest.mark.parametrize("measured", [1, 4])
+def test_a_search_that_hardly_began_says_nothing_about_predictions(measured):
+    found = conclude("09-predicted", searched(*[(3.0, 3.0)] * measured, rejected=0))
+    assert found.case == "too few" and "try `seconds=60`" in found.text
+    assert f"Only {measured} schedule{'s' * (measured > 1)} could" in found.text
+
+
+def test_a_search_without_time_for_a_second_schedule_has_no_best():
+    on = MACHINES["4 MB of L3"]
+    seconds = PRODUCT.flops / float(on.machine.peak("fp32", "vector")) / 0.01
+    found = conclude("09-search", searched((seconds, seconds)), run(on, 0.9), on.machine)
+    assert found.case == "no gain" and "Of 1 schedule measured, none is faster." in found.text
 
 
 @pytest.mark.parametrize(
@@ -157,8 +192,34 @@ def test_a_greedy_search_that_is_enough_is_not_called_stuck():
 
 def test_a_wide_search_that_loses_again_is_told_by_its_row_alone():
     found = conclude("09-widths", tried(w1=64.0, w2=50.0, w4=60.0))
-    assert found.case == "greedy is stuck" and "Width 2 goes on" in found.text
+    assert found.case == "greedy is stuck" and "Width 2 tries more" in found.text
     assert "finds nothing better" not in found.text
+
+
+def test_a_detour_is_told_only_where_the_winner_took_one():
+    """The winner's parent is the best of its round, or not; a wide beam also tries more."""
+
+    def lead(parent: float) -> rl.search.Search:
+        first, other = ("split", ("i", 8)), ("split", ("j", 8))
+        return replace(searched((9.0, 9.0)), candidates=(
+            rl.search.Candidate((), 0, 9.0, 9.0), rl.search.Candidate((other,), 1, 7.0, 7.0),
+            rl.search.Candidate((first,), 1, parent, parent),
+            rl.search.Candidate((first, other), 2, 5.0, 5.0),
+        ))  # fmt: skip
+
+    greedy = tried(w1=7.0)
+    detour = conclude("09-widths", {**greedy, 2: lead(8.0)})
+    assert "Width 2 goes on from a schedule that was not the best so far" in detour.text
+    assert "Width 2 tries more in each round" in conclude(
+        "09-widths", {**greedy, 2: lead(6.0)}
+    ).text  # fmt: skip
+
+
+def test_widths_that_were_cut_off_are_not_compared():
+    found = tried(w1=64.0, w2=50.0, w4=50.0)
+    told = conclude("09-widths", {**found, 4: replace(found[4], ended="the time was up")})
+    assert told.case == "cut off" and "With width 4 the time ended" in told.text
+    assert "stuck" not in told.text
 
 
 def test_where_a_vector_costs_as_its_flops_the_gain_is_theirs():

@@ -34,9 +34,9 @@ Which?
 </details>
 
 After the vote."""
-SAID = '''words = "| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\nWords on the table."
+SAID = """words = "| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\nWords on the table."
 conclude = lambda: type("Said", (), {"_repr_markdown_": lambda self: words})()
-conclude()'''
+conclude()"""
 
 
 def cell(kind: str, source: str, *tags: str, id: str) -> NotebookNode:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 
 from rooflab.conclusions import Conclusion, cautions, fold, speed_table
 from rooflab.count.si import grouped, percent, several, si
-from rooflab.labs.search.schedules.trail import Search
+from rooflab.labs.search.schedules.trail import ENDS, Search
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
 
 LEVEL = 1.1  # times: two rates that are nearer than this are called alike
 CLEARLY = 1.15  # times: a gain that is smaller is none, with the noise of a laptop
+NOISE = 1.05  # times: two schedules of one search that are nearer than this are called alike
+FEW = 5  # schedules: fewer say nothing about predictions
 WIDER = 1.3  # times the library: more than a better order of the work explains
 
 
@@ -20,12 +22,15 @@ def search(found: Search, library: Measurement, core: Machine) -> Conclusion:
     gain = found.naive.seconds / found.winner.seconds
     share = found.flops_per_s / core.peak("fp32", "vector")
     ratio = found.flops_per_s / library.flop_per_s
-    said = [
-        f"As written, the loops reach {si(found.rate(found.naive), 'FLOP/s')}. The best of "
-        f"{grouped(len(found.measured))} schedules that were measured reaches "
-        f"{si(found.flops_per_s, 'FLOP/s')}: it is {fold(gain)} as fast, at {percent(share)} of "
-        "the peak of this core's vector units.",
-    ]
+    said = [f"As written, the loops reach {si(found.rate(found.naive), 'FLOP/s')}."]
+    if found.winner is found.naive:
+        said.append(f"Of {several(len(found.measured), 'schedule')} measured, none is faster.")
+    else:
+        said.append(
+            f"The best of {grouped(len(found.measured))} schedules that were measured reaches "
+            f"{si(found.flops_per_s, 'FLOP/s')}: it is {fold(gain)} as fast, at {percent(share)} "
+            "of the peak of this core's vector units."
+        )
     if share > 1.02:
         said.append(
             "More than the peak cannot be. The peak was measured in another moment, and the clock "
@@ -87,23 +92,31 @@ def _kernels(library: Measurement) -> str:
 
 def predicted(found: Search) -> Conclusion:
     """The schedule that was predicted to be the fastest, beside the one that is."""
-    told = [one for one in found.measured if one.predicted is not None]
-    ranked = sorted(told, key=lambda one: one.predicted or 0.0)
+    ranked = sorted(
+        (one for one in found.measured if one.predicted is not None),
+        key=lambda one: one.predicted or 0.0,
+    )
+    if len(ranked) < FEW:
+        return Conclusion(
+            "too few",
+            f"Only {several(len(ranked), 'schedule')} could be measured in the time. That is too "
+            "few to say how good the predictions are: try `seconds=60`.",
+        )
     favourite, winner = ranked[0], found.winner
-    behind = sum((one.predicted or 0.0) < (winner.predicted or 0.0) for one in ranked)
+    loss = favourite.seconds / winner.seconds
     said = (
         f"Of {grouped(len(ranked))} schedules that were measured, the one with the best prediction "
         f"takes {si(favourite.seconds, 's')}, and was predicted to take "
         f"{si(favourite.predicted or 0.0, 's')}."
     )
-    loss = favourite.seconds / winner.seconds
-    if loss < 1.02:
+    dropped = _dropped(found)
+    if loss < NOISE:
         return Conclusion(
             "the favourite wins",
-            f"{said} Nothing is clearly faster than that. This time the clock only confirms what "
-            "was known. Sorted out without a measurement: "
-            f"{several(len(found.rejected), 'schedule')}.",
+            f"{said} Nothing is clearly faster than that. This time the clock only confirms the "
+            f"prediction.{dropped}",
         )
+    behind = sum((one.predicted or 0.0) < (winner.predicted or 0.0) for one in ranked)
     before = (
         f"{several(behind, 'schedule')} had a better prediction"
         if behind
@@ -112,8 +125,19 @@ def predicted(found: Search) -> Conclusion:
     return Conclusion(
         "the favourite loses",
         f"{said} The fastest one takes {si(winner.seconds, 's')}, and {before}. So the prediction "
-        f"is good enough to sort out: {several(len(found.rejected), 'schedule')} never had to be "
-        f"measured. It is not good enough to decide: that would have cost a factor of {loss:.2f}.",
+        f"is not good enough to decide: that would have cost a factor of {loss:.2f}.{dropped}",
+    )
+
+
+def _dropped(found: Search) -> str:
+    """How many schedules only the prediction judged, as a sentence; "" if there are none."""
+    count = sum(one.why.startswith("predicted slower") for one in found.rejected)
+    if not count:
+        return ""
+    was = "was" if count == 1 else "were"
+    return (
+        f" By their prediction alone, {several(count, 'schedule')} {was} sorted out. Whether a "
+        "faster one was among them, nobody knows."
     )
 
 
@@ -136,8 +160,8 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     if from_few < CLEARLY:
         return Conclusion(
             "few are no trouble",
-            f"{table}\nOne row is enough to keep this core busy. {many} rows are "
-            f"{fold(from_many)} as slow.{doubts}",
+            f"{table}\nOn this machine, more rows than one hardly help. {many} rows take "
+            f"{fold(from_many)} as long as {several(best, 'row')}.{doubts}",
         )
     return Conclusion(
         "between",
@@ -156,20 +180,41 @@ def widths(found: Mapping[int, Search]) -> Conclusion:
     greedy, wide = min(least), max(least)
     best = min(least.values())
     first = next(width for width in sorted(least) if least[width] == best)
-    if least[greedy] == best:
-        return Conclusion(
-            "greedy is enough",
-            "\n".join([*table, "", "Here the greedy search finds as good a schedule as the wide "
-                       f"ones, and tries fewer. Width {wide} was work for nothing."]),
-        )  # fmt: skip
-    more = len(found[wide].measured) / len(found[first].measured)
-    said = (
-        f"The greedy search gets stuck at {fold(least[greedy] / best)} the bytes. Width {first} "
-        "goes on from a schedule that was not the best of its round."
-    )
-    if first != wide and least[wide] == best:
-        said += f" Width {wide} finds nothing better, and tries {fold(more)} as many."
-    return Conclusion("greedy is stuck", "\n".join([*table, "", said]))
+    early = [str(width) for width, one in found.items() if one.ended != ENDS[0]]
+    if early:
+        case = "cut off"
+        said = (
+            f"With width {', '.join(early)} the time ended before the search did. Give it more "
+            "`seconds` to compare the widths."
+        )
+    elif least[greedy] == best:
+        case = "greedy is enough"
+        said = (
+            "Here the greedy search finds as good a schedule as the wide ones, and tries fewer. "
+            f"Width {wide} was work for nothing."
+        )
+    else:
+        case = "greedy is stuck"
+        said = f"The greedy search gets stuck at {fold(least[greedy] / best)} the bytes. "
+        said += _way_out(found, first)
+        if first != wide and least[wide] == best:
+            more = len(found[wide].measured) / len(found[first].measured)
+            said += f" Width {wide} finds nothing better, and tries {fold(more)} as many."
+    return Conclusion(case, "\n".join([*table, "", said]))
+
+
+def _way_out(found: Mapping[int, Search], first: int) -> str:
+    """How the first width that finds the best comes to it."""
+    one = found[first]
+    for step in one.measured:
+        leads = step.log == one.winner.log[: len(step.log)] and step is not one.winner
+        if leads and any(
+            (other.measured or 0.0) < (step.measured or 0.0)
+            for other in one.measured
+            if other.round <= step.round
+        ):
+            return f"Width {first} goes on from a schedule that was not the best so far."
+    return f"Width {first} tries more in each round, and one of those leads on."
 
 
 def rewrite(product: Measurement, vector: Measurement) -> Conclusion:

@@ -22,6 +22,18 @@ COST = (
 )
 
 
+def counted(sizes: str, first: int = 0, halves: str = "2**s", divides: bool = True) -> str:
+    """Source of a count of schedules by other rules."""
+    return (
+        "def answer(extents):\n"
+        "    from itertools import combinations\n"
+        f"    d = lambda n: sum({'n % t == 0' if divides else '1'} for t in {sizes})\n"
+        f"    return sum(math.factorial(len(extents) + s) // ({halves}) * math.prod(map(d, some))\n"
+        f"               for s in range({first}, len(extents) + 1)"
+        " for some in combinations(extents, s))"
+    )
+
+
 def tile(room: str = "r*v + v + 1", sums: str = "latency*units", key: str = "(r + v)/(r*v)") -> str:
     """Source of a register tile by other rules."""
     return (
@@ -175,7 +187,57 @@ RIGHT = [
      "def answer(n, itemsize, peak, bandwidths, log):\n"
      "    return [1 if max(2*n**3/peak, b/bandwidths[l]) > s or b < 3*n*n*itemsize else 0\n"
      "            for s, l, b in log]"),
+    ("09-count",
+     "def answer(extents):\n"
+     f"    {SIZES}\n"
+     "    from itertools import combinations\n"
+     "    n, total = len(extents), np.int64(0)\n"
+     "    for s in range(n + 1):\n"
+     "        for chosen in combinations(extents, s):\n"
+     "            total += np.prod([d(e) for e in chosen], dtype=int) * math.factorial(n + s)"
+     " // 2**s\n"
+     "    return total"),
+    ("09-register-tile", tile(key="-r*v/(r + v)").replace("r, v*lanes", "np.array([r, v*lanes])")),
+    ("09-register-tile", tile(key="(r + v + 2*r*v)/(r*v)")),
+    ("09-beam",  # a round that keeps what was kept has nothing new to follow
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], {start}\n"
+     "    while True:\n"
+     "        timed |= {c for name in kept for c in children[name]}\n"
+     "        best = sorted(timed, key=seconds.get)[:width]\n"
+     "        if best == kept:\n"
+     "            return [kept[0], float(len(timed))]\n"
+     "        kept = best"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    widths = (w for w in range(1, 99) if search(w) == min(seconds, key=seconds.get))\n"
+     "    return np.int64(next(widths))"),
+    ("09-extract",
+     "def answer(classes, root):\n"
+     "    cost, before = dict.fromkeys(classes, math.inf), None\n"
+     "    while cost != before:\n"
+     "        before = cost\n"
+     "        cost = {name: min(own + sum(before[a] for a in args) for own, args in nodes)\n"
+     "                for name, nodes in classes.items()}\n"
+     "    return float(cost[root])"),
+    ("09-impossible",
+     "def answer(n, itemsize, peak, bandwidths, log):\n"
+     "    s, b = (np.array([row[at] for row in log]) for at in (0, 2))\n"
+     "    w = np.array([bandwidths[level] for _, level, _ in log])\n"
+     "    return (2*n**3/s > peak) | (b/s > w) | (b < 3*n*n*itemsize)"),
+    ("09-impossible",  # what comes from memory has to come from there in every row
+     log("s < max(2*n**3/peak, 3*n*n*itemsize/bandwidths['memory'], b/bandwidths[level])"
+         " or b < 3*n*n*itemsize")),
+    ("09-tiles", "lambda n: n.tile({'i': 20, 'j': 20, 'k': 20}).tile({'ii': 4, 'ji': 4, 'ki': 4})"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 8, 'ji': 8, 'ki': 1})"),
+    ("09-tiles", "lambda n: n.tile({'i': 4, 'j': 4, 'k': 4}).tile({'io': 5, 'jo': 5, 'ko': 5})"),
+    ("09-tiles",
+     "def answer(nest):\n"
+     "    outer, inner = np.int64(16), np.int64(4)\n"
+     "    nest = nest.tile({'k': outer, 'j': outer, 'i': outer})\n"
+     "    return nest.tile({'ki': inner, 'ii': inner, 'ji': inner}).vectorize('jii')"),
     ("09-claim-beam", "(0.0299, 0.000428, 'impossible')"),
+    ("09-claim-beam", "(0.03, 0.00043, 'impossible')"),
     ("09-claim-beam", "(150e9/(14*128*2*1.4e9), 2*1024**3/5.0176e12, 'impossible')"),
     ("09-claim-beam",
      "{'byte/FLOP': 0.0299, 'least seconds': 4.28e-4, '0.3 ms': 'Impossible'}"),
@@ -202,7 +264,7 @@ WRONG = [
         "    while side*side + side + 1 > registers:\n"
         "        side -= 1\n"
         "    return side, side*lanes",
-        "a square tile",
+        "a square",
     ),
     (
         "09-beam",
@@ -263,6 +325,20 @@ WRONG = [
      f"def answer(extents):\n    {SIZES}\n"
      "    return math.factorial(len(extents)) * math.prod(d(e) + 1 for e in extents)",
      "the inner loop right inside"),
+    ("09-count", counted("range(2, n + 1)"), "1 and the length are tile sizes"),
+    ("09-count", counted("range(1, n)"), "1 and the length are tile sizes"),
+    ("09-count", counted("range(2, n)", divides=False), "any tile size"),
+    ("09-count", counted("range(2, n)", first=1), "none left as written"),
+    ("09-count", counted("range(2, n)", halves="2**len(extents)"), "a condition for every loop"),
+    ("09-count", counted("range(2, n)", halves="max(1, 2*s)"), "conditions added"),
+    ("09-register-tile", tile("r*v + 1"), "room for the sums alone"),
+    ("09-register-tile", tile("r*v + 2"), "one vector of B at a time"),
+    ("09-register-tile", tile(key="(abs(r - v), -r*v)"), "a square"),
+    ("09-register-tile", tile(key="(r + v*lanes)/(r*v*lanes)"), "numbers counted, not loads"),
+    ("09-register-tile", tile(key="1/v"), "loads of A alone"),
+    ("09-register-tile", tile(sums="latency*units + 1"), "one sum more than needed"),
+    ("09-register-tile", tile(sums="latency*units + 1").replace(", default=(0, 0)", ""),
+     "no tile is left"),
     ("09-register-tile", tile("r*v"), "room for the sums alone"),
     ("09-register-tile", tile("r*v + v"), "no register for A"),
     ("09-register-tile", tile("r*v + v + r"), "a register for every number of A"),
@@ -332,13 +408,54 @@ WRONG = [
      "            return kept[0], len(timed)\n"
      "        kept = sorted({*kept, *new}, key=seconds.get)[:width]",
      "one round without a gain ends it"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed, done = [start], {start}, set()\n"
+     "    while set(kept) - done:\n"
+     "        name = next(one for one in kept if one not in done)\n"
+     "        done.add(name)\n"
+     "        new = set(children[name]) - timed\n"
+     "        timed |= new\n"
+     "        kept = sorted({*kept, *new}, key=seconds.get)[:width]\n"
+     "    return kept[0], len(timed)", "one at a time"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], [start]\n"
+     "    while True:\n"
+     "        new = [c for name in kept for c in children[name] if c not in timed]\n"
+     "        if not new:\n"
+     "            return kept[0], len(timed)\n"
+     "        timed += new\n"
+     "        kept = sorted([*kept, *new], key=seconds.get)[:width]", "timed twice"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], {start}\n"
+     "    while True:\n"
+     "        new = {c for name in kept for c in children[name]} - timed\n"
+     "        if not new:\n"
+     "            return kept[0], len(timed)\n"
+     "        timed |= new\n"
+     "        kept = sorted({*kept, *new})[:width]", "sorted by name"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal = min(seconds, key=seconds.get)\n"
+     "    return next(w for w in range(2, 99) if search(w) == goal)", "greedy is never enough"),
     ("09-width", "lambda children, seconds, start: 1", "greedy is enough"),
     ("09-width",
      "def answer(children, seconds, start):\n" + BEAM +
      "    goal, w = min(seconds, key=seconds.get), len(children)\n"
      "    while search(w) == goal:\n"
      "        w -= 1\n"
-     "    return w + 1", "every wider one, too"),
+     "    return w + 1", "a width of 0"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal = min(seconds, key=seconds.get)\n"
+     "    return next(w for w in range(len(children), -1, -1)"
+     " if not w or search(w) != goal) + 1", "every wider one, too"),
+    ("09-width",
+     "def answer(children, seconds, start):\n" + BEAM +
+     "    goal = min(seconds, key=seconds.get)\n"
+     "    return next(w for w in range(len(children)) if search(w) == goal)", "a width of 0"),
     ("09-width",
      "def answer(children, seconds, start):\n" + BEAM +
      "    goal, w = min(seconds, key=seconds.get), 0\n"
@@ -366,6 +483,32 @@ WRONG = [
     ("09-tiles",
      "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 12, 'ji': 12, 'ki': 12})",
      "inner tiles too large"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 5, 'ji': 5, 'ki': 5})",
+     "parts of lines"),
+    ("09-tiles", "lambda n: n.tile({'i': 26, 'j': 26, 'k': 26}).tile({'ii': 6, 'ji': 6, 'ki': 6})",
+     "parts of lines"),  # three tiles of 26 × 26 do fit
+    ("09-tiles", "lambda n: n.tile({'i': 32, 'j': 32, 'k': 32}).tile({'ii': 2, 'ji': 2, 'ki': 2})",
+     "outer tiles too large"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 8, 'ji': 8})",
+     "k in one piece"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24}).tile({'ii': 4, 'ji': 4, 'k': 4})",
+     "k in one piece"),
+    ("09-extract",
+     "def answer(classes, root):\n"
+     "    known = {}\n"
+     "    def cost(name, above):\n"
+     "        if name in above:\n"
+     "            return math.inf\n"
+     "        if name not in known:\n"
+     "            known[name] = min(own + sum(cost(a, above | {name}) for a in args)\n"
+     "                              for own, args in classes[name])\n"
+     "        return known[name]\n"
+     "    return cost(root, frozenset())", "remembered too early"),
+    ("09-extract",
+     "def answer(classes, root):\n" + COST +
+     "            cost[name] = min(own + sum(cost[a] for a in {*args})"
+     " for own, args in classes[name])\n"
+     "    return cost[root]", "shared terms once"),
     ("09-extract",
      "def answer(classes, root):\n"
      "    return min(own for own, args in classes[root])", "arguments for nothing"),
@@ -398,6 +541,11 @@ WRONG = [
      "def answer(classes, root):\n"
      "    return min(own + sum(answer(classes, one) for one in args)\n"
      "               for own, args in classes[root])", "in a circle"),
+    ("09-impossible",
+     log("s < 2*n**3/peak or level == 'memory' and b < 3*n*n*itemsize or s*bandwidths[level] < b"),
+     "the least bytes at memory alone"),
+    ("09-impossible", log("s < min(2*n**3/peak, b/bandwidths[level]) or b < 3*n*n*itemsize"),
+     "the shorter of the two times"),
     ("09-impossible", log("s < 2*n**3/peak"), "the peak alone"),
     ("09-impossible", log("s < 2*n**3/peak or s*bandwidths[level] < b"),
      "no look at the least bytes"),
@@ -416,6 +564,7 @@ WRONG = [
      log("s >= 2*n**3/peak and b >= 3*n*n*itemsize and s*bandwidths[level] >= b"),
      "possible for impossible"),
     ("09-claim-beam", "(0.0233, 0.000333, 'impossible')", "the larger chip"),
+    ("09-claim-beam", "(0.023, 0.000428, 'impossible')", "the larger chip"),
     ("09-claim-beam", "(0.0598, 0.000856, 'impossible')",
      "a multiply-add as one FLOP in the peak"),
     ("09-claim-beam", "(0.0299, 0.000428, 'possible')", "faster than the roof"),

@@ -152,7 +152,12 @@ def test_width_one_is_greedy_and_a_beam_as_wide_as_the_graph_times_everything():
             assert all_of_it == (
                 min(case["seconds"], key=case["seconds"].get), len(case["children"]),
             )  # fmt: skip
-            assert lesson09._beam(*case.values(), 1)[0] != all_of_it[0]
+
+
+def test_greedy_is_enough_in_one_graph_only():
+    for seed in SEEDS:
+        found = [lesson09._finds(**case)[0] for case in exercise("09-width").draw(seed)]
+        assert sorted(found) == [False, False, False, True]
 
 
 def test_in_one_graph_a_wider_beam_loses_the_best():
@@ -216,3 +221,33 @@ def test_the_laptop_of_the_claim():
     larger = lesson09._RATE / lesson09._LARGE
     assert larger == pytest.approx(0.0233, abs=5e-5)
     assert gemm(1024, 1024, 1024).bytes / lesson09._RATE == pytest.approx(83.9e-6, rel=1e-3)
+
+
+SHAPES = [case["extents"] for seed in SEEDS for case in exercise("09-tiles").draw(seed)]
+
+
+def tiled(extents, side, inner, order="ijk"):
+    """Whether tiles of these sides are right on this product, whatever else is drawn."""
+    found = exercise("09-tiles")
+    case = {**found.draw(0)[0], "extents": extents}
+
+    def answer(nest):
+        outer = nest.tile(dict.fromkeys(order, side))
+        return outer.tile({f"{dim}i": inner for dim in "ijk"})
+
+    return judge(found, [case], collect(found.kind, [case], answer)).passed
+
+
+@pytest.mark.parametrize("extents", [dict(one) for one in {tuple(e.items()) for e in SHAPES}])
+def test_tiles_are_judged_alike_on_every_product(extents):
+    """The rule of lesson 07 gives sides up to 4 and 19; lines want whole fours."""
+    for side, order in itertools.product((16, 20, 24), ("ijk", "kij", "kji")):
+        assert tiled(extents, side, 4, order), (side, order)
+    assert tiled(extents, 12, 4) and not tiled(extents, 24, 5) and not tiled(extents, 24, 3)
+
+
+def test_a_memo_of_an_unfinished_class_is_told_from_the_truth():
+    """b by way of a is closed while b is open, but a by way of b is cheap for another."""
+    classes = {"r": [[1, ["b", "a"]]], "b": [[1, ["a"]], [10, []]], "a": [[1, ["b"]], [100, []]]}
+    assert lesson09._extracted(classes, "r") == 22 == by_settling(classes, "r")
+    assert lesson09._remembered(classes, "r") == 111

@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, count, product
+from typing import Any
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lessons.schedules import TILES
@@ -87,7 +88,20 @@ COUNT = Exercise(
         Misconception("1 and the length are tile sizes",
                       lambda e: _counted(e, ways=_with_ends),
                       "a tile of 1 or of the whole length makes no second loop; that loop counts "
-                      "as left whole."),
+                      "as left whole.",
+                      variants=(lambda e: _counted(e, ways=lambda split: math.prod(
+                          len(_sizes(n)) + 1 for n in split)),)),
+        Misconception("any tile size",
+                      lambda e: _counted(e, ways=lambda split: math.prod(n - 2 for n in split)),
+                      "only a tile size that divides the length counts here."),
+        Misconception("none left as written", lambda e: _counted(e, least=1),
+                      "all of the loops may be left whole, too, and then stand in any order."),
+        Misconception("a condition for every loop",
+                      lambda e: _counted(e, lambda n, s: math.factorial(n + s) // 2**n),
+                      "only a loop that is split has an inner loop to stand inside it."),
+        Misconception("conditions added",
+                      lambda e: _counted(e, lambda n, s: math.factorial(n + s) // max(1, 2 * s)),
+                      "each pair halves the orders that the pairs before it have left."),
         Misconception("a whole loop as two",
                       lambda e: _orders(len(e), len(e)) * math.prod(len(_sizes(n)) + 1 for n in e),
                       "a loop that is left whole is one loop, so there are fewer orders then."),
@@ -120,13 +134,14 @@ def _processors(rng: random.Random) -> list[Case]:
                 (16, rng.choice((13, 14)), 1), some,
             )
         ]  # fmt: skip
-        if all(_unique(**case) for case in drawn) and _separated(drawn, REGISTERS.misconceptions):
+        if all(_unique(**case) for case in drawn) and _separated(drawn, REGISTERS):
             return drawn
 
 
-def _separated(cases: Sequence[Case], named: Sequence[Misconception]) -> bool:
-    """Whether no two misconceptions of an exercise give the same on all cases."""
-    return _apart([one.wrong(*case.values()) for case in cases] for one in named)
+def _separated(cases: Sequence[Case], exercise: Exercise, *more: Callable[..., object]) -> bool:
+    """Whether no two of these give the same on all cases: the truth, each misconception, `more`."""
+    every = (exercise.reference, *(one.wrong for one in exercise.misconceptions), *more)
+    return _apart([one(*case.values()) for case in cases] for one in every)
 
 
 Tile = tuple[int, int]
@@ -176,18 +191,35 @@ REGISTERS = Exercise(
     "09-register-tile", "A tile in registers", 3,
     "A processor has vector registers of `lanes` numbers. It begins `units` multiply-adds of "
     "vectors in every cycle, and each takes `latency` cycles. A tile of rows × vectors sums "
-    "stays in registers. For each step of k, its vectors of a row of B are loaded, and one number "
-    "of A after another into all lanes of one more register. Every sum then gets one multiply-add. "
+    "stays in registers. For each step of k, its vectors of a row of B are loaded, then one number "
+    "of A after another into all lanes of one more register. Every sum gets one multiply-add. "
     "Choose the tile that fits, has enough sums to keep the processor busy, and needs the fewest "
     "loads for each multiply-add. Return (1) its rows, (2) its columns, in numbers.",
     "register_tile(registers, lanes, latency, units)", _register_tile, cases=_processors, lines=7,
     returns=("rows", "columns"),
-    insight="With 16 registers of 8 lanes, this is a tile of 12 vectors of sums. Fast libraries "
-            "have kernels of that size for such processors.",
+    insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
+            "BLIS for such processors is 6 × 16: as many, and one load more.",
     misconceptions=(
         Misconception("room for the sums alone",
                       lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v),
-                      "what is multiplied stands in registers as well."),
+                      "what is multiplied stands in registers as well.",
+                      variants=(lambda g, n, t, p: _register_tile(g, n, t, p,
+                                                                  lambda r, v: r * v + 1),)),
+        Misconception("one vector of B at a time",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v + 2),
+                      "all vectors of B of a step are loaded before the first number of A comes."),
+        Misconception("a square",
+                      lambda g, n, t, p: _register_tile(
+                          g, n, t, p, score=lambda r, v: 1000 * abs(r - v) - r * v),
+                      "it need not have as many rows as vectors: does it have enough sums, and is "
+                      "there room for one more?", variants=(_square,)),
+        Misconception("numbers counted, not loads",
+                      lambda g, n, t, p: _register_tile(
+                          g, n, t, p, score=lambda r, v: (r + v * n) / (r * v * n)),
+                      "one load brings a whole vector of B."),
+        Misconception("loads of A alone",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: 1 / v),
+                      "the vectors of B are loads, too."),
         Misconception("no register for A",
                       lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v + v),
                       "the number of A needs a register, too."),
@@ -202,10 +234,8 @@ REGISTERS = Exercise(
                       variants=(lambda g, n, t, p: _register_tile(g, n, t, p, sums=t),)),
         Misconception("most sums",
                       lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: -r * v),
-                      "the largest tile need not have the fewest loads for each multiply-add."),
-        Misconception("a square tile", _square,
-                      "it need not have as many rows as vectors: does it have enough sums, and is "
-                      "there room for one more?"),
+                      "the largest tile need not have the fewest loads: count those of B, and "
+                      "those of A."),
         Misconception("just enough sums",
                       lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: r * v),
                       "more sums than are needed do no harm, and they save loads."),
@@ -218,6 +248,13 @@ REGISTERS = Exercise(
         Misconception("rows and columns swapped",
                       lambda g, n, t, p: _register_tile(g, n, t, p)[::-1],
                       "the rows come first, then the columns."),
+        Misconception("one sum more than needed",
+                      lambda g, n, t, p: _register_tile(g, n, t, p, sums=t * p + 1),
+                      "as many sums as there are multiply-adds under way are enough."),
+    ),
+    errors=(
+        ("ValueError", "no tile is left",
+         "for this processor no tile meets all of your conditions. Which of them is too strict?"),
     ),
 )  # fmt: skip
 
@@ -306,6 +343,33 @@ def _untracked(
             return best, timed
 
 
+def _in_each_way(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
+    """A beam whose new schedules stand in a list as often as there are ways to them."""
+    kept, timed = [start], [start]
+    while new := [one for name in kept for one in children[name] if one not in timed]:
+        timed += new
+        kept = sorted([*kept, *new], key=seconds.__getitem__)[:width]
+    return kept[0], len(timed)
+
+
+def _one_by_one(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
+    """A search that chooses again after the children of each single schedule."""
+    kept, timed, done = [start], {start}, set[str]()
+    while waiting := [name for name in kept if name not in done]:
+        done.add(waiting[0])
+        new = {*children[waiting[0]]} - timed
+        timed |= new
+        kept = sorted({*kept, *new}, key=seconds.__getitem__)[:width]
+    return kept[0], len(timed)
+
+
+def _by_name(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
+    """A beam that keeps those whose names come first."""
+    rank = {name: float(at) for at, name in enumerate(sorted(children))}
+    kept, timed, _ = _walk(children, rank, start, width)
+    return kept[0], len(timed)
+
+
 def _beams(rng: random.Random) -> list[Case]:
     """Four graphs, from greedy search to width 4."""
     while True:
@@ -313,9 +377,7 @@ def _beams(rng: random.Random) -> list[Case]:
             {**_graph(rng, layers, most), "width": width}
             for width, layers, most in ((2, 4, 5), (3, 4, 6), (1, 3, 4), (4, 5, 7))
         ]
-        every = [BEAM.reference, *(m.wrong for m in BEAM.misconceptions),
-                 *(other for m in BEAM.misconceptions for other in m.variants)]  # fmt: skip
-        if _apart([one(*case.values()) for case in drawn] for one in every):
+        if _separated(drawn, BEAM, *(one for m in BEAM.misconceptions for one in m.variants)):
             return drawn
 
 
@@ -348,7 +410,13 @@ BEAM = Exercise(
                       variants=(
                           lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=False),
                           lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=True),
+                          _in_each_way,
                       )),
+        Misconception("one at a time", _one_by_one,
+                      "a round times the children of all kept schedules. Only then does it choose "
+                      "which are kept."),
+        Misconception("sorted by name", _by_name,
+                      "which is kept depends on `seconds`, not on the names."),
         Misconception("the slowest are kept",
                       lambda c, s, a, w: _beam(c, s, a, w, slowest=True),
                       "a small time is good: which end of the sorted ones is kept?",
@@ -458,15 +526,15 @@ def _crowd(rng: random.Random) -> Case:
 
 
 def _trees(rng: random.Random) -> list[Case]:
-    """Four graphs; in one of them a wider beam loses what a narrower one finds."""
+    """Four graphs; in one a wider beam loses what a narrower one finds, in one greedy is enough."""
     while True:
         drawn = [_crowd(rng)]
         while len(drawn) < 4:
             one = _graph(rng, 4, 6)
-            if _goal_is_deep(one) and not _finds(**one)[0]:
+            if _goal_is_deep(one) and _finds(**one)[0] is (len(drawn) == 1):
                 drawn.append(one)
         rng.shuffle(drawn)
-        if _separated(drawn, (*WIDTH.misconceptions, _TRUTH)):
+        if _separated(drawn, WIDTH):
             return drawn
 
 
@@ -475,8 +543,6 @@ def _goal_is_deep(case: Case) -> bool:
     seconds = case["seconds"]
     return min(seconds, key=seconds.__getitem__) not in case["children"][case["start"]]
 
-
-_TRUTH = Misconception("truth", _least_width, "")
 
 WIDTH = Exercise(
     "09-width", "How wide?", 3,
@@ -502,6 +568,8 @@ WIDTH = Exercise(
                       "with this width the search still misses the fastest one."),
         Misconception("one more than needed", lambda c, s, a: _least_width(c, s, a) + 1,
                       "a narrower search finds it."),
+        Misconception("greedy is never enough", lambda c, s, a: max(2, _least_width(c, s, a)),
+                      "sometimes width 1 finds it."),
         Misconception("wide enough for everything",
                       lambda c, s, a: next(w for w in count(1) if _beam(c, s, a, w)[1] == len(c)),
                       "that is where nothing is left out; the best one is found before."),
@@ -515,6 +583,11 @@ WIDTH = Exercise(
         Misconception("greedy is enough", lambda c, s, a: 1,
                       "with width 1 the search ends somewhere else."),
     ),
+    errors=(
+        ("IndexError", "a width of 0",
+         "with width 0 nothing is kept. Begin at 1 and go up: a wider search may miss what a "
+         "narrower one finds."),
+    ),
 )  # fmt: skip
 
 
@@ -522,6 +595,15 @@ WIDTH = Exercise(
 Node = Sequence[object]  # its cost, and the classes of its arguments
 Classes = Mapping[str, Sequence[Node]]
 NEVER = 10**9  # cost of a class of which no term is known yet
+
+
+def _below(classes: Mapping[str, Sequence[Sequence[Any]]], name: str) -> set[str]:
+    """The class and all those that its nodes lead to."""
+    found, new = {name}, {name}
+    while new:
+        new = {x for one in new for _, args in classes[one] for x in args} - found
+        found |= new
+    return found
 
 
 def _saturated(rng: random.Random) -> Case:
@@ -540,7 +622,8 @@ def _saturated(rng: random.Random) -> Case:
             nodes.append([rng.randrange(60, 300), []])
         classes[name] = nodes
     for name in rng.sample(names[1:], 2):  # circles, cheap ones
-        back = rng.choice(names[: names.index(name) + 1])
+        before = names[: names.index(name) + 1]
+        back = rng.choice([one for one in before if name in _below(classes, one)])
         classes[name].append([rng.randrange(1, 5), [back]])
     order = rng.sample(names, len(names))
     return {"classes": {name: classes[name] for name in order}, "root": names[0]}
@@ -597,6 +680,61 @@ def _shared(classes: Classes, root: str) -> int:
     return total
 
 
+def _once(classes: Classes) -> Classes:
+    """The graph with each argument of a node named once."""
+    return {
+        name: [[own, list(dict.fromkeys(args))] for own, args in nodes]
+        for name, nodes in classes.items()
+    }
+
+
+def _united(classes: Classes, root: str) -> int:
+    """The cost of the cheapest plan in which each class is paid once, as far as it is found."""
+    plans: dict[str, dict[str, int]] = {}  # for each class: what is paid, class by class
+    for _ in range(50):
+        for name, nodes in classes.items():
+            for own, args in nodes:
+                if all(arg in plans and name not in plans[arg] for arg in args):
+                    plan = {name: int(own)}
+                    for arg in args:
+                        plan = {**plans[arg], **plan}
+                    if name not in plans or sum(plan.values()) < sum(plans[name].values()):
+                        plans[name] = plan
+    return sum(plans[root].values())
+
+
+def _remembered(classes: Classes, root: str) -> int:
+    """A walk that keeps what it found for a class, even where a circle was closed to it."""
+    known: dict[str, int] = {}
+
+    def cost(name: str, above: frozenset[str]) -> int:
+        if name in above:
+            return NEVER
+        if name not in known:
+            below = above | {name}
+            options = [int(own) + sum(cost(x, below) for x in args) for own, args in classes[name]]
+            known[name] = min(options)
+        return known[name]
+
+    return cost(root, frozenset())
+
+
+def _trap(rng: random.Random) -> Case:
+    """A graph in which a class is cheap by way of one that is not finished when it is first seen.
+
+    The root needs b and a. To compute b, a is looked at, whose cheap node leads back to b.
+    """
+    root, a, b, leaf = rng.sample("pqrstuvw", 4)
+    classes = {
+        leaf: [[rng.randrange(30, 40), []], [rng.randrange(2, 9), []]],
+        b: [[rng.randrange(1, 4), [a]], [rng.randrange(10, 14), [leaf]]],
+        a: [[rng.randrange(150, 200), []], [rng.randrange(1, 4), [b]]],
+        root: [[rng.randrange(40, 50), [b, b, leaf]], [rng.randrange(5, 9), [b, a]],
+               [rng.randrange(2, 5), [b, b, b, b, b]]],
+    }  # fmt: skip
+    return {"classes": classes, "root": root}
+
+
 def _visited(classes: Classes, root: str) -> int:
     """A walk that takes whatever it has seen before as free."""
     seen: set[str] = set()
@@ -617,8 +755,8 @@ def _graphs(rng: random.Random) -> list[Case]:
             one = _saturated(rng)
             if _cheapest(one["classes"], rounds=1)[one["root"]] < NEVER:
                 drawn.append(one)
-        every = [EXTRACT.reference, *(m.wrong for m in EXTRACT.misconceptions)]
-        if _apart([one(*case.values()) for case in drawn] for one in every):
+        drawn.insert(rng.randrange(4), _trap(rng))
+        if _separated(drawn, EXTRACT, _united):
             return drawn
 
 
@@ -626,12 +764,12 @@ EXTRACT = Exercise(
     "09-extract", "The cheapest term", 3,
     "`classes` is a saturated e-graph. It says for each class which nodes are in it: lists of a "
     "node's own cost and the classes of its arguments. A term of a class is one of its nodes with "
-    "a term of each argument, and costs all of that together. An argument that stands twice is "
-    "paid twice. Some nodes lead back to their own class. Return the cost of the cheapest term of "
-    "the class `root`.",
+    "a term of each argument, and costs all of that together. A class that is needed twice is paid "
+    "twice. Some nodes lead back to their own class. Return the cost of the cheapest term of the "
+    "class `root`.",
     "cheapest(classes, root)", _extracted, cases=_graphs, lines=7,
-    insight="To pay shared terms only once makes the choice NP-hard. Tools for it use this one, "
-            "or a solver.",
+    insight="If a class that is needed twice were paid once, the choice would be NP-hard. Many "
+            "tools pay it twice, as here, and some ask a solver.",
     misconceptions=(
         Misconception("the first node", lambda c, r: _chosen(c, r, lambda node: 0),
                       "any node of a class may be taken, not just the first."),
@@ -640,7 +778,8 @@ EXTRACT = Exercise(
         Misconception("fewest nodes", _smallest,
                       "a short term can cost more than a long one."),
         Misconception("shared terms once", _shared,
-                      "an argument that stands twice is paid twice here."),
+                      "a class that is needed twice is paid twice here.",
+                      variants=(lambda c, r: _cheapest(_once(c))[r], _united)),
         Misconception("arguments for nothing",
                       lambda c, r: min(own for own, _ in c[r]),
                       "the arguments of a node have to be computed, too."),
@@ -648,7 +787,11 @@ EXTRACT = Exercise(
                       "all arguments of a node are paid, not only the most expensive one."),
         Misconception("one pass", lambda c, r: _cheapest(c, rounds=1)[r],
                       "a class may become cheaper after those that use it were looked at; go on "
-                      "until nothing changes."),
+                      "until nothing changes.",
+                      variants=(lambda c, r: _cheapest(dict(reversed(c.items())), rounds=1)[r],)),
+        Misconception("remembered too early", _remembered,
+                      "what you find for a class while others are closed holds only on this way. "
+                      "Do not keep it for other ways."),
         Misconception("seen before, so free", _visited,
                       "a class that was met before is not free: where it leads in a circle, that "
                       "node cannot be taken at all."),
@@ -703,8 +846,8 @@ def _rows(
         [work * rng.uniform(1.2, 1.4), "memory", int(least * rng.uniform(1.1, 1.25))],
         [work * rng.uniform(0.7, 0.9), "memory", int(least * rng.uniform(1.4, 1.5))],  # peak
         [work * rng.uniform(0.3, 0.45), "L2", int(least * rng.uniform(1.1, 1.3))],  # peak, far
-        [work * rng.uniform(1.5, 2), "L2", int(least * rng.uniform(0.75, 0.95))],  # bytes
-        [work * rng.uniform(1.5, 2), "memory", int(least * rng.uniform(0.3, 0.6))],  # bytes
+        [work * rng.uniform(1.5, 2), "memory", int(least * rng.uniform(0.75, 0.95))],  # bytes
+        [work * rng.uniform(1.5, 2), "L2", int(least * rng.uniform(0.3, 0.6))],  # bytes
         [work * 1.5, "memory", carry("memory", rng.uniform(1.7, 2.4))],  # bandwidth
         [work * 1.5, "L2", carry("L2", rng.uniform(1.7, 2.4))],  # bandwidth
     ]
@@ -714,16 +857,23 @@ def _judged(
     n: int, itemsize: int, peak: float, bandwidths: Mapping[str, float],
     log: Sequence[Sequence[object]], *,
     flops: int = 2, matrices: int = 3, tests: str = "peak bytes rate", one: str = "",
-    added: bool = False, equal: bool = False, slow: float = math.inf,
+    added: bool = False, equal: bool = False, slow: float = math.inf, least_at: str = "memory L2",
 ) -> list[bool]:  # fmt: skip
-    """Which rows are impossible. ``one``: whose bandwidth is taken for all levels."""
+    """Which rows are impossible. ``one``: whose bandwidth is taken for all levels.
+
+    ``least_at``: the levels at which there is a least number of bytes.
+    """
     work, least = flops * n**3 / peak, matrices * n * n * itemsize
     found = []
     for seconds, level, moved in log:
         carrying = moved / bandwidths[one or level]
         found.append(
             ("peak" in tests and seconds < work)
-            or ("bytes" in tests and (moved < least or (equal and moved == least)))
+            or (
+                "bytes" in tests
+                and level in least_at
+                and (moved < least or (equal and moved == least))
+            )
             or ("rate" in tests and seconds < carrying)
             or (added and seconds < work + carrying)
             or seconds > slow * work
@@ -731,12 +881,19 @@ def _judged(
     return found
 
 
+def _shorter(*of: Any) -> list[bool]:
+    """Rows that are faster than the arithmetic and the traffic, or that move too little."""
+    arithmetic, traffic, few = (_judged(*of, tests=test) for test in ("peak", "rate", "bytes"))
+    return [(one and two) or three for one, two, three in zip(arithmetic, traffic, few)]
+
+
 IMPOSSIBLE = Exercise(
     "09-impossible", "Rows that cannot be true", 3,
     "A search for a product of two n×n matrices left this log. Each row has the measured seconds, "
-    "a level, and the bytes that a simulator counted from and to that level. All matrices start "
-    "in memory, the result is only written, and the work overlaps with all that is carried. "
-    "`bandwidths` are those of the levels. Return a list that has True for every row that cannot "
+    "a level, and the bytes that a simulator counted from and to that level. The two factors begin "
+    "in memory. The result is only written, and ends there. On its way, everything passes every "
+    "level. The work overlaps with all that is carried. `bandwidths` are those of the levels. "
+    "Return a list that has True for every row that cannot "
     "be true, and False for every other.",
     "impossible(n, itemsize, peak, bandwidths, log)", _judged, cases=_logs, lines=5,
     insight="A clock that was read too early, a result that was never checked, a simulator fed "
@@ -748,6 +905,11 @@ IMPOSSIBLE = Exercise(
                       "how long does the arithmetic take at the peak?"),
         Misconception("no look at the least bytes", lambda *a: _judged(*a, tests="peak rate"),
                       "each matrix has to cross every level at least once."),
+        Misconception("the least bytes at memory alone",
+                      lambda *a: _judged(*a, least_at="memory"),
+                      "what comes from memory passes the other levels as well."),
+        Misconception("the shorter of the two times", _shorter,
+                      "both have to be done: the longer of the two times is the least."),
         Misconception("no look at the bandwidth", lambda *a: _judged(*a, tests="peak bytes"),
                       "how long does a level need for so many bytes?"),
         Misconception("memory's bandwidth for all", lambda *a: _judged(*a, one="memory"),

@@ -276,7 +276,7 @@ STENCIL = Exercise(
 def _two_caches(rng: random.Random) -> list[Case]:
     """Products in fp64 on caches of which the second holds sixteen times as much as the first."""
     drawn: list[Case] = []
-    for i, j, k in rng.sample(((64, 72, 56), (52, 64, 72), (56, 60, 64), (60, 56, 72)), 2):
+    for i, j, k in rng.sample(((64, 60, 72), (52, 64, 72), (56, 60, 64), (60, 56, 72)), 2):
         drawn.append({
             "extents": {"i": i, "j": j, "k": k}, "text": PRODUCT, "itemsize": 8,
             "small": {"i": 13, "j": 12, "k": 14},
@@ -291,15 +291,19 @@ def _two_levels(nest: Nest) -> Nest:
 
 
 def _tile(nest: Nest, level: int) -> list[int]:
-    """Sides of a tile: all but the outermost ``level`` loops of i, j and k."""
-    return [_sides(parts(nest, dim), level) for dim in "ijk"]
+    """Sides of a tile of i, j and k: how far one turn of the loop around it goes.
+
+    ``level`` loops of each stand around the tile; where there are fewer, the tile is one element.
+    """
+    return [_side(nest, dim, level) for dim in "ijk"]
 
 
-def _sides(turns: Sequence[int], level: int) -> int:
-    side = 1
-    for extent in turns[level:]:
-        side *= extent
-    return side
+def _side(nest: Nest, dim: str, level: int) -> int:
+    leaf, around, _ = next(trees.leaves(nest.tree))
+    place = leaf.index[dim]
+    names = set(place.names())
+    steps = [place.factor(loop.name) for loop in around if loop.name in names and loop.extent > 1]
+    return steps[level - 1] if level <= len(steps) else 1
 
 
 def _bytes(sides: Sequence[int]) -> int:
@@ -324,6 +328,20 @@ def _one_level(case: Case, seen: Observation, level: int) -> bool:
 def _too_large(case: Case, seen: Observation, level: int) -> bool:
     nest, room = scheduled(case, seen), case["caches"][1 - level]["capacity"]
     return max(_levels(case, seen)) == 3 and _bytes(_tile(nest, 1 + level)) > room
+
+
+def _long_strips(case: Case, seen: Observation) -> bool:
+    """Whether k is cut less often than i and j, so that the strips in a tile do not fit."""
+    nest = scheduled(case, seen)
+    times = {dim: len(parts(nest, dim)) for dim in "ijk"}
+    return times["k"] < min(times["i"], times["j"])
+
+
+def _parts_of_lines(case: Case, seen: Observation) -> bool:
+    """Whether rows of the tiles end within a line: those of B and C along j, of A along k."""
+    nest, line = scheduled(case, seen), case["caches"][0]["line"] // case["itemsize"]
+    sides = [_tile(nest, level)[1:] for level in (1, 2)]
+    return _levels(case, seen) == {3} and any(side % line for pair in sides for side in pair)
 
 
 def _moved_in(case: Case, seen: Observation) -> bool:
@@ -368,9 +386,10 @@ TILES = Exercise(
         Misconception("k in one piece",
                       lambda nest: nest.tile({"i": 24, "j": 24}).tile({"ii": 4, "ji": 4}),
                       "a tile of C needs a strip of A and of B that is as long as k. Does it fit?",
-                      shows=lambda case, seen: len(parts(scheduled(case, seen), "k")) == 1
-                      and len(parts(scheduled(case, seen), "i")) > 1,
-                      variants=(lambda nest: nest.tile({"i": 4, "j": 4}),)),
+                      shows=_long_strips,
+                      variants=(lambda nest: nest.tile({"i": 4, "j": 4}),
+                                lambda nest: nest.tile({"i": 24, "j": 24, "k": 24})
+                                .tile({"ii": 4, "ji": 4}))),
         Misconception("inner tiles too large",
                       lambda nest: nest.tile({"i": 24, "j": 24, "k": 24})
                       .tile({"ii": 12, "ji": 12, "ki": 12}),
@@ -381,5 +400,11 @@ TILES = Exercise(
                       .tile({"ii": 4, "ji": 4, "ki": 4}),
                       "three outer tiles of this size, one of each matrix, do not fit into L2.",
                       shows=lambda case, seen: _too_large(case, seen, 0)),
+        Misconception("parts of lines",
+                      lambda nest: nest.tile({"i": 15, "j": 15, "k": 15})
+                      .tile({"ii": 5, "ji": 5, "ki": 5}),
+                      "a line holds four numbers of a row. Where a row of a tile ends within a "
+                      "line, the rest of it travels for nothing.",
+                      shows=_parts_of_lines),
     ),
 )  # fmt: skip
