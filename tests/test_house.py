@@ -27,6 +27,7 @@ ONE_IMPORTER = {
     "rooflab.labs.search.statement": "what any operator is; operators.py has those of the course",
     "rooflab.labs.search.schedules.moves": "what may be done to a schedule; a learner adds to it",
     "rooflab.labs.search.schedules.prediction": "bytes and seconds without a clock",
+    "rooflab.labs.memory.energies.roofline": "figures alone, which the facade rl.memory names",
     "rooflab.labs.loops.legality.enumeration": "another algorithm; separation.py is long enough",
     "rooflab.labs.loops.legality.polyhedral": "needs an optional dependency",
     "rooflab.labs.loops.code.simd": "written for numba's compiler, not for Python",

@@ -415,17 +415,21 @@ for n in (64, 256, 1024, 4096):
 # the intensity alone, just as the roof does: a fixed price for the arithmetic, and the price of a
 # byte divided by the intensity. The list below gives the reciprocal, FLOPs for each joule, for AXPY,
 # GEMV, and square products with N = 96, 1024 and 8192.
-#
-# Drawn over the intensity, there is no bend in it. Times overlap, so the longer one counts and the
-# roof has a corner. Energies add up, so the curve is an arch. Where both parts cost the same, a
-# joule buys half the FLOPs that it buys at best. That intensity is the *balance of energy*, and it
-# need not be the ridge.
 
 # %% tags=["deep", "nbval-check-output"]
 arch = rl.memory.energy_roofline("horowitz-45nm", "fp32")
 print(f"at best: {rl.si(arch.best, 'FLOP/J')}; balance of energy: {arch.balance:.0f} FLOP/byte")
 for intensity in (1 / 6, 1 / 2, 16, arch.balance, 1024 / 6, 8192 / 6):
     print(f"{intensity:8.2f} FLOP/byte: {rl.si(float(arch.efficiency(intensity)), 'FLOP/J')}")
+
+# %% [markdown] tags=["deep"]
+# Times overlap, so the longer one counts and the roof has a corner. Energies add up, so this curve has
+# none: it is an arch. Where both parts cost the same, a joule buys half the FLOPs that it buys at best.
+# That intensity is the *balance of energy*, and it need not be the ridge. The picture shows the arch,
+# and dashed the roof of one core. Pull the slider to the corner of the roof. How far up is the arch there?
+
+# %% tags=["deep"]
+rl.memory.energy_arch(machine=here)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: joules from your own machine

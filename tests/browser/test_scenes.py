@@ -76,6 +76,7 @@ seen = [measurement(op, "here", op.flops / rate) for op, rate in zip(OPS, rates)
 seen[3:5] = [dataclasses.replace(one, cache="warm") for one in seen[3:5]]
 picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, OPS[9]: 1e-3})""",
     "energy bars": "picture = rl.memory.energy_bars()",
+    "energy arch": "picture = rl.memory.energy_arch(machine='nvidia-a100-sxm-80')",
     "film": """picture = rl.live.film(
     "llama-3-8b", ["h100-sxm", "rtx-4090", "epyc-2core-vm"], machine="h100-sxm"
 )""",

@@ -19,6 +19,7 @@ _HOME = {
     ),
     **dict.fromkeys(("EnergyRoofline", "energy_roofline"), "rooflab.labs.memory.energies.roofline"),
     **dict.fromkeys(("Joules", "joules"), "rooflab.labs.memory.energies.meter"),
+    "energy_arch": "rooflab.labs.memory.energies.arch",
     "energy_bars": "rooflab.labs.memory.energies.picture",
 }
 __all__ = [*_HOME]
