@@ -212,6 +212,11 @@ rl.check("07-tiles", tiled_bytes)
 #
 # </details>
 #
+# With no limit to the tile, a number is used as often as it is needed at all. It is said that in a
+# product each number is used *k* times. A number of A serves a row of C, so it is used *n* times. A
+# number of B serves a column, so it is used *m* times. In a square product nobody sees the difference.
+# But a token of lesson 05 is a product with *m* = 1: each weight is used once, however large *k* is.
+#
 # ### Exercise 3 · By how much?
 #
 # Tiles of `t` × `t` results in a product of two `n` × `n` matrices, against the program that

@@ -53,7 +53,10 @@ def test_at_the_balance_half_of_the_best_is_reached(picture: Any) -> None:
     before, after = (np.reshape(scene.value(line, "points"), (-1, 2))
                      for line in named(scene, "FLOP a joule"))  # fmt: skip
     assert before[-1] == pytest.approx((x, y)) == after[0]
-    assert [scene.value(line, "ink") for line in named(scene, "FLOP a joule")] == ["carrying", "computing"]
+    assert [scene.value(line, "ink") for line in named(scene, "FLOP a joule")] == [
+        "carrying",
+        "computing",
+    ]
 
 
 def test_the_roof_has_a_corner_and_the_arch_has_none(picture: Any) -> None:

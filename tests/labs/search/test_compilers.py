@@ -100,7 +100,10 @@ def test_the_table_is_whole(by: str) -> None:
     cells = Cells()
     cells.feed(shown._repr_html_())
     assert cells.open == []
-    assert set(cells.rows) == {2 + len(COLUMNS) - bool(by)}
+    assert set(cells.rows) == {2 + len(COLUMNS)}
+    assert not by or shown._repr_html_().index(COLUMNS[by]) == min(
+        shown._repr_html_().index(words) for words in COLUMNS.values()
+    )
     repeated = sum(map(len, shown.groups.values()))
     assert len(cells.rows) == 1 + repeated + (len(shown.groups) if by else 0)
 

@@ -128,7 +128,7 @@ class CompilerMap:
         return "\n".join(lines).rstrip()
 
     def _repr_html_(self) -> str:
-        shown = [column for column in COLUMNS if column != self.by or not self.by]
+        shown = sorted(COLUMNS, key=lambda column: column != self.by)  # what it is grouped by first
         heads = "".join(f'<th style="{_CELL}">{COLUMNS[column]}</th>' for column in shown)
         body = []
         for title, rows in self.groups.items():
@@ -153,6 +153,7 @@ def _lines(one: Compiler) -> list[str]:
     return [one.name, *filled]
 
 
+_CODE = "font:.85em monospace;white-space:pre-wrap;margin:.3em 0;padding:0"
 _CELL = "text-align:left;vertical-align:top;padding:.3em .6em;white-space:normal"
 
 
@@ -166,7 +167,7 @@ def _row(one: Compiler, columns: Sequence[str]) -> str:
         cells.append(f'<td style="{_CELL}" title="{title}">{said}</td>')
     fact = one.fact
     told = f"“{html.escape(fact.quote)}”" if fact.quote else html.escape(fact.says)
-    code = f"<pre>{html.escape(fact.code)}</pre>" if fact.code else ""
+    code = f'<pre style="{_CODE}">{html.escape(fact.code)}</pre>' if fact.code else ""
     source = html.escape(fact.source)
     return (
         f'<tr><th style="{_CELL}" scope="row">{html.escape(one.name)}</th>{"".join(cells)}'
