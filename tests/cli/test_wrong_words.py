@@ -86,7 +86,7 @@ WRONG = [
     ([*RELEASE, "--format", "zip"], "--format='zip' must be pack or nbgrader"),
     ([*RELEASE, "--title", " "], "--title=' ' must be one line of text"),
     ([*RELEASE, "--title", "a\nb"], "must be one line of text"),
-    ([*RELEASE, "--lessons", "99"], "lessons='99' is unknown; Known: 00, 01"),
+    ([*RELEASE, "--lessons", "99"], "lessons='99' is unknown; did you mean '09'? Known: 00"),
     ([*RELEASE, "--lessons", ""], "'' is no lesson, as in 01"),
     ([*RELEASE, "--lessons", ","], "',' is no lesson, as in 01"),
     ([*RELEASE, "--due", "tomorrow"], "'tomorrow' is no lesson, as in 01, no points"),
