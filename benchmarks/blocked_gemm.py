@@ -14,10 +14,11 @@ from collections.abc import Callable
 
 import rooflab as rl
 from benchmarks.report import in_turn, save, spread, table
+from rooflab.conclusions.lesson07 import column_sets
 from rooflab.labs.loops.nest import Nest
 
 TILE = 80
-SMALL, UNSEEN = (160, 240, 320, 400, 480), (640, 720, 800, 960, 1120)
+SMALL, UNSEEN = (160, 240, 320, 400, 480), tuple(range(560, 1121, TILE))
 WAYS = ("no tile", "tiles")
 
 
@@ -69,12 +70,16 @@ def main(arguments: list[str] | None = None) -> dict[str, object]:
         gain = said[0] / said[1]
         found = seconds[f"{n} no tile"] / seconds[f"{n} tiles"]
         spreads = [spread(samples[f"{n} {way}"], 1e3) for way in WAYS]
-        rows.append([n, gain, found, max(gain / found, found / gain),
+        rows.append([n, column_sets(n, cache), gain, found, max(gain / found, found / gain),
                      *(f"{low:.3g} to {high:.3g}" for _, low, high in spreads)])  # fmt: skip
-    head = ["N", "gain, predicted", "measured", "off by", "ms, no tile", "ms, tiles"]
+    head = ["N", "sets of a column", "gain, predicted", "measured", "off by", "ms, no tile",
+            "ms, tiles"]  # fmt: skip
     table(head, rows)
-    off = max(float(str(row[3])) for row in rows)
-    print(f"off by a factor of {off:.2f} at most (asked: 1.3)")
+    off = sorted(float(str(row[4])) for row in rows)
+    print(
+        f"off by a factor of {statistics.median(off):.2f} in the median, {off[-1]:.2f} at most "
+        "(asked: 1.3)"
+    )
     result = {"seconds": seconds, "off": off, "rows": rows,
               "costs": [[cost.turn_s, cost.byte_s] for cost in costs]}  # fmt: skip
     save("blocked_gemm", result)

@@ -487,7 +487,7 @@ rl.check("07-two-levels", two_levels)
 # they have different bytes for a turn.
 #
 # The next cell times five small sizes, without tiles and with tiles of 80 and j inside. It finds the two
-# costs of each program. With them it predicts by what factor tiles speed up three larger sizes, and
+# costs of each program. With them it predicts by what factor tiles speed up four larger sizes, and
 # only then it runs these. For the program without tiles the bytes are simulated, on the first rows of
 # C. For the tiles it takes the formula of exercise 2.
 
@@ -512,7 +512,7 @@ def timed_both(N):
 
 
 # %% tags=["deep"]
-known, unseen = (160, 240, 320, 400, 480), (640, 800, 960)
+known, unseen = (160, 240, 320, 400, 480), (640, 720, 800, 960)
 turns, small = [N**3 for N in known], [timed_both(N) for N in known]
 costs = [
     rl.cache.turn_cost(turns, [moved(N)[way] for N in known], [pair[way] for pair in small])
@@ -520,7 +520,7 @@ costs = [
 ]
 predicted = {N: [cost.seconds(N**3, b) for cost, b in zip(costs, moved(N))] for N in unseen}
 measured = {N: timed_both(N) for N in unseen}
-rl.conclude("07-unseen", predicted, measured, costs[0])
+rl.conclude("07-unseen", predicted, measured, costs[0], cache)
 
 # %% [markdown] tags=["core"]
 # ## What you can do now

@@ -8,12 +8,13 @@ import pytest
 
 import rooflab as rl
 from rooflab.conclusions import conclude
-from rooflab.conclusions.lesson07 import CONCLUSIONS
+from rooflab.conclusions.lesson07 import CONCLUSIONS, column_sets
 from rooflab.labs.cache.two_costs import TurnCost
 from rooflab.measure.measurement import Measurement
 from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
 
 EVERYWHERE = tuple(MACHINES)
+L1 = rl.cache.Cache("L1", 48 << 10, ways=12)
 PRODUCT = rl.gemm(800, 800, 800, accumulate=True)
 
 
@@ -40,7 +41,7 @@ TABLE: dict[str, Trial] = {
     ),
     "07-unseen": (
         lambda on: ({640: (1.0, 0.1), 800: (2.0, 0.2)}, {640: (1.1, 0.1), 800: (2.0, 0.21)},
-                    TurnCost(0.5e-9, 2e-12)),
+                    TurnCost(0.5e-9, 2e-12), L1),
         dict.fromkeys(EVERYWHERE, "near"),
     ),
 }  # fmt: skip
@@ -86,7 +87,20 @@ def test_shares_of_the_peak_are_told_and_so_are_warnings():
 
 def test_a_prediction_that_misses_says_by_how_much_and_what_it_may_be():
     cost = TurnCost(0.5e-9, 2e-12)
-    found = conclude("07-unseen", {640: (1.0, 0.1)}, {640: (2.0, 0.1)}, cost)
+    found = conclude("07-unseen", {640: (1.0, 0.1)}, {640: (2.0, 0.1)}, cost, L1)
     assert found.case == "off" and "a factor of 2." in found.text and "×10 | ×20" in found.text
-    near = conclude("07-unseen", {640: (1.0, 0.1)}, {640: (1.25, 0.1)}, cost)
+    near = conclude("07-unseen", {640: (1.0, 0.1)}, {640: (1.25, 0.1)}, cost, L1)
     assert near.case == "near" and "0.5 ns" in near.text and "0.13 ns" in near.text
+
+
+def test_a_size_whose_column_lies_in_few_sets_is_told_apart():
+    """2560 bytes are 40 lines, so a column lies in every eighth set; 2880 are 45, so in all."""
+    assert [column_sets(N, L1) for N in (640, 720, 800, 960, 1024)] == [8, 64, 32, 16, 1]
+    cost = TurnCost(0.5e-9, 2e-12)
+    predicted = dict.fromkeys((640, 720, 960), (1.0, 0.1))
+    found = conclude("07-unseen", predicted, {**predicted, 640: (1.5, 0.1)}, cost, L1)
+    assert found.case == "near but for one"
+    assert "off by a factor of 1. at most, but for N = 640, where it is off by 1.5." in found.text
+    assert "in 8 of the 64 sets" in found.text
+    other = conclude("07-unseen", predicted, {**predicted, 960: (1.5, 0.1)}, cost, L1)
+    assert other.case == "off"
