@@ -1,10 +1,14 @@
 """The memory mountain beside likwid-bench (bandwidth) and a pointer chase in C (latency).
 
 One run. Each round measures one working set in every level: rooflab's mountain, a few runs of
-likwid with the same mix on as many bytes, and a chase in C that `cc` compiles. The
-chase has huge pages, and a part that is not timed, as ours has. Rounds alternate, so that a slow
-minute of the machine hits all of them. The ratio is the median over the rounds. A whole mountain is
-timed at the end. What is not installed is left out. likwid-bench is Debian's package `likwid`.
+likwid with the same mix on as many bytes, and a chase in C that `cc` compiles. The chase has huge
+pages, and a part that is not timed, as ours has. Rounds alternate, so that a slow minute of the
+machine hits all of them.
+
+Two ratios are told: the median over the rounds, and best by best. The targets ask for the second:
+what else runs on a machine, or on a host beside it, only slows, and a shared last-level cache may be
+taken for seconds. A whole mountain is timed at the end. What is not installed is left out.
+likwid-bench is Debian's package `likwid`.
 
     python -m benchmarks.memory_mountain [--rounds 3]
 """
@@ -135,6 +139,8 @@ def compare(rounds: int) -> list[dict[str, Any]]:
     for row in rows.values():
         pairs = list(zip(row["rooflab"], row["peer"]))
         row["ratio"] = statistics.median(a / b for a, b in pairs) if pairs else None
+        best = min if row["row"] == "latency" else max
+        row["best"] = best(row["rooflab"]) / best(row["peer"]) if pairs else None
     return list(rows.values())
 
 
@@ -150,14 +156,17 @@ def show(rows: list[dict[str, Any]]) -> None:
                 continue
             middle, low, high = spread(row[tool], 1e9 if latency else 1e-9)
             cells += [middle, f"{(high - low) / middle:.0%}"]
-        ratio = row["ratio"]
-        missed = ratio is not None and (abs(ratio - 1) > LATENCY if latency else ratio < BANDWIDTH)
-        shown = "-" if ratio is None else ratio
+        best = row["best"]
+        missed = best is not None and (abs(best - 1) > LATENCY if latency else best < BANDWIDTH)
+        ratios = ["-" if one is None else one for one in (row["ratio"], best)]
         lines.append(
-            (row["level"], row["row"], row["bytes"] // 1024, *cells, shown,
+            (row["level"], row["row"], row["bytes"] // 1024, *cells, *ratios,
              "misses its target" if missed else "")
         )  # fmt: skip
-    table(("level", "row", "KiB", "rooflab", "spread", "likwid or C", "spread", "ratio", ""), lines)
+    table(
+        ("level", "row", "KiB", "rooflab", "spread", "likwid or C", "spread", "ratio",
+         "best by best", ""), lines,
+    )  # fmt: skip
     print(f"targets: bandwidth at least {BANDWIDTH:.0%} of likwid's, latency within {LATENCY:.0%}")
 
 

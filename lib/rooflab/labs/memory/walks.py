@@ -35,7 +35,8 @@ ADDRESS = 8  # bytes
 SMAPS = Path("/proc/self/smaps")
 SLICE = 1.5e-3  # seconds of a timed walk: thousands of timer ticks, short beside a scheduler's turn
 LEAD_S = 0.06  # seconds of an untimed walk at most
-SETTLED = 0.97  # of the best time so far: a round that saves less ends the untimed walk
+SETTLED = 0.97  # of the best time so far: a round that saves less than that counts as no faster
+PATIENCE = 3  # rounds in turn that are no faster end the untimed walk
 FIRST_TURNS = 128  # of the very first walk, whose speed nobody knows yet
 BLOCK = 1 << 21  # lines that are shuffled together: 128 MiB
 KEPT = 4  # digits of a sample
@@ -81,20 +82,20 @@ class Walk:
         """Go round the working set until that gets no faster, for LEAD_S seconds at most.
 
         Once round is not enough. Some caches keep what is new to them only when it comes back, and
-        a last-level cache of that kind needs five rounds and more before it serves all that it can.
+        a last-level cache of that kind needs five rounds and more before it serves all that it can,
+        and the first of them need not be faster than the one before.
         And what is written reaches memory later: in the end as much of it is written back as is
         left behind.
         """
         if not self.pass_s:
             self.start(crew)
-        best, spent = math.inf, 0.0
-        while spent < LEAD_S:
+        best, spent, slow = math.inf, 0.0, 0
+        while spent < LEAD_S and slow < PATIENCE:
             lead = max(1, min(self.whole, int((LEAD_S - spent) / max(self.pass_s, 1e-9))))
             seconds = crew.time(self.jobs(lead))
             spent, self.pass_s = spent + seconds, seconds / lead
-            if lead < self.whole or self.pass_s > SETTLED * best:
-                return
-            best = self.pass_s
+            slow = 0 if self.pass_s < SETTLED * best else slow + 1
+            best = min(best, self.pass_s)
 
 
 # Streams.
