@@ -6,8 +6,8 @@ pages, and a part that is not timed, as ours has. Rounds alternate, so that a sl
 machine hits all of them.
 
 Two ratios are told: the median over the rounds, and best by best. The targets ask for the second:
-what else runs on a machine, or on a host beside it, only slows, and a shared last-level cache may be
-taken for seconds. A whole mountain is timed at the end. What is not installed is left out.
+what else runs on a machine, or on a host beside it, only slows, and a shared last-level cache may
+be taken for seconds. A whole mountain is timed at the end. What is not installed is left out.
 likwid-bench is Debian's package `likwid`.
 
     python -m benchmarks.memory_mountain [--rounds 3]

@@ -132,8 +132,8 @@ def _oldest_slot(slots, sets, levels, level, line):
         oldest = slots[AGE, found]
         for slot in range(found + 1, found + ways):
             age = slots[AGE, slot]
-            if age < oldest:
-                found, oldest = slot, age
+            found = slot if age < oldest else found
+            oldest = min(oldest, age)
     return found
 
 
@@ -196,7 +196,7 @@ def _write_back(where, slots, sets, levels, counts, clock, level, line):
         line, level = left, level + 1
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, inline="always")
 def _bring(where, slots, sets, levels, counts, clock, level, line, operand):
     """Copy a line that ``level`` lacks from the nearest level below; return that level."""
     source = level + 1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 1 << 25
 """Lines that may lie between the lowest and the highest address: 2 GiB of 64-byte lines."""
-FEW_WAYS = 32
+FEW_WAYS = 8
 """Up to here the oldest line of a set is found by its age, above by a linked list."""
 TRACE = "trace"
 
