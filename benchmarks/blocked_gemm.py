@@ -42,6 +42,19 @@ def timed(nest: Nest, n: int) -> Callable[[], float]:
     return lambda: nest.measure(op, samples=1, seconds=0.01).median_s
 
 
+def show(rows: list[list[object]]) -> list[float]:
+    """Print the table; return by what factors the predictions are off, the least first."""
+    head = ["N", "sets of a column", "gain, predicted", "measured", "off by", "ms, no tile",
+            "ms, tiles"]  # fmt: skip
+    table(head, rows)
+    off = sorted(float(str(row[4])) for row in rows)
+    print(
+        f"off by a factor of {statistics.median(off):.2f} in the median, {off[-1]:.2f} at most "
+        "(asked: 1.3)"
+    )
+    return off
+
+
 def main(arguments: list[str] | None = None) -> dict[str, object]:
     """Measure, predict, print the table, keep the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -72,14 +85,7 @@ def main(arguments: list[str] | None = None) -> dict[str, object]:
         spreads = [spread(samples[f"{n} {way}"], 1e3) for way in WAYS]
         rows.append([n, column_sets(n, cache), gain, found, max(gain / found, found / gain),
                      *(f"{low:.3g} to {high:.3g}" for _, low, high in spreads)])  # fmt: skip
-    head = ["N", "sets of a column", "gain, predicted", "measured", "off by", "ms, no tile",
-            "ms, tiles"]  # fmt: skip
-    table(head, rows)
-    off = sorted(float(str(row[4])) for row in rows)
-    print(
-        f"off by a factor of {statistics.median(off):.2f} in the median, {off[-1]:.2f} at most "
-        "(asked: 1.3)"
-    )
+    off = show(rows)
     result = {"seconds": seconds, "off": off, "rows": rows,
               "costs": [[cost.turn_s, cost.byte_s] for cost in costs]}  # fmt: skip
     save("blocked_gemm", result)

@@ -100,7 +100,7 @@ def test_a_size_whose_column_lies_in_few_sets_is_told_apart():
     predicted = dict.fromkeys((640, 720, 960), (1.0, 0.1))
     found = conclude("07-unseen", predicted, {**predicted, 640: (1.5, 0.1)}, cost, L1)
     assert found.case == "near but for one"
-    assert "off by a factor of 1. at most, but for N = 640, where it is off by 1.5." in found.text
+    assert "off by a factor of 1 at most, but for N = 640, where it is off by 1.5." in found.text
     assert "in 8 of the 64 sets" in found.text
     other = conclude("07-unseen", predicted, {**predicted, 960: (1.5, 0.1)}, cost, L1)
     assert other.case == "off"

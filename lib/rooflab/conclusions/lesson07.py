@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rooflab.conclusions import Conclusion, cautions, fold, speed_table
 from rooflab.count.si import percent, plain, si
@@ -101,43 +102,44 @@ def unseen(
     Each value is the seconds without tiles and with them, by N, of matrices in fp32.
     ``plain_loops``: what was found of the program without tiles. ``cache``: the first one.
     """
-    gains = {
-        N: (predicted[N][0] / predicted[N][1], measured[N][0] / measured[N][1]) for N in measured
-    }
-    rows = [
-        "| N | tiles bring, predicted | measured |",
-        "|---|---|---|",
-        *(
-            f"| {N} | ×{plain(said, 3)} | ×{plain(found, 3)} |"
-            for N, (said, found) in gains.items()
-        ),
-    ]
-    errors = {N: max(said / found, found / said) for N, (said, found) in gains.items()}
-    off, sets = max(errors.values()), {N: column_sets(N, cache) for N in errors}
-    few = min(sets, key=sets.__getitem__)
-    others = [errors[N] for N in errors if few != N]
+    rows, errors = ["| N | tiles bring, predicted | measured |", "|---|---|---|"], {}
+    for N in measured:
+        told, found = (times[N][0] / times[N][1] for times in (predicted, measured))
+        rows.append(f"| {N} | ×{plain(told, 3)} | ×{plain(found, 3)} |")
+        errors[N] = max(told / found, found / told)
     turn, line = plain_loops.turn_s * 1e9, plain_loops.byte_s * 64e9
-    said = (
+    case, said = _how_far_off(errors, cache)
+    costs = (
         f"Without tiles, a turn costs {plain(turn, 2)} ns here, and a line that is fetched "
         f"{plain(line, 2)} ns more. "
     )
-    if off <= GOOD:
-        said += f"The prediction is off by a factor of {plain(off, 3)} at most."
-        return Conclusion("near", "\n".join([*rows, "", said]))
-    if others and max(others) <= GOOD and sets[few] < min(sets[N] for N in sets if few != N):
-        said += (
-            f"The prediction is off by a factor of {plain(max(others), 3)} at most, but for "
-            f"N = {few}, where it is off by {plain(off, 3)}. There a column of B lies in "
-            f"{sets[few]} of the {cache.sets} sets, and at no other of these sizes in so few. "
-            "The cache moves no more bytes for it, but a miss seems to cost more."
+    return Conclusion(case, "\n".join([*rows, "", costs + said]))
+
+
+def _how_far_off(errors: Mapping[int, float], cache: Cache) -> tuple[str, str]:
+    """The case and the sentences for factors by which predictions are off, by N."""
+    worst = max(errors, key=errors.__getitem__)
+    off = plain(errors[worst], 3)
+    others = max((errors[N] for N in errors if worst != N), default=math.inf)
+    if errors[worst] <= GOOD:
+        return "near", f"The prediction is off by a factor of {off} at most."
+    if others <= GOOD and _few_sets(worst, errors, cache):
+        return "near but for one", (
+            f"The prediction is off by a factor of {plain(others, 3)} at most, but for "
+            f"N = {worst}, where it is off by {off}. There a column of B lies in "
+            f"{column_sets(worst, cache)} of the {cache.sets} sets, and at no other of these "
+            "sizes in so few. The cache moves no more bytes for it, but a miss seems to cost "
+            "more."
         )
-        return Conclusion("near but for one", "\n".join([*rows, "", said]))
-    said += (
-        f"The prediction is off by a factor of {plain(off, 3)}. Two costs were not enough here: "
-        "perhaps a larger matrix leaves a cache that the small ones were in, or something else "
-        "ran meanwhile."
+    return "off", (
+        f"The prediction is off by a factor of {off}. Two costs were not enough here: perhaps a "
+        "larger matrix leaves a cache that the small ones were in, or something else ran meanwhile."
     )
-    return Conclusion("off", "\n".join([*rows, "", said]))
+
+
+def _few_sets(N: int, sizes: Iterable[int], cache: Cache) -> bool:
+    """Whether a column lies in fewer sets at ``N`` than at every other size."""
+    return all(column_sets(N, cache) < column_sets(one, cache) for one in sizes if one != N)
 
 
 def column_sets(rows: int, cache: Cache, itemsize: int = 4) -> int:

@@ -2,8 +2,8 @@
 
 numba compiles this module when the first simulation runs, and keeps the result on disk. Without
 ``_nrt=False`` it would count who refers to every array at every call, which takes ten times as long
-as a hit; such functions allocate nothing. A call passes every array in parts, which takes as long as
-a miss itself, so most of what a miss does is inlined.
+as a hit; such functions allocate nothing. A call passes every array in parts, which takes as long
+as a miss itself, so most of what a miss does is inlined.
 
 A line of memory is found by a table, ``where[level, line]``, so that a hit costs the same in a
 cache of any number of ways. Only a miss looks for the oldest line of its set: by age where a set
