@@ -495,6 +495,14 @@ for one in (
     print(f"{one.name:17} {intensity:6.3g} FLOP/byte, innermost: {one.innermost}")
 
 # %% [markdown] tags=["deep"]
+# Each of them is a nest of loops, so it can be searched as the product was. Here is a convolution. How
+# far does the search get in five seconds, and which of its moves did the product's best schedule make,
+# too?
+
+# %% tags=["deep"]
+print(rl.search.search(ops.conv2d(1, 30, 30, 32, 32, 3).nest(), seconds=5, progress=False))
+
+# %% [markdown] tags=["deep"]
 # And an operator of your own, from a line of text. A row of *X* is multiplied by a row of weights:
 
 # %% tags=["deep", "nbval-check-output"]

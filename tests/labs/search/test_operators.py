@@ -213,3 +213,60 @@ STATEMENT = "y[i] += a[i, j] * x[j]"
 def test_bad_input_is_refused(call, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         call()
+
+
+def windows(image: np.ndarray, kernel: int, stride: int = 1, dilation: int = 1) -> np.ndarray:
+    """Every window of the two last axes, as two further axes."""
+    span = dilation * (kernel - 1) + 1
+    seen = np.lib.stride_tricks.sliding_window_view(image, (span, span), axis=(2, 3))
+    return seen[:, :, ::stride, ::stride, ::dilation, ::dilation]
+
+
+OPS = rl.search.operators
+CONV = "nchwij,ocij->nohw"
+NESTS = {
+    "gemm": (OPS.gemm(6, 7, 8), lambda A, B: A @ B),
+    "gemv": (OPS.gemv(9, 5), lambda A, x: A @ x),
+    "conv2d": (
+        OPS.conv2d(2, 9, 8, 3, 4, 3), lambda image, W: np.einsum(CONV, windows(image, 3), W)
+    ),
+    "conv2d, apart": (
+        OPS.conv2d(1, 11, 12, 2, 3, 3, stride=2, dilation=2),
+        lambda image, W: np.einsum(CONV, windows(image, 3, 2, 2), W),
+    ),
+    "max-pool": (OPS.max_pool(2, 9, 8, 3, 2), lambda image: windows(image, 2, 2).max((4, 5))),
+    "scores": (OPS.attention_scores(6, 7, 4), lambda Q, K: Q @ K.T),
+    "values": (OPS.attention_values(6, 7, 4), lambda P, V: P @ V),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_its_nest_computes_it_and_can_be_searched(name: str) -> None:
+    """Against NumPy, as written and as a search leaves it; positive numbers, for the maximum."""
+    one, numpy = NESTS[name]
+    nest, rng = one.nest(), np.random.default_rng(1)
+    given = {read.tensor: rng.random(read.shape) for read in one.inputs}
+    wanted = numpy(*given.values())
+    found = rl.search.search(nest, seconds=1, width=1, measure=lambda it: 9 - len(it.log),
+                             score=lambda it: -len(it.log), progress=False)  # fmt: skip
+    assert len(found.measured) > 1
+    for schedule in (nest, *(nest.replay(last.log) for last in found.measured[-2:])):
+        (made,) = schedule.run("python", **given).values()
+        assert np.allclose(made, wanted), schedule
+    assert (
+        one.flops
+        == rl.search.operator(
+            one.statement, one.extents, shapes={r.tensor: r.shape for r in one.inputs}
+        ).flops
+    )
+
+
+def test_padding_has_no_nest() -> None:
+    with pytest.raises(ValueError, match="is -1 in iteration"):
+        OPS.conv2d(1, 6, 6, 2, 2, 3, padding=1).nest()
+
+
+def test_what_counts_as_nothing_ends_no_search() -> None:
+    found = rl.search.search(8, seconds=1, width=1, measure=lambda it: 0, score=lambda it: 0,
+                             progress=False)  # fmt: skip
+    assert found.winner.seconds == 0 and found.flops_per_s == math.inf

@@ -124,12 +124,11 @@ def conv2d(
 
     """
     rows, columns = (_windows(n, kernel, stride, padding, dilation) for n in (height, width))
-    at = f"{stride}*{{}} + {dilation}*{{}} - {padding}"
+    row, column = (_pixel(a, b, stride, dilation, padding) for a, b in (("ho", "kh"), ("wo", "kw")))
     extents = {"n": batch, "co": c_out, "ho": rows, "wo": columns,
                "ci": c_in, "kh": kernel, "kw": kernel}  # fmt: skip
     return operator(
-        f"O[n, co, ho, wo] += I[n, ci, {at.format('ho', 'kh')}, {at.format('wo', 'kw')}]"
-        " * W[co, ci, kh, kw]",
+        f"O[n, co, ho, wo] += I[n, ci, {row}, {column}] * W[co, ci, kh, kw]",
         extents, dtype, name="conv2d", shapes={"I": (batch, c_in, height, width)},
     )  # fmt: skip
 
@@ -178,9 +177,9 @@ def max_pool(
     step = kernel if stride is None else stride
     rows, columns = (_windows(n, kernel, step, padding, 1) for n in (height, width))
     extents = {"n": batch, "c": channels, "ho": rows, "wo": columns, "kh": kernel, "kw": kernel}
+    row, column = (_pixel(a, b, step, 1, padding) for a, b in (("ho", "kh"), ("wo", "kw")))
     return operator(
-        f"O[n, c, ho, wo] = max(O[n, c, ho, wo], "
-        f"I[n, c, {step}*ho + kh - {padding}, {step}*wo + kw - {padding}])",
+        f"O[n, c, ho, wo] = max(O[n, c, ho, wo], I[n, c, {row}, {column}])",
         extents, dtype, name="max-pool", shapes={"I": (batch, channels, height, width)},
     )  # fmt: skip
 
@@ -255,6 +254,13 @@ def attention_values(
     """
     extents = {"q": queries, "d": head_dim, "c": context}
     return operator("O[q, d] += P[q, c] * V[c, d]", extents, dtype, name="values")
+
+
+def _pixel(window: str, tap: str, stride: int, dilation: int, padding: int) -> str:
+    """The index of a pixel, as one would write it."""
+    parts = (f"{step}*{loop}" if step > 1 else loop
+             for loop, step in ((window, stride), (tap, dilation)))  # fmt: skip
+    return " + ".join(parts) + (f" - {padding}" if padding else "")
 
 
 def _windows(length: int, kernel: int, stride: int, padding: int, dilation: int) -> int:

@@ -24,6 +24,8 @@ from rooflab.count.validation import size, unknown
 if TYPE_CHECKING:
     import numpy as np
 
+    from rooflab.labs.loops.nest import Nest
+
 LINE = 64  # bytes of a cache line
 MOST_POINTS = 20_000_000  # that are enumerated where no formula counts the footprint
 COMBINED = ("max", "min")
@@ -163,6 +165,8 @@ class Operator:
         How points that meet in one element of the output are combined.
     dtype : DType
         Format of all tensors.
+    statement : str
+        What it was made of.
 
     See Also
     --------
@@ -182,6 +186,7 @@ class Operator:
     flops_per_point: int
     combine: str
     dtype: DType
+    statement: str
 
     @property
     def points(self) -> int:
@@ -284,6 +289,26 @@ class Operator:
             unit="tensor" if self.combine == "sum" and len(self.inputs) > 1 else "vector",
         )  # fmt: skip
 
+    def nest(self) -> Nest:
+        """The loops in the order of ``extents``, to be transformed, simulated or searched.
+
+        Raises
+        ------
+        ValueError
+            If an index leaves its tensor, as with padding: a nest touches elements that exist.
+
+        Examples
+        --------
+        >>> scores = rl.search.operators.attention_scores(64, 64, 32).nest()
+        >>> scores.loops, scores.check().ok
+        (('q', 'c', 'd'), True)
+        """
+        from rooflab.labs.loops.nest import Nest
+
+        tensors = (self.output, *self.inputs)
+        shapes = {one.tensor: one.shape for one in tensors}
+        return Nest(self.extents, self.statement, shapes=shapes)
+
     def __repr__(self) -> str:
         rows = [str(self.operation())]
         for loop, extent in self.extents.items():
@@ -364,7 +389,9 @@ def operator(
         raise ValueError(f"extents: loop {min(unused)!r} is in no index of {statement!r}")
     flops = _flops(value) + (combine == "sum")
     kind = as_dtype("dtype", dtype)
-    return Operator(name, MappingProxyType(sizes), output, inputs, flops, combine, kind)
+    return Operator(
+        name, MappingProxyType(sizes), output, inputs, flops, combine, kind, statement.strip()
+    )
 
 
 def _parts(statement: str) -> tuple[ast.Subscript, ast.expr, str]:

@@ -354,8 +354,8 @@ class _Beam:
         share = (self.clock() - self.began) / self.seconds
         if share >= 1 - FINAL_SHARE:
             raise _TimeUp
-        rate = flops(self.rules.start) / self.best
-        self.tell(share, f"{si(rate, 'FLOP/s')}" if self.rules.measure is None else "")
+        clocked = self.rules.measure is None
+        self.tell(share, si(flops(self.rules.start) / self.best, "FLOP/s") if clocked else "")
 
     def finals(self) -> None:
         """Whole runs of the fastest schedules in turn: a slice of one may have been lucky."""

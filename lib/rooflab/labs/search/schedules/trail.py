@@ -178,7 +178,7 @@ class Search:
         """FLOP/s of a candidate that was measured. Raises ValueError for another one."""
         if candidate.measured is None:
             raise ValueError(f"candidate={candidate.text!r} was not measured: {candidate.why}")
-        return self.flops / candidate.seconds
+        return self.flops / candidate.seconds if candidate.seconds else math.inf
 
     def intensity(self, candidate: Candidate, level: str = "dram") -> float:
         """Predicted FLOP per byte that comes from ``level``, for a candidate with a ledger."""
