@@ -4,15 +4,16 @@
     for (const [name, value] of Object.entries(state)) el.rooflab.set(name, value);
   },
 
-  // All marks that are seen: number, where it stands, its words, its opacity.
+  // All marks that are seen: number, where it stands, its words, its opacity, its colours and dashes.
   marks(el) {
     const numbers = (text) => (text ?? '').match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [];
     return [...el.querySelectorAll('[data-mark]')].flatMap((node) => {
       const style = getComputedStyle(node);
       if (style.display === 'none') return [];
       const box = ['x', 'y', 'width', 'height'].map((name) => +node.getAttribute(name));
-      const place = node.tagName === 'rect' ? box : numbers(node.getAttribute('d') ?? node.getAttribute('transform'));
-      return [[+node.dataset.mark, place, node.tagName === 'text' ? node.textContent : '', +style.opacity]];
+      const place = node.tagName === 'rect' ? box : numbers(node.getAttribute('transform') ?? node.getAttribute('d'));
+      const look = { fill: node.style.fill, ink: node.style.stroke, dash: node.getAttribute('stroke-dasharray') ?? '' };
+      return [[+node.dataset.mark, place, node.tagName === 'text' ? node.textContent : '', +style.opacity, look]];
     });
   },
 

@@ -177,12 +177,16 @@ def test_the_player_shows_what_the_painter_draws(tab, addresses, name: str, wind
             wanted = list(drawn(scene, **state))
             assert sorted(seen) == [scene.marks.index(mark) for mark, _ in wanted], state
             for mark, held in wanted:
-                place, text, opacity = seen[scene.marks.index(mark)]
+                place, text, opacity, look = seen[scene.marks.index(mark)]
                 spot = next(held[key] for key in ("points", "box", "at") if key in held)
                 turned = np.hstack([np.ravel(spot), held.get("turn", [])])[: len(place)]
                 assert place == pytest.approx(turned.tolist(), abs=0.08), (mark.name, state)
                 assert opacity == pytest.approx(held["opacity"], abs=0.002)
                 assert text == held.get("text", ""), state
+                inks = {key: f"var(--{held[key]})" for key in ("fill", "ink") if key in held}
+                assert inks.items() <= look.items(), (mark.name, state)
+                dash = held.get("dash") or " ".join(map(str, mark.look.get("dash", ())))
+                assert look["dash"] == dash, (mark.name, state)
             assert page.locator(".rl-scene .say").text_content() == scene.sentence(**state)
 
 

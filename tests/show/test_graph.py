@@ -87,6 +87,12 @@ def scene() -> Scene:
     return made
 
 
+def test_a_colour_can_be_one_of_several_by_what_is_worked_out() -> None:
+    made = scene()
+    dot = made.dot(10, 10, fill=Either(By("right", [[0.0], [1.0]]), ("paper", "warn")))
+    assert [made.value(dot, "fill", n=n) for n in range(3)] == ["paper", "paper", "warn"]
+
+
 def test_places_and_words_are_worked_out_in_every_state() -> None:
     made = scene()
     dot, roof = made.marks

@@ -102,6 +102,14 @@ def test_the_same_scene_gives_the_same_bytes() -> None:
     assert made() == made()
 
 
+def test_dashes_by_state_leave_gaps_where_there_are_some() -> None:
+    scene = sheet()
+    scene.line([(0, 40), (120, 40)], "ink", 4, dash=By("n", ["", "10 10"]))
+    shares = [(pixels(scene, {"n": n})[40].mean(1) < 0.5).mean() for n in (0, 1)]
+    assert shares[0] > 0.95
+    assert shares[1] == pytest.approx(0.5, abs=0.1)
+
+
 def test_letters_of_code_are_equally_wide() -> None:
     wide = {}
     for mono in (False, True):

@@ -105,18 +105,19 @@ class Above(Made):
 
 @dataclass(frozen=True)
 class Either(Made):
-    """The one of ``options`` whose number ``which`` is."""
+    """The one of ``options`` whose number ``which`` is: numbers, or words such as a colour."""
 
     which: Value
-    options: tuple[Value, ...]
+    options: tuple[Value | str, ...]
     kind = "either"
 
     @property
-    def parts(self) -> tuple[Value, ...]:
+    def parts(self) -> tuple[Value | str, ...]:
         return (self.which, *self.options)
 
-    def work(self, which: NUMBER, *options: NUMBER) -> NUMBER:  # type: ignore[override]
-        return options[int(np.ravel(which)[0])]
+    def work(self, which: NUMBER, *options: NUMBER) -> NUMBER | str:  # type: ignore[override]
+        found = options[int(np.ravel(which)[0])]
+        return str(found[0]) if found.dtype.kind == "U" else found
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def _colour(name: str | None) -> str:
 
 def _pen(mark: Mark, held: Mapping[str, Any], unit: float) -> dict[str, Any]:
     """Edge, area and width of a mark, as patches take them."""
-    width, dash = mark.look["width"] * unit, mark.look.get("dash")
+    width, dash = mark.look["width"] * unit, _dash(mark, held)
     style = (0, [length * unit / width for length in dash]) if dash else "-"
     return {
         "ec": _colour(held.get("ink")), "fc": _colour(held.get("fill")),
@@ -126,9 +126,14 @@ def _pen(mark: Mark, held: Mapping[str, Any], unit: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _dash(mark: Mark, held: Mapping[str, Any]) -> Sequence[float]:
+    """Lengths on and off, in pixels; none for a line without gaps."""
+    return [float(length) for length in held.get("dash", "").split()] or mark.look.get("dash", ())
+
+
 def _line(axes: Axes, mark: Mark, held: Mapping[str, Any], unit: float) -> list[Artist]:
     points, closed = np.reshape(held["points"], (-1, 2)), mark.look["closed"]
-    pen = {"joinstyle": "round", "capstyle": "butt" if mark.look.get("dash") else "round"}
+    pen = {"joinstyle": "round", "capstyle": "butt" if _dash(mark, held) else "round"}
     shape = Polygon(points, closed=closed, fill="fill" in held, **_pen(mark, held, unit), **pen)
     return [axes.add_patch(shape)]
 

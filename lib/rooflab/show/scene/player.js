@@ -94,6 +94,7 @@ const put = { // a channel's value → attributes of its node
   text: (node, v) => { node.textContent = v; },
   fill: (node, v) => { node.style.fill = ink(v); },
   ink: (node, v) => { node.style.stroke = ink(v); },
+  dash: (node, v) => (v ? node.setAttribute('stroke-dasharray', v) : node.removeAttribute('stroke-dasharray')),
   anchor: (node, v) => node.setAttribute('text-anchor', v),
 };
 const SVG = 'http://www.w3.org/2000/svg';
@@ -107,7 +108,10 @@ function svgNode(tag, attributes, parent) {
 }
 
 function dress(node, on, attributes) { // they stand there, or none of them does
-  for (const [name, value] of Object.entries(attributes)) if (on) node.setAttribute(name, value); else node.removeAttribute(name);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!on) node.removeAttribute(name);
+    else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value); // a tabindex set again would cost a layout
+  }
 }
 
 function htmlNode(tag, properties, parent) {
@@ -120,16 +124,15 @@ function htmlNode(tag, properties, parent) {
 function markNode({ kind, look, name, channels }, svg, clip) {
   let home = svg;
   if (look.clip) home = svgNode('g', { 'clip-path': clip(look.clip) }, svg);
-  if (kind === 'dot') { // a group is moved, the outline stands in it
+  if (kind === 'dot' && look.point) { // a finger is wider than a marker: a group of both is moved
     home = svgNode('g', { class: `dot ${name}` }, home);
     const shape = svgNode('path', { d: look.outline, 'stroke-width': look.width }, home);
     if (!('fill' in channels)) shape.style.fill = 'none';
-    if (look.point) svgNode('circle', { r: 13, class: 'hit' }, home); // a finger is wider than a marker
+    svgNode('circle', { r: 13, class: 'hit' }, home);
     return home;
   }
-  const node = svgNode(TAGS[kind], { class: `${kind} ${name}`, rx: look.radius, 'stroke-width': look.width, 'stroke-dasharray': look.dash?.join(' ') }, home);
-  if (kind === 'line' && !('fill' in channels)) node.style.fill = 'none';
-  if (kind === 'rect' && !('fill' in channels)) node.style.fill = 'none';
+  const node = svgNode(TAGS[kind], { class: `${kind} ${name}`, d: look.outline, rx: look.radius, 'stroke-width': look.width, 'stroke-dasharray': look.dash?.join(' ') }, home);
+  if (!('fill' in channels)) node.style.fill = 'none';
   if (kind === 'text') { node.style.fontSize = `${look.size}px`; if (look.bold) node.style.fontWeight = 600; if (look.halo) node.classList.add('halo'); if (look.mono) node.classList.add('mono'); }
   return node;
 }

@@ -70,18 +70,23 @@ class Scene:
 
     def line(
         self, points: Any, ink: Words | None = "ink", width: float = 1.5, *,
-        dash: Sequence[float] = (), fill: Words | None = None, closed: bool = False, **more: Any,
+        dash: Sequence[float] | By = (), fill: Words | None = None, closed: bool | None = None,
+        **more: Any,
     ) -> Mark:  # fmt: skip
         """A line through ``points``: pairs of numbers (or :class:`By`), or one By of pairs.
 
         A :class:`Sum` or :class:`Times` stands for all numbers in a row.
 
-        ``fill`` paints the area inside, ``closed`` joins its ends, ``dash`` are lengths on and off.
+        ``fill`` paints the area inside. ``closed`` joins its ends, as it does by default where
+        there is a fill. ``dash`` are lengths on and off; a By holds them as words, "4 3", or none.
         """
         if not isinstance(points, (By, *WHOLE)):
             points = self._stack(*(part for point in points for part in point))
-        look = {"width": width, "dash": list(dash), "closed": closed or fill is not None}
-        return self._add("line", {"points": points, "ink": ink, "fill": fill}, look, more)
+        joined = fill is not None if closed is None else closed
+        lengths, changing = ([], dash) if isinstance(dash, By) else ([*dash], None)
+        look = {"width": width, "dash": lengths, "closed": joined}
+        channels = {"points": points, "ink": ink, "fill": fill, "dash": changing}
+        return self._add("line", channels, look, more)
 
     def rect(
         self, x: Number, y: Number, w: Number, h: Number, fill: Words | None = "ink", *,

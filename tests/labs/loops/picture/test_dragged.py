@@ -37,6 +37,18 @@ def seen(picture: Player, name: str, **state: Any) -> list[dict[str, Any]]:
     return [held for mark, held in drawn(picture.scene, **state) if mark in marks]
 
 
+def red(picture: Player, **state: Any) -> list[dict[str, Any]]:
+    """The arrows that are drawn as broken: they are red, and they are dashed."""
+    arrows = seen(picture, "arrow", **state)
+    assert all((held["ink"] == "warn") == bool(held["dash"]) for held in arrows)
+    return [held for held in arrows if held["ink"] == "warn"]
+
+
+def done(picture: Player, **state: Any) -> list[dict[str, Any]]:
+    """The points that are filled."""
+    return [held for held in seen(picture, "iteration", **state) if held["fill"] == "ink"]
+
+
 def in_order(points: list[Point], skew: int, tile: int, columns: bool) -> list[Point]:
     """The points by their tile, then by their place in it; i and the skewed j count from 0."""
     first, start = points[0]
@@ -58,8 +70,8 @@ def test_columns_first_is_legal_where_the_skewed_distance_is_not_negative(a: int
     picture = space(stencil(a, b))
     for skew in (0, 1, 2):
         legal = (b + skew * a, a) >= (0, 0)
-        red = seen(picture, "broken", skew=skew, order="columns first") if b < 0 else []
-        assert (not red) == legal, skew
+        broken = red(picture, skew=skew, order="columns first") if b < 0 else []
+        assert (not broken) == legal, skew
         assert (": legal," in picture.scene.sentence(skew=skew, order="columns first")) == legal
 
 
@@ -72,16 +84,16 @@ def test_tiles_are_legal_where_no_distance_is_negative(a: int, b: int) -> None:
                 said = picture.scene.sentence(skew=skew, tile=tile, order=order)
                 assert ": legal," in said
     if b < 0:
-        assert seen(picture, "broken", tile=2, skew=0)
+        assert red(picture, tile=2, skew=0)
 
 
 def test_the_textbook_case_of_three_points_of_the_row_before() -> None:
     """Time tiling of a stencil needs a skew of 1 and no more."""
     nest = Nest({"t": (1, 6), "x": (1, 7)}, "A[t,x] = A[t-1,x-1] + A[t-1,x] + A[t-1,x+1]")
     picture = space(nest)
-    assert len(seen(picture, "broken", skew=0, tile=2)) == 4  # leftwards into the tile before
+    assert len(red(picture, skew=0, tile=2)) == 4  # leftwards into the tile before
     for skew in (1, 2):
-        assert not seen(picture, "broken", skew=skew, tile=2)
+        assert not red(picture, skew=skew, tile=2)
 
 
 # Every state against other ways to know it.
@@ -128,8 +140,8 @@ def test_marks_and_sentence_say_what_was_counted() -> None:
     picture, found = space(nest), counted(nest)
     for place, state in zip(found.fates, states(picture)):
         fate = found.fates[place]
-        assert len(seen(picture, "broken", **state)) == len(fate.broken)
-        assert len(seen(picture, "arrow", **state)) == len(found.arrows) - len(fate.broken)
+        assert len(red(picture, **state)) == len(fate.broken)
+        assert len(seen(picture, "arrow", **state)) == len(found.arrows)
         assert len(seen(picture, "pair", **state)) == (0 if fate.legal else 2)
         said = picture.scene.sentence(**state)
         assert fate.why in said
@@ -160,7 +172,7 @@ def test_the_points_run_one_by_one_inside_the_tile_that_runs() -> None:
     state: dict[str, Any] = {"skew": 1, "tile": 3, "order": "columns first"}
     order = found.fates[1, 2, 1].order
     for step in (0, 1, 9, 25):
-        assert len(seen(picture, "done", step=step, **state)) == step
+        assert len(done(picture, step=step, **state)) == step
         (*now,) = seen(picture, "now", step=step, **state)
         (*running,) = seen(picture, "running", step=step, **state)
         assert len(now) == len(running) == (step > 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rooflab.labs.loops.picture.fates import Fate, Pair, Point
 from rooflab.show.scene import By, Dim, Fill, Scene
-from rooflab.show.scene.graph import Above, Less
+from rooflab.show.scene.graph import Above, Either, Less
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -21,6 +21,7 @@ TOP, FOOT = 56, 34
 ACROSS, DOWN = 46, 34  # a cell, at most
 HIGH = 240  # all rows together, at most
 HEAD = 8  # pixels of an arrow's head
+DASH = 8  # pixels of a dash and the gap after it, about
 TURN = 90  # milliseconds from one iteration to the next
 
 Place = tuple[int, ...]
@@ -133,20 +134,27 @@ class Sheet:
         scene.text(self.left - 10, foot, f"{self.names[0]} ↓", bold=True, anchor="end")
 
     def draw_arrows(self) -> None:
-        for one in self.arrows:
-            red = self.each(lambda place, fate, one=one: float(one in fate.broken))
-            kept = By(self.over, 1 - red.values)
-            (i, j), (k, m) = one
-            drawn = [
-                _arrow((self.x(j, i, lean), self.y(i)), (self.x(m, k, lean), self.y(k)), self.dot)
-                for lean in self.leans
-            ]
-            line, head = (self.leaning([both[part] for both in drawn]) for part in (0, 1))
-            ink = self.each(lambda place, fate, one=one: "warn" if one in fate.broken else "soft")
-            self.scene.line(line, "soft", 1.5, opacity=kept, name="arrow")
-            if np.any(red.values):
-                self.scene.line(line, "warn", 2.5, dash=(4, 3), opacity=red, name="broken")
-            self.scene.line(head, ink, 1, fill=ink, name="head")
+        """An arrow for each dependence, red and dashed where it is broken."""
+        for arrow in self.arrows:
+            self.draw_arrow(arrow)
+
+    def draw_arrow(self, arrow: Pair) -> None:
+        """One arrow. It is one mark, as the fewer there are, the better it follows a hand."""
+        (i, j), (k, m) = arrow
+        ways = {
+            lean: _arrow((self.x(j, i, lean), self.y(i)), (self.x(m, k, lean), self.y(k)), self.dot)
+            for lean in self.leans
+        }
+        dashes = {lean: _dashes(math.dist(*way[:2])) for lean, way in ways.items()}
+
+        def dash(place: Place, fate: Fate) -> str:
+            return dashes[self.lean(place)] if arrow in fate.broken else ""
+
+        ink = self.each(lambda place, fate: "warn" if arrow in fate.broken else "soft")
+        self.scene.line(
+            self.leaning([*ways.values()]), ink, 2, dash=self.each(dash), fill=ink, closed=False,
+            name="arrow",
+        )  # fmt: skip
 
     def draw_points(self) -> None:
         """The iterations: open until they have run."""
@@ -154,10 +162,9 @@ class Sheet:
         step = By("step", np.arange(len(self.points) + 1.0))
         for point in self.points:
             x, y = self.spot(point)
-            scene.dot(x, y, size=self.dot, fill="paper", ink="ink", name="iteration")
             rank = self.each(lambda place, fate, point=point: fate.order.index(point))
-            done = Above(Less(step, rank))
-            scene.dot(x, y, size=self.dot, fill="ink", ink="ink", opacity=done, name="done")
+            fill = Either(Above(Less(step, rank)), ("paper", "ink"))
+            scene.dot(x, y, size=self.dot, fill=fill, ink="ink", name="iteration")
 
     def draw_pair(self) -> None:
         """Red rings around the two iterations of which the sentence speaks."""
@@ -200,8 +207,8 @@ class Sheet:
         return self.each(block)
 
 
-def _arrow(tail: tuple[float, float], tip: tuple[float, float], dot: float) -> tuple[Any, Any]:
-    """The line between two points, short of both, and the triangle at its end."""
+def _arrow(tail: tuple[float, float], tip: tuple[float, float], dot: float) -> list[Any]:
+    """The corners of an arrow between two points, short of both: its line, then around its head."""
     across, down = tip[0] - tail[0], tip[1] - tail[1]
     length = math.hypot(across, down)
     u, v = across / length, down / length
@@ -211,8 +218,13 @@ def _arrow(tail: tuple[float, float], tip: tuple[float, float], dot: float) -> t
     head = min(HEAD, length / 3)
     neck = end[0] - u * head, end[1] - v * head
     wide = head / 2.5
-    return [start, neck], [
-        end,
-        (neck[0] - v * wide, neck[1] + u * wide),
-        (neck[0] + v * wide, neck[1] - u * wide),
-    ]
+    left = neck[0] - v * wide, neck[1] + u * wide
+    right = neck[0] + v * wide, neck[1] - u * wide
+    return [start, neck, left, end, right, neck]
+
+
+def _dashes(length: float) -> str:
+    """Dashes for the line of an arrow, with a last one that goes all around its head."""
+    many = max(1, round(length / DASH))
+    each = length / many
+    return f"{0.6 * each:.1f} {0.4 * each:.1f} " * many + "99"
