@@ -6,7 +6,6 @@ And no text lies on another, none is cut off, and nothing below the picture ever
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -153,9 +152,8 @@ def opened(tab: Any, address: str, window: tuple[int, int]) -> Any:
 
 
 def states(scene: Scene) -> list[dict[str, Any]]:
-    """Some states, spread over all that :func:`some_states` gives."""
-    every = list(some_states(scene))
-    return list(islice(every, 0, None, max(1, -(-len(every) // MOST))))
+    """Some states, spread over all."""
+    return [*some_states(scene, limit=MOST)]
 
 
 def sheet(page: Any, picture: Player) -> Scene:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from rooflab.show.scene import Dim, Mark, Scene, drawn
+
+GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def named(scene: Scene, name: str) -> list[Mark]:
@@ -32,13 +34,29 @@ def values(dim: Dim) -> list[Any]:
     return [*dim.names] if dim.names is not None else [*range(len(dim.stops))]
 
 
-def some_states(scene: Scene, most: int = 5) -> Iterator[dict[str, Any]]:
-    """States of a scene: up to ``most`` stops along each dimension, ends and start among them."""
+def some_states(scene: Scene, most: int = 5, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """States of a scene: up to ``most`` stops along each dimension, ends and start among them.
+
+    All their combinations, or ``limit`` of them, spread over all: steps of the golden ratio of
+    their number come near to none twice and leave no dimension standing still.
+    """
     along = []
     for dim in scene.given:
         every = values(dim)
         wanted = {0, len(every) - 1, dim.start}
         wanted |= {n * (len(every) - 1) // max(1, most - 1) for n in range(most)}
         along.append([(dim.name, every[n]) for n in sorted(wanted)])
-    for state in itertools.product(*along):
-        yield dict(state)
+    count = math.prod(map(len, along))
+    stride = 1
+    if limit is not None and limit < count:
+        stride = round(count * GOLDEN)
+        while math.gcd(stride, count) > 1:
+            stride += 1
+    for turn in range(count if limit is None else min(limit, count)):
+        number = turn * stride % count
+        state = {}
+        for stops in reversed(along):
+            number, place = divmod(number, len(stops))
+            name, value = stops[place]
+            state[name] = value
+        yield dict(reversed(state.items()))

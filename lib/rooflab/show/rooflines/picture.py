@@ -18,7 +18,7 @@ from rooflab.show.rooflines.values import AS_IT_WAS, LEVELS, RooflineValues
 from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
-from rooflab.show.scene.graph import Along, Either, Less, OnAxes, Reading, rates
+from rooflab.show.scene.graph import Above, Along, Either, Less, OnAxes, Reading, rates
 
 WIDE, NARROW = (690, 384), (400, 420)  # width and height of the two sheets
 SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
@@ -77,7 +77,7 @@ class Sheet:
         placed = tuple(np.array([p]) if isinstance(p, float) else p for p in points)
         return OnAxes(placed, self.axes)
 
-    def near(self, place: OnAxes, dx: float | By, dy: float) -> Sum:
+    def near(self, place: OnAxes, dx: float | By, dy: float | np.ndarray) -> Sum:
         """A place some pixels from another."""
         if not isinstance(dx, By):
             return Sum(place, np.array([dx, dy]))
@@ -240,7 +240,10 @@ class Sheet:
         rate = Fill(By("arithmetic", as_it_is()), known=known,
                     read=Reading(rates(), values.peak()))  # fmt: skip
         words = Fill("{kind} {rate}", kind=By("kind", [str(k) for k in values.kinds]), rate=rate)
-        place = self.near(self.at(KNOBS[1] - 0.15, values.peak()), 0, -28)
+        limits = [[[high - 0.3] for _, high in row] for row in values.limits]
+        close = Above(Less(values.peak(), By("machine same_axes", limits)))
+        off = Either(close, (np.array([0, -28]), np.array([0, -9])))  # below what is said on top
+        place = Sum(self.at(KNOBS[1] - 0.15, values.peak()), off)
         self.scene.text(place, None, words, "computing", size=LETTERS, bold=True, anchor="end",
                         halo=True, name="peak")  # fmt: skip
 
@@ -293,10 +296,14 @@ class Sheet:
     def _dot_label(self, series: Series, side: str) -> None:
         values, name = self.values, series.name
         x, tags = values.x(series), By("j", np.array(series.tags, object))
-        dims, flip = self._flipped(series)
+        dims, places, flip = self._flipped(series)
         anchor = By(dims, np.where(flip, "end", "start").astype(object))
-        dx, dy = np.where(flip, -12, 12), (-10 if name == "gemm" else 20)
-        place = self.near(self.at(x, values.roof_over(series, side)), By(dims, dx), dy)
+        dx, dy = np.where(flip, -12, 12)[..., None], np.array([20, 20])
+        if name == "gemm":  # left of its dot, it stands above the words on the slope
+            high = flip & (places < (self.frame.left + self.frame.right) / 2)
+            dy = np.where(high[..., None], [-30, -10], -10)
+        off = By(f"{dims} right_{name}_{side}", dx + 0 * dy)
+        place = self.near(self.at(x, values.roof_over(series, side)), off, dy)
         shown: list[Any] = [(tags, [1, 0, 1])]  # with both sides the name stands at the cold one
         if side == "warm":
             shown = [(tags, [0, 1, 0]), ("warm", [0, 0, int(self.wide)])]
@@ -308,17 +315,20 @@ class Sheet:
             self.scene.text(place, None, words, size=size, bold=not more, anchor=anchor, halo=True,
                             opacity=seen, name=f"label {name} {side}")  # fmt: skip
 
-    def _flipped(self, series: Series) -> tuple[str, np.ndarray]:
-        """Where its name stands left of its dot: near the right edge, or with GEMV at GEMM's."""
+    def _flipped(self, series: Series) -> tuple[str, np.ndarray, np.ndarray]:
+        """The dot's pixels from the left, and where its name stands left of it.
+
+        That is so near the right edge, and at GEMM with GEMV near it.
+        """
         x = self.values.x(series)
         places = self.across(10.0 ** np.asarray(x.values)[..., 0])
         flip = places > self.frame.right - FLIP
         gemv = next((one for one in self.spec.series if one.name == "gemv" and one.spread), None)
         if series.name != "gemm" or gemv is None or "j" in x.names:
-            return x.dims, flip
+            return x.dims, places, flip
         other = self.across(10.0 ** np.asarray(self.values.x(gemv).values)[..., 0])
-        near = abs(other - places[:, :, None]) < 40  # kind, i, j, k
-        return "kind i j k", flip[:, :, None] | near
+        places = places[:, :, None]  # kind, i, j, k
+        return "kind i j k", places, flip[:, :, None] | (abs(other - places) < 40)
 
     @property
     def pulled(self) -> bool:
