@@ -309,9 +309,9 @@ rl.check("09-tiles", two_caches)
 #
 # Loops are not the only thing with many equal forms. An expression has them, too. Let *v* be a vector, and
 # compute (*AB*)*v*. *A*(*Bv*) is the same in exact arithmetic. A *rewrite rule* says that one form may
-# take the place of another. The obvious way to use rules is greedy: wherever one fits, apply it. Look
-# what that does to 2*a*/2, with the rules 2*x* → *x* shifted left by one bit, (*sx*)/*t* → (*s*/*t*)*x*
-# and 1*x* → *x*:
+# take the place of another. The obvious way to use rules is greedy: take the first of the list that
+# fits, again and again. Look what that does to 2*a*/2, with the rules 2*x* → *x* shifted left by one
+# bit, (*sx*)/*t* → (*s*/*t*)*x* and 1*x* → *x*:
 
 # %% tags=["core", "nbval-check-output"]
 a = rl.search.vector("a", 1000, "int32")
@@ -319,9 +319,10 @@ rules = ["shift", "multiply-divide", "once"]
 print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
 
 # %% [markdown] tags=["core"]
-# The shift is cheaper than the product, and now no rule fits any more. All three rules take for granted
-# that 2*a* is no larger than an `int32` can be. Where it is, 2*a*/2 is not *a*, and a compiler has to
-# know that it may ignore this.
+# Two rules fitted. The shift stood first in the list, and now no rule fits any more. With the second
+# rule first, it would have ended at *a*. The second rule takes for granted that 2*a* is no larger than
+# an `int32` can be. Where it is larger, 2*a*/2 is not *a*, and a compiler has to know that it may
+# ignore this.
 #
 # An **e-graph** does not replace.
 # It keeps the old expression beside the new one, in a *class* of expressions that are equal. What
