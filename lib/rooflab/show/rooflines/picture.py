@@ -116,9 +116,12 @@ class Sheet:
         left, right = (min(max(edge, f.left), f.right) for edge in edges)
         self.scene.rect(left, f.top, right - left, f.bottom - f.top, "soft", opacity=0.18, radius=0,
                         name="band")  # fmt: skip
-        y = f.top - 8
-        self.scene.text(left - 4, y, low, "soft", size=LETTERS - 1, anchor="end", name="thumb")
-        self.scene.text(right + 4, y, high, "soft", size=LETTERS - 1, name="thumb")
+        y: float = f.top - 8
+        look: dict[str, Any] = {"size": LETTERS - 1, "name": "thumb"}
+        if not self.wide:  # a peak that is pulled to the top has its words there
+            look["opacity"] = By("real", [0.0, 1.0])
+        self.scene.text(left - 4, y, low, "soft", anchor="end", **look)
+        self.scene.text(right + 4, y, high, "soft", **look)
 
     # Roofs.
 
@@ -242,7 +245,7 @@ class Sheet:
         words = Fill("{kind} {rate}", kind=By("kind", [str(k) for k in values.kinds]), rate=rate)
         limits = [[[high - 0.3] for _, high in row] for row in values.limits]
         close = Above(Less(values.peak(), By("machine same_axes", limits)))
-        off = Either(close, (np.array([0, -28]), np.array([0, -9])))  # below what is said on top
+        off = Either(close, (np.array([0, -28]), np.array([0, -20])))  # clear of the button
         place = Sum(self.at(KNOBS[1] - 0.15, values.peak()), off)
         self.scene.text(place, None, words, "computing", size=LETTERS, bold=True, anchor="end",
                         halo=True, name="peak")  # fmt: skip
