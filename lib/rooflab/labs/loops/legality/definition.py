@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rooflab.labs.loops.legality.points import few, iterations, time_of, touched, unordered
-from rooflab.labs.loops.legality.verdict import LEGAL, Verdict, broken
+from rooflab.labs.loops.legality.verdict import LEGAL, REORDERED, Verdict, broken, kind_of
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -32,16 +32,18 @@ def brute(nest: Nest, reassociate: bool) -> Verdict:
     same_cell: dict[object, list[int]] = {}
     for at, (_, _, _, cell, _, _) in enumerate(runs):
         same_cell.setdefault(cell, []).append(at)
+    reordered = False
     for at, (_, new, first, cell, writes, sums) in enumerate(runs):
         for later in same_cell[cell]:
             _, then, second, _, writes_too, sums_too = runs[later]
             if later <= at or first == second or not (writes or writes_too):
                 continue
-            kind = "output" if writes and writes_too else "flow" if writes else "anti"
+            kind = kind_of(writes, writes_too)
             free = reassociate and sums and sums_too and first[0] == second[0]
-            if not free and new > then:
+            if new > then and not free:
                 return broken(nest, kind, first, second, cell)
+            reordered = reordered or new > then
             loop = unordered(nest, first[0], new, second[0], then)
             if loop:
                 return broken(nest, kind, first, second, cell, loop)
-    return LEGAL
+    return REORDERED if reordered else LEGAL

@@ -15,7 +15,7 @@ import numpy as np
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.tree import Loop, Tree
 from rooflab.labs.loops.legality.points import MARKS, touched
-from rooflab.labs.loops.legality.verdict import LEGAL, Cell, Verdict, broken
+from rooflab.labs.loops.legality.verdict import LEGAL, REORDERED, Cell, Verdict, broken, kind_of
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -53,7 +53,7 @@ def listed(nest: Nest, reassociate: bool) -> Verdict:
             found = _together(events, _under(nest, loop, values, total), times, 2 * len(around) + 1)
             if found:
                 return _said(nest, values, starts, events, *found, loop.name)
-    return LEGAL
+    return REORDERED if reassociate and _late(events, False) else LEGAL
 
 
 def _grid(nest: Nest, statement: str) -> dict[str, Array]:
@@ -177,7 +177,8 @@ def _together(events: _Events, under: Array, times: Array, column: int) -> tuple
     group = min(np.flatnonzero(wrong), key=lambda g: int(events.old[chosen[starts[g]]]))
     members = chosen[starts[group] : ends[group]]
     values = here[starts[group] : ends[group]]
-    for at, one in enumerate(members):  # ends soon: a write is there, and a different turn
+    # The group holds a write and two different turns, so one of the first members has a partner.
+    for at, one in enumerate(members):
         later = members[at + 1 :][
             (values[at + 1 :] != values[at])
             & (events.writes[members[at + 1 :]] | events.writes[one])
@@ -196,8 +197,7 @@ def _said(
         name = max((n for n in starts if starts[n] <= run), key=lambda n: starts[n])
         return name, tuple(int(v[run - starts[name]]) for v in values[name].values())
 
-    kind = "output" if events.writes[first] and events.writes[second] else "flow"
-    kind = kind if events.writes[first] else "anti"
+    kind = kind_of(bool(events.writes[first]), bool(events.writes[second]))
     return broken(
         nest, kind, iteration(first), iteration(second), _cell(nest, int(events.cell[second])), loop
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.statement import Access, Statement, accesses
 from rooflab.labs.loops.language.tree import Tree
-from rooflab.labs.loops.legality.verdict import Cell, Iteration
+from rooflab.labs.loops.legality.verdict import Cell, Iteration, kind_of
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -144,7 +144,7 @@ def _arrow(
     ends = (first.name, first.iteration), (second.name, second.iteration)
     if not (first.writes or second.writes) or ends[0] == ends[1]:
         return None
-    kind = "output" if first.writes and second.writes else "flow" if first.writes else "anti"
+    kind = kind_of(first.writes, second.writes)
     loop = unordered(nest, first.name, first.new, second.name, second.new)
     free = reassociate and first.sums and second.sums and first.name == second.name
     if free and not loop:

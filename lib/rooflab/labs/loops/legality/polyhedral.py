@@ -16,7 +16,7 @@ from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.statement import Access, Statement
 from rooflab.labs.loops.language.tree import Tree
 from rooflab.labs.loops.legality.points import MARKS, touched
-from rooflab.labs.loops.legality.verdict import LEGAL, Iteration, Verdict, broken
+from rooflab.labs.loops.legality.verdict import LEGAL, REORDERED, Iteration, Verdict, broken, kind_of
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -41,22 +41,23 @@ def polyhedral(nest: Nest, reassociate: bool) -> Verdict:
     new = isl.UnionMap(_times(nest, nest.tree)).intersect_domain(domain)
     before = old.lex_lt_union_map(old)
     late = new.lex_ge_union_map(new)
-    marked = list(_marked(nest))
+    marked, reordered = list(_marked(nest)), False
     for kind, one, a, other, b, free in _pairs(nest, reassociate):
         first = isl.UnionMap(_access(nest, one, a))
         second = isl.UnionMap(_access(nest, other, b))
         pairs = first.apply_range(second.reverse()).intersect(before)
-        if not free:
-            wrong = pairs.intersect(late)
-            if not wrong.is_empty():
+        wrong = pairs.intersect(late)
+        if not wrong.is_empty():
+            if not free:
                 return _said(nest, wrong, kind, a)
+            reordered = True
         for name, inside, relation in marked:
             if one.name in inside and other.name in inside:
                 apart = new.apply_range(isl.UnionMap(relation)).apply_range(new.reverse())
                 wrong = pairs.intersect(apart)
                 if not wrong.is_empty():
                     return _said(nest, wrong, kind, a, name)
-    return LEGAL
+    return REORDERED if reordered else LEGAL
 
 
 def _union(parts: Iterator[str]) -> str:
@@ -104,9 +105,8 @@ def _pairs(
     every = [(one, *each) for one in nest.statements for each in touched(one)]
     for (one, a, writes, sums), (other, b, writes_too, sums_too) in itertools.product(every, every):
         if a.array == b.array and (writes or writes_too):
-            kind = "output" if writes and writes_too else "flow" if writes else "anti"
             free = reassociate and sums and sums_too and one is other
-            yield kind, one, a, other, b, free
+            yield kind_of(writes, writes_too), one, a, other, b, free
 
 
 def _marked(nest: Nest) -> Iterator[tuple[str, set[str], str]]:

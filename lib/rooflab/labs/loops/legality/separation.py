@@ -31,13 +31,16 @@ from rooflab.labs.loops.language.statement import Access
 from rooflab.labs.loops.language.tree import Leaf, Loop
 from rooflab.labs.loops.legality.enumeration import listed
 from rooflab.labs.loops.legality.points import MARKS, count, touched
-from rooflab.labs.loops.legality.verdict import LEGAL, Cell, Iteration, Verdict, broken
+from rooflab.labs.loops.legality.verdict import (
+    LEGAL, REORDERED, Cell, Iteration, Verdict, broken, kept_in_vector, kind_of,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
 Array = np.ndarray[Any, Any]
 MOST_LISTED = 2_000_000  # iterations; a few seconds
+FEW_LISTED = 20_000  # iterations; some milliseconds
 MOST_PAIRS = 1_000_000
 _EXACT = 2**62  # beyond it times are Python's integers, which do not overflow
 _KINDS = ("flow", "anti", "output")
@@ -285,14 +288,15 @@ def _found(
 def _slanted(
     factors: list[_Factor], a: _End, b: _End, loops: tuple[Loop, ...]
 ) -> tuple[list[_Factor], _End, _End, dict[str, Affine]]:
-    """The same pairs and more, with each sum that is split as a dimension in place of another.
+    """The same pairs and more, with u = j + i as a dimension where the schedule splits j + i.
 
-    The last answer gives the dimensions that are gone by those that are there.
+    Take a dependence whose distance is the same everywhere. From its first iteration to its
+    second, u then grows by the same number everywhere. So u can take the place of j.
 
-    Along a dependence whose distance is the same everywhere, j + i grows by the same number
-    everywhere too. So u = j + i is a dimension as good as j. It is taken to run over all values
-    that it has anywhere, whatever i is: some pairs then lie outside of the nest. If none of them
-    is in the wrong order, none of the nest's own is.
+    The range of u is taken to be the same for every i. That adds pairs that the nest does not
+    have. If none of all these pairs is in the wrong order, none of the nest's own is.
+
+    Returned last: each dimension that was replaced, as an expression in those that are there now.
     """
     steps, ranges = {}, {}
     for f in factors:
@@ -346,24 +350,43 @@ class _Fault:
 
 def _separated(nest: Nest, reassociate: bool) -> Verdict:
     faults: list[_Fault] = []
+    free: list[tuple[_End, _End]] = []
     for (a, sums), (b, sums_too) in itertools.product(_ends(nest), repeat=2):
         if a.access.array != b.access.array or not (a.writes or b.writes):
             continue
-        free = reassociate and sums and sums_too and a.statement == b.statement
-        if not free:
+        if reassociate and sums and sums_too and a.statement == b.statement:
+            free.append((a, b))
+        else:
             faults += _order_faults(nest, a, b)
     if not faults:
         for a, b in itertools.combinations_with_replacement([end for end, _ in _ends(nest)], 2):
             if a.access.array == b.access.array and (a.writes or b.writes):
                 faults += _loop_faults(nest, a, b)
     if not faults:
-        return LEGAL
+        return REORDERED if _reordered(nest, free) else LEGAL
     names = [one.name for one in nest.statements]
     least = min(
         faults,
-        key=lambda f: (f.first[1], names.index(f.first[0]), f.second[1], _KINDS.index(f.kind)),
-    )
+        key=lambda f: (
+            bool(kept_in_vector(nest, f.kind, f.first[0], f.second[0], f.loop)),
+            f.first[1], names.index(f.first[0]), f.second[1], _KINDS.index(f.kind),
+        ),
+    )  # fmt: skip
     return broken(nest, least.kind, least.first, least.second, least.cell, least.loop)
+
+
+def _reordered(nest: Nest, free: list[tuple[_End, _End]]) -> bool:
+    """Whether a reduction takes its terms in another order, by pairs of its own accesses.
+
+    Where that takes a list of all iterations, only a short one is made. For a nest with more of
+    them the answer is yes: the schedule is legal if the order is free, whatever it is.
+    """
+    if nest.tree == nest.original:
+        return False
+    try:
+        return any(True for a, b in free for _ in _order_faults(nest, a, b))
+    except Inseparable:
+        return count(nest) > FEW_LISTED or not listed(nest, False)
 
 
 def _order_faults(nest: Nest, a: _End, b: _End) -> Iterator[_Fault]:
@@ -432,8 +455,8 @@ def _fault(
         (end.statement, tuple(values[dim] for dim in end.dims))
         for end, values in ((a, first), (b, second))
     ]
-    kind = "output" if a.writes and b.writes else "flow" if a.writes else "anti"
-    return _Fault(ends[0], ends[1], (a.access.array, a.access.cell(first)), kind, loop)
+    cell = a.access.array, a.access.cell(first)
+    return _Fault(ends[0], ends[1], cell, kind_of(a.writes, b.writes), loop)
 
 
 # Loops whose turns have no order.
