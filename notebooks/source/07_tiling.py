@@ -31,9 +31,8 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## The textbook program
 #
-# A product of two N × N matrices has an intensity of N/6 in `fp32`, so says lesson 01. It counts
-# every operand once. Here is the program of every textbook, and nothing in it fetches an operand
-# only once:
+# In lesson 01 a product of two N × N matrices has an intensity of N/6 in `fp32`. That counts every
+# operand once. The program of every textbook fetches A and B far more often:
 #
 # ```
 # for i in range(N):
@@ -42,10 +41,12 @@ import rooflab as rl
 #             C[i, j] += A[i, k] * B[k, j]
 # ```
 #
-# The sum C[i, j] stays in a register while k runs, so it fetches two numbers for each multiply-add:
-# one of A, one of B. The next cell runs it on your machine, for N = 800, and beside it the product
-# of the BLAS library that lesson 01 measured. Both do the same 512 million multiply-adds on one
-# core. **By what factor is the library faster?** Guess.
+# While k runs, the sum C[i, j] stays in a *register*, one of the few places inside the core where it
+# computes. So the program fetches two numbers for each multiply-add: one of A, one of B.
+#
+# The next cell compiles these loops to machine code, as a C compiler would, and runs them on your
+# machine, for N = 800. Beside it runs the product of the BLAS library that lesson 01 measured. Both
+# do the same 512 million multiply-adds on one core. **By what factor is the library faster?** Guess.
 
 # %% tags=["core"]
 N = 800
@@ -61,8 +62,8 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
 
 # %% [markdown] tags=["core"]
-# In the next picture the two pale marks near GEMM are what you measured. They lie one above the other:
-# the roofline counts every operand once, whatever the loops do, so both have the same intensity.
+# In the next picture the two pale marks near GEMM are yours. They lie one above the other: the
+# roofline counts every operand once, whatever the loops do, so both have the same intensity.
 
 # %% tags=["core"]
 rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm", after=first)
@@ -75,10 +76,10 @@ rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm
 #
 # ## A cache in ten lines
 #
-# What does a cache do? It keeps the lines that were touched last, and in this lesson a touch is a
-# read or a write. When it is full and another line is touched, the one that was touched longest ago
-# has to leave. That rule is called *least recently used*, **LRU** for short. A touch that does not
-# find its line is a **miss**. Real caches follow this rule, or one much like it.
+# A cache keeps the lines that were touched last, and in this lesson a touch is a read or a write.
+# When it is full and another line is touched, the one that was touched longest ago has to leave.
+# That rule is called *least recently used*, **LRU** for short. A touch that does not find its line
+# is a **miss**. Real caches follow this rule, or one much like it.
 #
 # ### Exercise 1 · Write one
 #
@@ -106,7 +107,7 @@ rl.check("07-lru", misses)
 
 # %% [markdown] tags=["core"]
 # You have written the core of every cache simulator. The one of this course does the same many
-# millions of times a second, with lines of 64 bytes, and with several caches behind each other. It
+# millions of times a second, with lines of 64 bytes, and several caches behind each other. It
 # also writes back what was changed. Here is the textbook program on N = 300, in a made-up machine
 # with a first cache of 48 KiB and a second one of 1 MiB. *In* is what a level fetches from behind
 # it, *out* what it writes back.
@@ -118,15 +119,15 @@ plain = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300), both)
 plain
 
 # %% tags=["core", "nbval-check-output"]
-least = rl.gemm(300, 300, 300).bytes
-print(f"each operand once: {rl.si(least, 'B')}")
+least = rl.gemm(300, 300, 300, accumulate=True).bytes
+print(f"each matrix once, C in and out: {rl.si(least, 'B')}")
 print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 
 # %% [markdown] tags=["core"]
 # Look at the row of B. For each row of C the program walks through the whole of B, 360 kB, and the
-# first cache has 49 kB. When the next row of C begins, the beginning of B has left long ago. So B is
+# first cache has 49 kB. When the next row of C begins, the beginning of B has long left. So B is
 # fetched 300 times, once for each row. A has no such trouble: one row of it is used 300 times while
-# it is near, and then never again.
+# it is near.
 #
 # ## A tile
 #
@@ -137,13 +138,14 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 # In the picture the matrices are 8 × 8. The cache holds 32 numbers, and a line is one number. Press
 # *run*, or pull the slider, first without tiles and then with each size. Tinted cells are in the cache.
 # The dot shows the FLOPs done so far ÷ the bytes moved so far, under the roof of a made-up machine.
-# Which tile brings it furthest to the right, and what is wrong with the largest one?
+# Within a tile, the picture lets k run outermost; why that helps comes below. Which tile brings it
+# furthest to the right? The largest tile has 64 results, more than the cache holds.
 
 # %% tags=["core"]
 rl.cache.tiles()
 
 # %% [markdown] tags=["core"]
-# And in real sizes, for the product with N = 300 and the first cache of 48 KiB:
+# And in real sizes, with k innermost, for N = 300 and the first cache of 48 KiB:
 
 # %% tags=["core", "nbval-check-output"]
 for T in (1, 5, 10, 20, 30, 50, 100):
@@ -180,7 +182,7 @@ rl.check("07-tiles", tiled_bytes)
 # ## Claim court: 1024 times less
 #
 # *A tile of 32 × 32 holds 1024 results, so each number that is fetched is used 1024 times, and the
-# traffic falls by a factor of 1024.* It sounds right. Is it?
+# traffic falls by a factor of 1024.*
 #
 # ### Vote, or choose for yourself
 #
@@ -238,10 +240,11 @@ rl.check("07-claim-thousand", saving)
 # %% [markdown] tags=["core"]
 # ## It fits, so it stays?
 #
-# Three tiles take part: one of A, one of B, one of C. Tiles of 10 × 10 numbers are 300 numbers. So
-# take a cache that holds exactly 300 numbers, and make it as kind as can be: a line holds one number,
-# and each may lie anywhere in it. This program adds to C, so C is read once, too. With that, the
-# formula of exercise 2 says 880 kB for N = 100. **How many times as much does LRU move?** Guess.
+# Three tiles take part: one of A, one of B, one of C. If they have 10 × 10 numbers each, they are
+# 300 numbers together. So take a cache that holds exactly 300 numbers, and make it as kind as can be:
+# a line holds one number, and each may lie anywhere in it. This program adds to C, so C is read once,
+# too. With that, the formula of exercise 2 says 880 kB for N = 100. **How many times as much does LRU
+# move?** Guess.
 
 # %% tags=["core"]
 small = rl.cache.gemm_stream(100, 100, 100, tile=10)
@@ -278,8 +281,9 @@ rl.show.say(*lines, after=second)
 # ### Exercise 4 · The largest tile
 #
 # In a cache of `cache` bytes there must be room for `tiles` tiles of T × T numbers of `itemsize`
-# bytes. `tiles` depends on the order of the loops, such as 4.1 or 1.31 above. Return the largest T
-# that fits and divides `n`.
+# bytes. `tiles` depends on the order of the loops. With T = 10 it was 410 numbers / 100 = 4.1 for
+# `ijk`, and 131 / 100 = 1.31 for `kij`; here it is given. Return the largest T that fits and
+# divides `n`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-fits"}
@@ -296,9 +300,10 @@ rl.check("07-fits", largest_tile)
 # %% [markdown] tags=["core"]
 # ## The wrong size
 #
-# Don't trust the formula yet. Here is the same program in tiles of 32 × 32, on matrices of 248, 256
-# and 264, and a first cache that many processors have: 32 KiB. Three tiles of 32 × 32 are
-# 12 kB, so there is room to spare. Which size moves the most for each multiply-add?
+# Here is the same program in tiles of 32 × 32, on matrices of 248, 256 and 264, with the first cache
+# of many processors: 32 KiB. Four tiles of 32 × 32 and a row are 16.5 kB, so there is room to spare.
+# 32 does not divide 248 and 264; the last tiles there are cut off. Which size moves the most for each
+# multiply-add?
 
 # %% tags=["core", "pause", "nbval-check-output"]
 common = rl.cache.Cache("L1", 32 * 1024, ways=8)
@@ -341,15 +346,15 @@ rl.check("07-column", room_for_column)
 
 # %% [markdown] tags=["core"]
 # Two remedies are in use. *Padding* makes each row a line longer than it need be. *Packing* copies a
-# tile into a small array of its own before it is used, so that its numbers lie side by side. Fast
-# libraries such as OpenBLAS and BLIS pack, at least where matrices are large.
+# tile into a small array of its own, so that its numbers lie side by side. Libraries such as OpenBLAS
+# and BLIS pack, at least where matrices are large.
 #
 # ## Claim court: 4.0 to 0.04
 #
 # A talk on fast programs multiplies two 100 × 100 matrices of two-byte numbers. Before: 4.0 bytes
-# for each FLOP. After, with tiles and a cache: 0.04. That is a hundredfold. On trial: what made it?
-# Here is what a cache fetches and writes back, simulated without a tile and with tiles of 10 and 25.
-# Its lines have 64 bytes, and each may lie anywhere.
+# for each FLOP. After, with tiles and a cache: 0.04, a hundredth. On trial: what made the
+# difference? Here is what a cache fetches and writes back, simulated without a tile and with tiles of
+# 10 and 25. Its lines have 64 bytes, and each may lie anywhere.
 
 # %% tags=["core", "nbval-check-output"]
 flops = rl.gemm(100, 100, 100, "bf16").flops
@@ -366,7 +371,7 @@ for size in (4, 16, 64):
 #
 # ### Exercise 6 · Which part did it?
 #
-# The talk's cache has 8 MB. Set `verdict` to three words, in this order:
+# The talk's cache has 8 MB. Set `verdict` to three of these texts, in this order:
 #
 # 1. what 4.0 byte/FLOP counts for each multiply-add: `"A, B"`, `"A, B, C read"` or
 #    `"A, B, C read and written"`;
@@ -385,39 +390,52 @@ rl.check("07-claim-forty", verdict)
 # %% [markdown] tags=["core"]
 # ## Could it be less?
 #
-# Is there an order of the multiply-adds that needs even fewer bytes than square tiles? People have
-# proved how far one can go. A cache that holds S numbers must move at least about $2N^3/\sqrt{S}$
-# of them, and the results, whatever the order is, whatever is thrown out. A tile of
-# $\sqrt{S} \times \sqrt{S}$ results, which fills all but a little of it, would move about that. So
-# nothing beats such tiles by much. What a real cache moves on top of it is the price for its rule,
-# its lines and its sets.
+# Does any order of the multiply-adds need even fewer bytes than square tiles? People have proved how
+# far one can go. A cache that holds S numbers must move at least about $2N^3/\sqrt{S}$ of them, and
+# the results, whatever the order is, whatever is thrown out. A tile of nearly
+# $\sqrt{S} \times \sqrt{S}$ results, with room left for a column of A and a row of B, would move
+# about that. So nothing beats such tiles by much. A real program moves more for two reasons: its tile
+# is smaller, and the cache has its rule, its lines and its sets. The order within the tile decides how
+# large it can be.
 
 # %% tags=["core", "nbval-check-output"]
 best = rl.cache.gemm_bounds(300, 300, 300, 48 * 1024)[-1]
-tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=50), l1)
 print(f"proven least for 48 KiB: {rl.si(best.bytes, 'B')} ({best.name})")
-print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
+for T, order, how in ((50, "ijk", "innermost"), (75, "kij", "outermost")):
+    tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=T, order=order), l1)
+    print(f"tiles of {T}, k {how}: {rl.si(tiled.bytes('L1'), 'B')}")
 
 # %% [markdown] tags=["core"]
 # ## Does the time follow the bytes?
 #
 # Now on your machine: the product of the beginning, without tiles and with tiles of 40, 80 and 160.
-# After that the same tiles once more, with the loops within a tile in another order: j innermost,
-# which runs along the rows of B and C. Then neighbours are needed together, and a vector unit can do
-# several of them at once.
+# Then the same tiles with another order of loops within a tile: j innermost, which runs along the
+# rows of B and C. There neighbours are needed together, and a vector unit can do several of them at
+# once.
 #
+# With N = 800 a column of B has 800 lines, and the made-up first cache has room for 768. So without
+# tiles nearly every number of B brings a line of its own. The next cell simulates the first 40 rows
+# of C, a twentieth of all.
+
+# %% tags=["core", "nbval-check-output"]
+for T in (None, 40):
+    rows = rl.cache.simulate(rl.cache.gemm_stream(40, N, N, tile=T), l1)
+    said = "without tiles" if T is None else f"tiles of {T}"
+    print(f"{said}: L1 moves {rl.si(20 * rows.bytes('L1'), 'B')} in all")
+
+# %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# In the simulation with N = 300, the best of the tiles moved a twelfth of the bytes into the first
-# cache. On most real machines, with the order of loops within a tile unchanged, the time is …
+# So tiles of 40 move about a three-hundredth of the bytes in that cache. On most real machines, with
+# the order of loops within a tile unchanged, the time is …
 #
-# <details><summary><b>A</b> about a twelfth.</summary>
+# <details><summary><b>A</b> about a three-hundredth.</summary>
 #
 # This would be so if bytes were all that costs.
 #
 # </details>
 #
-# <details><summary><b>B</b> shorter, but far from a twelfth.</summary>
+# <details><summary><b>B</b> shorter, but far from a three-hundredth.</summary>
 #
 # **Right.** As soon as the bytes no longer limit it, something else does: here numbers are added
 # one at a time, and within a sum each addition has to wait for the one before it. Where the caches
@@ -435,7 +453,7 @@ print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
 #
 # <details><summary><b>D</b> longer: there are six loops instead of three.</summary>
 #
-# A loop more costs an instruction or two for each turn of it, and the innermost one is as before.
+# A loop more costs an instruction or two for each turn, and the innermost one is as before.
 #
 # </details>
 
@@ -486,29 +504,32 @@ rl.check("07-two-levels", two_levels)
 # so much for each byte that the first cache moves. Then a few small sizes tell both costs, because
 # they have different bytes for a turn.
 #
-# The next cell times five small sizes, without tiles and with tiles of 80 and j inside. It finds the two
-# costs of each program. With them it predicts by what factor tiles speed up four larger sizes, and
-# only then it runs these. For the program without tiles the bytes are simulated, on the first rows of
-# C. For the tiles it takes the formula of exercise 2.
+# The first cell below defines what is run: the program without tiles, and the one with tiles of 80 and
+# j inside. The second defines what they move. Without tiles the bytes are simulated, on the first rows
+# of C. For the tiles it takes the formula of exercise 2. The third times five small sizes and finds the
+# two costs of each program. With them it predicts by what factor tiles speed up four larger sizes, and
+# only then it runs these.
+
 
 # %% tags=["deep"]
-cache = rl.cache.Hierarchy.like(here).caches[0]
-
-
 def programs(N):
     plain = rl.loops.Nest({"i": N, "j": N, "k": N}, "C[i, j] += A[i, k] * B[k, j]")
     return plain, plain.tile({"i": 80, "j": 80, "k": 80}).interchange("ji", "ki")
+
+
+def timed_both(N):
+    op = rl.gemm(N, N, N, accumulate=True)
+    return [nest.measure(op, samples=3).median_s for nest in programs(N)]
+
+
+# %% tags=["deep"]
+cache = rl.cache.Hierarchy.like(here).caches[0]
 
 
 def moved(N):
     rows = rl.cache.simulate(rl.cache.gemm_stream(4, N, N), cache).bytes() * N / 4
     formula = rl.cache.tile_ledger(rl.cache.gemm_stream(N, N, N, tile=80), depth=3)
     return rows, sum(one.bytes for one in formula.values())
-
-
-def timed_both(N):
-    op = rl.gemm(N, N, N, accumulate=True)
-    return [nest.measure(op, samples=3).median_s for nest in programs(N)]
 
 
 # %% tags=["deep"]

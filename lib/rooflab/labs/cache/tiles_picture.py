@@ -172,7 +172,7 @@ class _Drawing:
         done = [str(moment.done) for moment in self.films[0]]
         dims = [Dim("tile", names, names), Dim("moment", done, glide=90, even=True)]
         scene = Scene(WIDTH, HEIGHT, dims)
-        title = f"C ← C + A·B, through a cache of {several(self.words, 'word')}"
+        title = f"C ← C + A·B, through a cache of {several(self.words, 'number')}"
         scene.text(WIDTH / 2, 24, title, anchor="middle", bold=True, size=16, name="title")
         far, low = LEFT + SIDE + GAP, TOP + SIDE + GAP
         self._matrix(scene, "A", 0, LEFT, low, (0, 2))
@@ -246,7 +246,7 @@ class _Drawing:
             ("multiply-adds", lambda side, moment: f"{moment.done} of {self.n**3}"),
             ("moved, both ways", lambda side, moment: si(moment.moved, "B")),
             ("so far", lambda side, moment: f"{_said_intensity(moment)} FLOP/byte"),
-            ("in the cache", lambda side, moment: several(len(moment.held), "word")),
+            ("in the cache", lambda side, moment: several(len(moment.held), "number")),
         ]
         top = TOP + 2 * SIDE + GAP + 34
         for row, (name, value) in enumerate(rows):
