@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -126,6 +127,64 @@ def test_llvm_gives_the_references_result_on_random_schedules() -> None:
     assert tried > 20
 
 
+def overlapping(seed: int) -> Nest:
+    """A random schedule of a sum whose marked loops may meet in one element of the target."""
+    dice = random.Random(seed)
+    text = dice.choice(
+        ("C[i+j] += A[i]*B[j]", "C[i] += A[i,j]", "C[2*i+j] *= A[i,j]", "C[i-j+8] += A[i,j]",
+         "C[i+j] = max(C[i+j], A[i]*B[j])", "C[i,i+j] += A[j]", "C[j] += A[i,j]")
+    )  # fmt: skip
+    nest = Nest({"i": dice.randint(4, 6), "j": dice.choice((4, 6, 8))}, text)
+    if dice.random() < 0.5:
+        nest = nest.interchange("i", "j")
+    if dice.random() < 0.4:
+        nest = nest.coalesce(*nest.loops, "t")
+    if dice.random() < 0.6:
+        nest = nest.split(nest.loops[-1], dice.choice((2, 4)))
+    marks = iter(dice.sample(("unroll", "unroll", "vectorize"), 3))
+    for name in reversed(nest.loops[-dice.randint(1, len(nest.loops)) :]):
+        nest = getattr(nest, next(marks))(name)
+    return nest
+
+
+def test_registers_of_a_tile_that_meet_in_an_element_give_the_references_result() -> None:
+    tried = 0
+    for seed in range(300):
+        nest = overlapping(seed)
+        if not nest.check():
+            continue
+        data, tried = numbers(nest, seed), tried + 1
+        wanted = nest.reference(**data)["C"]
+        for backend in ("llvm", "python", *(["numba"] if seed % 12 == 0 else [])):
+            found = nest.run(backend, **data)["C"]
+            said = f"{backend}, seed {seed}: {nest!r}"
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, err_msg=said)
+    assert tried > 150
+
+
+@pytest.mark.parametrize("backend", ["llvm", "numba"])
+def test_a_sum_on_a_diagonal_and_a_coalesced_one_are_right_in_registers(backend: str) -> None:
+    diagonal = Nest({"i": 4, "j": 8}, "C[i+j] += A[i]*B[j]").unroll("i").vectorize("j")
+    whole = Nest({"i": 4, "j": 6}, "C[i] += A[i,j]").coalesce("i", "j", "t").split("t", 4)
+    for nest in (diagonal, whole.unroll("ti")):
+        assert nest.check()
+        data = numbers(nest)
+        wanted = nest.reference(**data)["C"]
+        np.testing.assert_allclose(nest.run(backend, **data)["C"], wanted, rtol=1e-12)
+
+
+def test_the_greatest_is_found_in_lanes() -> None:
+    for function in ("max", "min"):
+        text = f"C[i] = {function}(C[i], A[i]); D[i] = {function}(A[i], 0.5) + C[i]"
+        nest = Nest({"i": 64}, text).split("i", 8).vectorize("ii")
+        assert f"v{function}(" in nest.code("numba") and f"v{function}(" in nest.code("c")
+        data = numbers(nest)
+        wanted = nest.reference(**data)
+        for backend in ("llvm", "numba"):
+            for name, values in nest.run(backend, **data).items():
+                np.testing.assert_allclose(values, wanted[name], rtol=1e-12)
+
+
 def test_an_illegal_schedule_gives_another_result() -> None:
     nest = Nest({"i": (1, 9), "j": 8}, "A[i,j] = A[i-1,j+1]*0.5")
     data = numbers(nest)
@@ -210,14 +269,28 @@ def test_a_packed_array_lies_in_the_order_of_the_loops() -> None:
 def test_c_compiles_and_computes(tiled: bool, tmp_path: Path) -> None:
     nest = gemm(10, 12, 7).coalesce("i", "j").split("ij", 9) if not tiled else None
     nest = nest or register_tile(gemm(10, 20, 7), 4)
-    source, library = tmp_path / "nest.c", tmp_path / "nest.so"
+    data = numbers(nest, dtype="float32")
+    wanted = data["C"] + data["A"] @ data["B"]
+    run_c(nest, data, tmp_path)
+    np.testing.assert_allclose(data["C"], wanted, rtol=1e-5)
+
+
+def run_c(nest: Nest, data: Arrays, folder: Path) -> None:
+    """Compile the C code of a nest and run it on these arrays."""
+    source, library = folder / "nest.c", folder / "nest.so"
     source.write_text(nest.code("c"))
     command = ["cc", "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
     subprocess.run(command, check=True)
-    data = numbers(nest, dtype="float32")
-    wanted = data["C"] + data["A"] @ data["B"]
     ctypes.CDLL(str(library)).nest(*(ctypes.c_void_p(a.ctypes.data) for a in data.values()))
-    np.testing.assert_allclose(data["C"], wanted, rtol=1e-5)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_c_finds_the_greatest_in_lanes(tmp_path: Path) -> None:
+    nest = Nest({"i": 64}, "C[i] = max(C[i], A[i])").split("i", 8).vectorize("ii")
+    data = numbers(nest, dtype="float32")
+    wanted = np.maximum(data["C"], data["A"])
+    run_c(nest, data, tmp_path)
+    np.testing.assert_array_equal(data["C"], wanted)
 
 
 # What is refused.

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
 LANGUAGES = ("python", "numba", "c")
-_VECTOR = {"+": "vadd", "-": "vsub", "*": "vmul", "/": "vdiv", "fma": "vfma"}
+_VECTOR = {
+    "+": "vadd", "-": "vsub", "*": "vmul", "/": "vdiv", "fma": "vfma", "max": "vmax", "min": "vmin",
+}  # fmt: skip
 _RANK = {"+": 1, "-": 1, "*": 2, "/": 2}
 _C_FUNCTIONS = {
     "max": "fmaxf", "min": "fminf", "sqrt": "sqrtf", "sin": "sinf", "exp": "expf",
@@ -47,7 +49,7 @@ def code(nest: Nest, language: str) -> str:
     ops = program(nest, registers=language != "python")
     shared = shared_turns(ops) is not None
     if language == "c":
-        return _C(nest, lanes(ops)).text(ops, shared and language != "python")
+        return _C(nest, lanes(ops)).text(ops, shared)
     return _Python(nest, language, lanes(ops)).text(ops, shared and language == "numba")
 
 
@@ -201,6 +203,8 @@ class _C:
         if self.lanes > 1:
             size = 4 * self.lanes
             head.append(f"typedef float lanes __attribute__((vector_size({size}), aligned(4)));")
+            called = {op.function for op in each_op(ops) if isinstance(op, Compute)}
+            head += [self.lanewise(name) for name in ("max", "min") if name in called]
         lines = [f"void nest({', '.join(arguments)}) {{", *self.lines(ops, 1, shared), "}", ""]
         return "\n".join(["#include <math.h>", *head, "", *lines])
 
@@ -225,6 +229,12 @@ class _C:
                 yield f"{margin}{{ {' '.join(f'{line};' for line in self.line(op))} }}"
             else:
                 yield from (f"{margin}{line};" for line in self.line(op))
+
+    def lanewise(self, function: str) -> str:
+        """A function of two vectors, which C has no operator for; compilers know the loop."""
+        said = f"a[n] = {_C_FUNCTIONS[function]}(a[n], b[n])"
+        loop = f"for (int n = 0; n < {self.lanes}; n++) {said};"
+        return f"static lanes v{function}(lanes a, lanes b) {{ {loop} return a; }}"
 
     def number(self, value: float) -> str:
         return f"{value!r}f"
@@ -257,7 +267,8 @@ class _C:
             elif op.function == "negative":
                 said = f"-{told[0]}"
             else:
-                said = f"{_C_FUNCTIONS[op.function]}({', '.join(told)})"
+                names = _C_FUNCTIONS if op.lanes == 1 else _VECTOR
+                said = f"{names[op.function]}({', '.join(told)})"
             yield f"{kind}{op.register} = {said}"
 
     def assign(self, op: Assign) -> Iterator[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TILED = ("unroll", "vectorize")
 MOST_REGISTERS = 1024  # of one tile: more is a mistake, and would compile for minutes
-_IN_LANES = ("+", "-", "*", "/")
+_IN_LANES = ("+", "-", "*", "/", "max", "min")
 
 
 @dataclass(frozen=True)
@@ -233,10 +233,17 @@ class _Tile:
 
     @property
     def keeps(self) -> bool:
-        """Whether there is one statement and it only adds to its target (or multiplies it)."""
+        """Whether there is one statement and it only adds to its target (or multiplies it).
+
+        Two turns of the tile that write their targets differently must not meet in one element:
+        each would go on from what was loaded, and the last one stored would win.
+        """
         one = self.lowering.statement(self.body[0])
         again = any(a.array == one.target.array for a in accesses(one.value))
-        return len(self.body) == 1 and one.reduction in ("+", "*") and not again
+        sums = len(self.body) == 1 and one.reduction in ("+", "*") and not again
+        names = {loop.name for loop in self.marked}
+        target = self.access(one.target, self.body[0])
+        return sums and all(_tells_apart(each, names) for each in target.subscripts)
 
     def apart(self, adding: Sequence[Loop], mixed: Sequence[Affine]) -> bool:
         """Whether the tile is the same in all turns of these loops."""
@@ -260,7 +267,7 @@ class _Tile:
             one = self.lowering.statement(leaf)
             spreads = [_steps(self.access(a, leaf), found[0].name) for a in accesses(one.value)]
             target = _steps(one.target.replace(leaf.index), found[0].name)
-            if target != 1 or None in spreads or not _functions(one.value) <= set(_IN_LANES):
+            if target != 1 or None in spreads or not _functions(one.whole) <= set(_IN_LANES):
                 return None
         return found[0]
 
@@ -368,6 +375,15 @@ def _functions(value: Value) -> set[str]:
     if not isinstance(value, Apply):
         return set()
     return {value.function}.union(*(_functions(each) for each in value.arguments))
+
+
+def _tells_apart(subscript: Affine, loops: set[str]) -> bool:
+    """Whether a subscript differs wherever it is written differently in turns of these loops.
+
+    A sum of two of them, or a quotient, is the same number in several turns.
+    """
+    inside = {name for a, _ in subscript.terms if not isinstance(a, str) for name in a.inner.names()}
+    return len(loops & set(subscript.names())) <= 1 and not loops & inside
 
 
 def _steps(access: Access, loop: str) -> int | None:

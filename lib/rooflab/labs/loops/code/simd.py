@@ -1,7 +1,7 @@
 """What numba lacks for explicit SIMD: a vector type, its loads and stores, and its arithmetic.
 
 Four intrinsics would do for a product of matrices: ``vload``, ``vstore``, ``vsplat``, ``vfma``.
-``vadd``, ``vsub``, ``vmul`` and ``vdiv`` let any of our statements run in lanes.
+``vadd``, ``vsub``, ``vmul``, ``vdiv``, ``vmax`` and ``vmin`` let others run in lanes too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 _ARITHMETIC = {"vadd": "fadd", "vsub": "fsub", "vmul": "fmul", "vdiv": "fdiv"}
+_CALLS = {"vfma": ("fma", 3), "vmax": ("maxnum", 2), "vmin": ("minnum", 2)}  # LLVM's, operands
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def intrinsics(lanes: int, dtype: str) -> dict[str, Any]:
     vector = _vector(lanes, dtype)
     names = {name: _arithmetic(vector, instruction) for name, instruction in _ARITHMETIC.items()}
     names |= {"vload": _load(vector), "vstore": _store(vector), "vsplat": _splat(vector)}
-    return {**names, "vfma": _fma(vector)}
+    return names | {name: _call(vector, *called) for name, called in _CALLS.items()}
 
 
 def _vector(lanes: int, dtype: str) -> _Vector:
@@ -116,23 +117,27 @@ def _splat(vector: _Vector) -> Any:
     return vsplat
 
 
-def _fma(vector: _Vector) -> Any:
+def _call(vector: _Vector, called: str, operands: int) -> Any:
+    """The intrinsic that calls one of LLVM's on two or three vectors."""
     import llvmlite.ir as ir
     from numba.extending import intrinsic
 
-    @intrinsic
-    def vfma(typing: Any, one: Any, other: Any, added: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            name = f"llvm.fma.v{vector.lanes}f{8 * vector.size}"
-            signature_of = ir.FunctionType(vector.llvm, [vector.llvm] * 3)
-            function = builder.module.globals.get(name)
-            if function is None:
-                function = ir.Function(builder.module, signature_of, name)
-            return builder.call(function, values)
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        name = f"llvm.{called}.v{vector.lanes}f{8 * vector.size}"
+        function = builder.module.globals.get(name)
+        if function is None:
+            kind = ir.FunctionType(vector.llvm, [vector.llvm] * operands)
+            function = ir.Function(builder.module, kind, name)
+        return builder.call(function, values)
 
+    # numba counts the arguments of what it types, so that it takes one function for each number.
+    def on_two(typing: Any, one: Any, other: Any) -> Any:
+        return vector.kind(vector.kind, vector.kind), generate
+
+    def on_three(typing: Any, one: Any, other: Any, added: Any) -> Any:
         return vector.kind(vector.kind, vector.kind, vector.kind), generate
 
-    return vfma
+    return intrinsic(on_two if operands == 2 else on_three)
 
 
 def _arithmetic(vector: _Vector, instruction: str) -> Any:
