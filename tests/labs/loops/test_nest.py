@@ -104,6 +104,19 @@ def test_a_producer_is_computed_where_it_is_read() -> None:
         nest.compute_at("S", "S.i")
 
 
+def test_statements_that_are_cut_in_different_ways_are_not_brought_together() -> None:
+    plain = Nest({"i": 16, "j": 16}, "B[i,j] = A[i,j]; C[i,j] = B[i,j]", order="nests")
+    cut = plain.split("T.i", 4)
+    for loop in ("T.io", "T.ii"):
+        with pytest.raises(ValueError, match=r"S is not cut as T is; split S\.i first"):
+            cut.compute_at("S", loop)
+    with pytest.raises(ValueError, match=r"S is not cut as T is; split T\.i first"):
+        plain.split("S.i", 4).compute_at("S", "T.i")
+    with pytest.raises(ValueError, match="split both by the same factors first"):
+        cut.split("S.i", 8).compute_at("S", "T.ii")
+    assert cut.split("S.i", 4).compute_at("S", "T.io").check()
+
+
 def test_a_statement_of_order_nests_has_the_loops_that_it_mentions() -> None:
     text = "C[i,j] = 0; C[i,j] += A[i,k]*B[k,j]"
     nest = Nest({"i": 4, "j": 5, "k": 6}, text, order="nests")
@@ -179,6 +192,10 @@ def test_a_nest_says_what_it_is() -> None:
         ("", "holds no statement"),
         ("B[i] = ", "no assignment"),
         ("B[i] == A[i]", "write one assignment"),
+        ("B[i] += A[i]\nC[i] = 1", r"'C\[i\] = 1': this is a second statement; write ';'"),
+        ("B[i] = A[i]\nC[i] = 1", "this is a second statement"),
+        ("B[i] = A[i]*1e999", "'1e999': floating point has no such number"),
+        ("B[i] = A[i]*" + "9" * 401, "floating point has no such number"),
         ("x = A[i]", "column 1, 'x': an array element is wanted"),
         ("B[q] = A[i]", "column 3, 'q': no loop has this name; there are i, j"),
         ("B[i*j] = A[i]", "column 3, 'i\\*j': a subscript is a sum of loops"),

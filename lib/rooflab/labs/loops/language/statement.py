@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,8 +24,8 @@ _TAKEN = {  # by generated code, by C, and by the arguments of Nest.run
     "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "lanes",
     "long", "main", "nest", "range", "real", "register", "restrict", "return", "self", "short",
     "signed", "sizeof", "start", "static", "stop", "struct", "switch", "threads", "typedef",
-    "union", "unsigned", "vadd", "vdiv", "vfma", "vload", "vmul", "void", "volatile", "vsplat",
-    "vstore", "vsub", "while",
+    "union", "unsigned", "vadd", "vdiv", "vfma", "vload", "vmax", "vmin", "vmul", "void",
+    "volatile", "vsplat", "vstore", "vsub", "while",
 }  # fmt: skip
 
 
@@ -137,12 +138,14 @@ class _Reader:
             column = getattr(error, "offset", None) or 1
             raise ValueError(f"{self.text!r}, column {column}: this is no assignment") from None
         node = body[0]
+        if len(body) > 1:
+            raise self.wrong(body[1], "this is a second statement; write ';' between two")
         if isinstance(node, ast.AugAssign):
             if type(node.op) not in _UPDATES:
                 raise self.wrong(node, "of the updates, += and *= are understood")
             target, value = self.access(node.target), self.value(node.value)
             return Statement(name, self.text, target, value, _UPDATES[type(node.op)])
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or len(body) != 1:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             raise self.wrong(node, "write one assignment, such as B[i] = 2*A[i]")
         target, value = self.access(node.targets[0]), self.value(node.value)
         if isinstance(value, Apply) and value.function in ("max", "min", "+", "*"):
@@ -185,8 +188,8 @@ class _Reader:
     def value(self, node: ast.AST) -> Value:
         if isinstance(node, ast.Subscript):
             return self.access(node)
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            return float(node.value)  # type: ignore[arg-type]  # its type is checked above
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return self.number(node, node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return Apply("negative", (self.value(node.operand),))
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
@@ -198,3 +201,13 @@ class _Reader:
                 return Apply(node.func.id, tuple(self.value(each) for each in node.args))
         said = ", ".join(FUNCTIONS)
         raise self.wrong(node, f"array elements, numbers, + - * / and {said} are understood here")
+
+    def number(self, node: ast.AST, value: float) -> float:
+        """A number as floating point has it; True and False are none."""
+        try:
+            found = float(value)
+        except OverflowError:
+            found = math.inf
+        if isinstance(value, bool) or math.isinf(found):
+            raise self.wrong(node, "floating point has no such number")
+        return found
