@@ -62,6 +62,12 @@ def _of_tiles(best: str, gain: float) -> str:
             "be the bytes' either: in a tile the sums are short, and a core can begin the next "
             "while one ends."
         )
+    if gain < 1 / CLEARLY:
+        return (
+            f"Tiles alone cost time here: the best of them, {best}, takes {fold(1 / gain)} as long "
+            "as the loops without tiles. Short loops begin and end more often, and the caches of "
+            "this machine needed no help."
+        )
     return (
         "Tiles alone bring nothing here that could be told from noise. The caches of this machine "
         "are fast enough for the loops without tiles, and the order of the work limits both: "
@@ -88,7 +94,12 @@ def _of_library(left: float) -> str:
             "registers or in a matrix unit, and most of them pack A and B. Lesson 09 lets the "
             "machine find that."
         )
-    return "That is as fast as the library."
+    if left < 1 / CLEARLY:
+        return (
+            f"The best with j inside is {fold(1 / left)} as fast as the library: NumPy here may "
+            "have a simple one."
+        )
+    return "The best with j inside is as fast as the library."
 
 
 def unseen(
@@ -107,13 +118,22 @@ def unseen(
         told, found = (times[N][0] / times[N][1] for times in (predicted, measured))
         rows.append(f"| {N} | ×{plain(told, 3)} | ×{plain(found, 3)} |")
         errors[N] = max(told / found, found / told)
-    turn, line = plain_loops.turn_s * 1e9, plain_loops.byte_s * 64e9
     case, said = _how_far_off(errors, cache)
-    costs = (
-        f"Without tiles, a turn costs {plain(turn, 2)} ns here, and a line that is fetched "
-        f"{plain(line, 2)} ns more. "
+    return Conclusion(case, "\n".join([*rows, "", f"{_of_costs(plain_loops)} {said}"]))
+
+
+def _of_costs(loops: TurnCost) -> str:
+    """What a turn of the loops without tiles costs, and 64 bytes."""
+    turn, moved = loops.turn_s * 1e9, loops.byte_s * 64e9
+    if not moved:
+        return (
+            f"Without tiles, a turn costs {plain(turn, 2)} ns here, and bytes cost nothing that "
+            "could be seen."
+        )
+    return (
+        f"Without tiles, a turn costs {plain(turn, 2)} ns here, and 64 bytes that are fetched cost "
+        f"{plain(moved, 2)} ns more."
     )
-    return Conclusion(case, "\n".join([*rows, "", costs + said]))
 
 
 def _how_far_off(errors: Mapping[int, float], cache: Cache) -> tuple[str, str]:
@@ -125,11 +145,10 @@ def _how_far_off(errors: Mapping[int, float], cache: Cache) -> tuple[str, str]:
         return "near", f"The prediction is off by a factor of {off} at most."
     if others <= GOOD and _few_sets(worst, errors, cache):
         return "near but for one", (
-            f"The prediction is off by a factor of {plain(others, 3)} at most, but for "
-            f"N = {worst}, where it is off by {off}. There a column of B lies in "
-            f"{column_sets(worst, cache)} of the {cache.sets} sets, and at no other of these "
-            "sizes in so few. The cache moves no more bytes for it, but a miss seems to cost "
-            "more."
+            f"For N = {worst} the prediction is off by a factor of {off}; for all others by "
+            f"{plain(others, 3)} at most. There a column of B lies in {column_sets(worst, cache)} "
+            f"of the {cache.sets} sets of the simulated cache, and at no other of these sizes in "
+            "so few. The cache moves no more bytes for it, but a miss seems to cost more."
         )
     return "off", (
         f"The prediction is off by a factor of {off}. Two costs were not enough here: perhaps a "

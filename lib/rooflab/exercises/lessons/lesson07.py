@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 
@@ -278,7 +278,7 @@ def _beyond(n: int, most: float) -> int:
 
 
 def _side(cache: float, itemsize: int, tiles: float) -> float:
-    return (cache / itemsize / tiles) ** 0.5
+    return float((cache / itemsize / tiles) ** 0.5)
 
 
 def _fits(n: int, cache: int, itemsize: int, tiles: float) -> int:
@@ -317,7 +317,9 @@ CAUSES = ("the tile", "the cache", "the number type")
 _TRUE = (COUNTED[2], CARRIED[3], CAUSES[1])
 
 
-def _said(before: str = _TRUE[0], after: str = _TRUE[1], cause: str = _TRUE[2]):
+def _said(
+    before: str = _TRUE[0], after: str = _TRUE[1], cause: str = _TRUE[2]
+) -> Callable[[], tuple[str, str, str]]:
     return lambda: (before, after, cause)
 
 
@@ -447,18 +449,23 @@ def _nest(
     return near, far, max(near / bandwidths[0], far / bandwidths[1], 2 * n**3 / peak)
 
 
-def _changed(near: float = 1, far: float = 1, *, swap: bool = False, add: bool = False):
-    def wrong(n, inner, outer, itemsize, bandwidths, peak):
-        one, two = _two(n, inner, outer, itemsize)
-        one, two = (two, one) if swap else (one, two)
-        one, two = one * near, two * far
+def _changed(
+    near: float = 1, far: float = 1, *, swap: bool = False, add: bool = False
+) -> Callable[..., tuple[float, float, float]]:
+    def wrong(
+        n: int, inner: int, outer: int, itemsize: int, bandwidths: Sequence[float], peak: float
+    ) -> tuple[float, float, float]:
+        inside, behind = _two(n, inner, outer, itemsize)[:: -1 if swap else 1]
+        one, two = inside * near, behind * far
         times = one / bandwidths[0], two / bandwidths[1], 2 * n**3 / peak
         return one, two, sum(times) if add else max(times)
 
     return wrong
 
 
-def _areas(n, inner, outer, itemsize, bandwidths, peak):
+def _areas(
+    n: int, inner: int, outer: int, itemsize: int, bandwidths: Sequence[float], peak: float
+) -> tuple[int, int, float]:
     near, far = ((2 * n**3 // side**2 + n * n) * itemsize for side in (inner, outer))
     return near, far, max(near / bandwidths[0], far / bandwidths[1], 2 * n**3 / peak)
 
