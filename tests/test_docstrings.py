@@ -11,6 +11,7 @@ import pytest
 
 import rooflab
 from rooflab.labs.llm import decode_prediction
+from rooflab.labs.loops.nest import TRANSFORMATIONS
 from rooflab.measure import this_machine
 from tests.labs.llm.support.habits import habits
 from tests.support.machine import ROOFS
@@ -33,6 +34,11 @@ NAMES = sorted(
         *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),
     ]
+)
+#: Methods with a short docstring: an example, and no list of parameters.
+SHORT = sorted(
+    f"loops.Nest.{name}"
+    for name in (*TRANSFORMATIONS, "replay", "brute", "instances", "arrows", "code", "reference")
 )
 CONSTRUCTED = {
     "DType", "Machine", "Model", "Operand", "Operation", "Roofline", "cache.AccessStream",
@@ -68,7 +74,7 @@ def test_docstring_has_its_sections(name: str) -> None:
     assert {code: said for code, said in errors if code in wanted} == {}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *SHORT])
 def test_examples_run(name: str, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_HOME", str(tmp_path))
     monkeypatch.setenv("ROOFLAB_GUESSES", str(tmp_path / "guesses"))  # lecture sets another one

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rooflab.count.validation import flag, shape, size, unknown
 from rooflab.labs.loops.language import tree as trees
-from rooflab.labs.loops.language.expression import variable
+from rooflab.labs.loops.language.expression import Quotient, variable
 from rooflab.labs.loops.language.statement import Statement, accesses, nameable, statements
 from rooflab.labs.loops.language.tree import Leaf, Loop, Tree
 from rooflab.optional import installed
@@ -165,7 +165,16 @@ class Nest:
     # Transformations.
 
     def split(self, loop: str, factor: int) -> Nest:
-        """``i`` becomes ``io`` over chunks and ``ii`` in a chunk; a shorter last one is fine."""
+        """``i`` becomes ``io`` over chunks and ``ii`` in a chunk; a shorter last one is fine.
+
+        Raises ValueError for an unknown loop, a factor below 1 or above the turns of the loop, and
+        names that are taken.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").split("i", 4).loops
+        ('io', 'ii')
+        """
         found, around = self.loop(loop)
         chunk = size("factor", factor)
         if chunk > found.extent:
@@ -176,11 +185,27 @@ class Nest:
         return self._new(made, "split", loop, chunk)
 
     def strip_mine(self, loop: str, factor: int) -> Nest:
-        """What ``split`` does, under the name that vectorising knows it by."""
+        """What ``split`` does, under the name that vectorising knows it by.
+
+        Raises ValueError as ``split`` does.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").strip_mine("i", 4).loops
+        ('io', 'ii')
+        """
         return self.split(loop, factor)
 
     def tile(self, factors: Mapping[str, int]) -> Nest:
-        """Split several loops, and move all loops over tiles outside of those in a tile."""
+        """Split several loops, and move all loops over tiles outside of those in a tile.
+
+        Raises ValueError as ``split`` does, and TypeError for factors that are no mapping.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8, "j": 4}, "B[i,j] = A[i,j]").tile({"i": 4, "j": 2}).loops
+        ('io', 'jo', 'ii', 'ji')
+        """
         if not isinstance(factors, Mapping) or not factors:
             raise TypeError(f"factors={factors!r} must map loops to sizes, such as {{'i': 32}}")
         made = self
@@ -190,7 +215,16 @@ class Nest:
         return made.reorder(*names)
 
     def interchange(self, first: str, second: str) -> Nest:
-        """Swap two loops. Between them may be loops, but no statement and no second loop."""
+        """Swap two loops. Between them may be loops, but no statement and no second loop.
+
+        Raises ValueError for unknown loops, the same loop twice, and loops that do not stand inside
+        each other with nothing else between them.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8, "j": 4}, "B[i,j] = A[i,j]").interchange("i", "j").loops
+        ('j', 'i')
+        """
         names = [loop.name for loop in self._chain((first, second))]
         self._distinct((first, second))
         at = [names.index(self.loop(name)[0].name) for name in (first, second)]
@@ -198,7 +232,16 @@ class Nest:
         return self._reordered(names, "interchange", first, second)
 
     def reorder(self, *order: str) -> Nest:
-        """Put the named loops into this order, in the places that they have among all loops."""
+        """Put the named loops into this order, in the places that they have among all loops.
+
+        Raises ValueError as ``interchange`` does.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 8, "j": 4, "k": 2}, "B[i,j] += A[k]")
+        >>> nest.reorder("k", "i").loops
+        ('k', 'j', 'i')
+        """
         self._distinct(order)
         names = [loop.name for loop in self._chain(order)]
         wanted = [self.loop(name)[0].name for name in order]
@@ -211,11 +254,29 @@ class Nest:
         return self._new(trees.reorder(self.tree, chain, names), *step)
 
     def reverse(self, loop: str) -> Nest:
-        """Run a loop from its last value to its first."""
+        """Run a loop from its last value to its first.
+
+        Raises ValueError for an unknown loop.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 3}, "B[i] = A[i]").reverse("i")
+        >>> [one.iteration for one in nest.instances()]
+        [(2,), (1,), (0,)]
+        """
         return self._new(trees.reverse(self.tree, self.loop(loop)[0]), "reverse", loop)
 
     def skew(self, loop: str, by: str, factor: int = 1) -> Nest:
-        """Let ``loop`` count ``factor`` times ``by`` more: j becomes j + factor*i."""
+        """Let ``loop`` count ``factor`` times ``by`` more: j becomes j + factor*i.
+
+        Raises ValueError unless both are loops around the same statements, and two different ones.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": (1, 9), "j": 8}, "A[i,j] = A[i-1,j+1]*0.5")
+        >>> nest.skew("j", by="i").interchange("i", "j").check().ok
+        True
+        """
         (found, above), (other, _) = self.loop(loop), self.loop(by)
         step = _whole("factor", factor)
         for leaf, around, _ in trees.leaves((found,)):
@@ -224,7 +285,16 @@ class Nest:
         return self._new(trees.skew(self.tree, found, other, step), "skew", loop, by, step)
 
     def shift(self, loop: str, by: int, statement: str | None = None) -> Nest:
-        """Run ``statement`` (by default all in the loop) ``by`` turns of the loop later."""
+        """Run ``statement`` (by default all in the loop) ``by`` turns of the loop later.
+
+        Raises ValueError for an unknown loop, and a statement that is not in it.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 8}, "B[i] = A[i]; C[i] = B[i]").shift("i", 1, "T")
+        >>> nest.loop("i")[0].extent, nest.check().ok
+        (9, True)
+        """
         found, _ = self.loop(loop)
         if statement is not None and statement not in _inside(found):
             raise unknown("statement", statement, sorted(_inside(found)))
@@ -232,7 +302,17 @@ class Nest:
         return self._new(made, "shift", loop, by, statement)
 
     def coalesce(self, outer: str, inner: str, name: str | None = None) -> Nest:
-        """One loop in place of two, one right inside the other, in the same order."""
+        """One loop in place of two, one right inside the other, in the same order.
+
+        Raises ValueError unless ``inner`` is all that ``outer`` holds, and for a name that is
+        taken.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 8, "j": 4}, "B[i,j] = A[i,j]").coalesce("i", "j")
+        >>> nest.loops, nest.loop("ij")[0].extent
+        (('ij',), 32)
+        """
         first, around = self.loop(outer)
         second, _ = self.loop(inner)
         if len(first.children) != 1 or first.children[0] is not second:
@@ -246,7 +326,16 @@ class Nest:
         )
 
     def fuse(self, first: str, second: str, depth: int | None = None) -> Nest:
-        """Run two statements' adjacent loops as one, ``depth`` loops deep (None: all they have)."""
+        """Run two statements' adjacent loops as one, ``depth`` loops deep (None: all they have).
+
+        Raises ValueError where the loops do not stand side by side, or there are fewer of them.
+
+        Examples
+        --------
+        >>> two = rl.loops.Nest({"i": 8}, "B[i] = A[i]; C[i] = B[i]", order="nests")
+        >>> two.loops, two.fuse("S", "T").loops
+        (('i', 'i'), ('i',))
+        """
         wanted = None if depth is None else size("depth", depth)
         made, done = self.tree, 0
         while wanted is None or done < wanted:
@@ -262,8 +351,16 @@ class Nest:
         """Run ``producer`` inside ``loop`` of the statement that reads it, just in time.
 
         The loops down to ``loop`` are fused, and the reader runs as few turns later as it needs
-        to find its inputs: 0 to 4 in each loop. Nothing is computed twice: what would have to be
-        is refused with a ValueError.
+        to find its inputs: 0 to 4 in each loop. Nothing is computed twice.
+
+        Raises ValueError where something would have to be computed twice, where the loops of both
+        are cut in different ways, and unless ``loop`` is around a reader.
+
+        Examples
+        --------
+        >>> two = rl.loops.Nest({"i": 8}, "B[i] = A[i]; C[i] = B[i]", order="nests")
+        >>> two.compute_at("S", "T.i").loops
+        ('i',)
         """
         known = [one.name for one in self.statements]
         if producer not in known:
@@ -282,7 +379,11 @@ class Nest:
         above = {leaf.statement: loops for leaf, loops, _ in trees.leaves(self.tree)}
         shared = sum(1 for a, b in zip(above[producer], around) if a is b)
         depth = len(around) + 1 - shared
-        fused = self.fuse(producer, readers[0], depth)
+        apart = self._cut_apart(producer, readers[0], shared, depth)
+        try:
+            fused = self.fuse(producer, readers[0], depth)
+        except ValueError as error:
+            raise ValueError(f"loop={loop!r}: {apart}" if apart else str(error)) from None
         names = [f"{producer}.{one.name}" for one in above[producer][shared : shared + depth]]
         for late in sorted(itertools.product(range(MOST_LATE + 1), repeat=depth), key=sum):
             made = fused
@@ -290,32 +391,80 @@ class Nest:
                 made = made.shift(name, by, readers[0]) if by else made
             if made.check(reassociate=False):
                 return made
-        raise ValueError(
-            f"loop={loop!r}: {readers[0]} reads {array} further ahead than {MOST_LATE} turns, so "
+        ahead = (
+            f"{readers[0]} reads {array} further ahead than {MOST_LATE} turns, so "
             f"{producer} would be computed more than once there"
         )
+        raise ValueError(f"loop={loop!r}: {apart or ahead}")
 
     def distribute(self, loop: str) -> Nest:
-        """Give each statement or loop inside ``loop`` a loop of its own."""
+        """Give each statement or loop inside ``loop`` a loop of its own.
+
+        Raises ValueError for an unknown loop, and one that holds a single thing.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]; C[i] = B[i]").distribute("i").loops
+        ('i', 'i')
+        """
         found, _ = self.loop(loop)
         if len(found.children) < 2:
             raise ValueError(f"loop={loop!r} holds one thing only: nothing to distribute")
         return self._new(trees.distribute(self.tree, found), "distribute", loop)
 
     def unroll(self, loop: str) -> Nest:
-        """Write a loop's turns one after the other in the code."""
+        """Write a loop's turns one after the other in the code.
+
+        Raises ValueError for an unknown loop.
+
+        Examples
+        --------
+        >>> print(rl.loops.Nest({"i": 2}, "B[i] = A[i]").unroll("i"))
+        B[i] = A[i]
+        .unroll('i')
+        i 0..1 unroll
+          S
+        """
         return self._new(trees.mark(self.tree, self.loop(loop)[0], "unroll"), "unroll", loop)
 
     def vectorize(self, loop: str) -> Nest:
-        """Run the turns of a loop as lanes of one instruction."""
+        """Run the turns of a loop as lanes of one instruction.
+
+        Raises ValueError for an unknown loop.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").vectorize("i").check().ok
+        True
+        >>> rl.loops.Nest({"i": 8}, "B[0] += A[i]").vectorize("i").check().ok
+        False
+        """
         return self._new(trees.mark(self.tree, self.loop(loop)[0], "vectorize"), "vectorize", loop)
 
     def parallel(self, loop: str) -> Nest:
-        """Share the turns of a loop among threads."""
+        """Share the turns of a loop among threads.
+
+        Raises ValueError for an unknown loop.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").parallel("i").check().ok
+        True
+        """
         return self._new(trees.mark(self.tree, self.loop(loop)[0], "parallel"), "parallel", loop)
 
     def pack(self, array: str) -> Nest:
-        """Copy an array that is only read into the order in which the loops visit it."""
+        """Copy an array that is only read into the order in which the loops visit it.
+
+        Raises ValueError for an unknown array, one that is written, and one that is read in two
+        places or by other subscripts than loops.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 8, "j": 4}, "B[i,j] = A[j,i]")
+        >>> nest.pack("A").packed
+        ('A',)
+        """
         if array not in self.shapes:
             raise unknown("array", array, self.arrays)
         if array in self.written:
@@ -338,7 +487,15 @@ class Nest:
         return made._with(packed=tuple(dict.fromkeys((*self.packed, array))))
 
     def replay(self, log: Sequence[Step]) -> Nest:
-        """The nest after the transformations of a ``log``, one after the other."""
+        """The nest after the transformations of a ``log``, one after the other.
+
+        Raises ValueError for a transformation that is unknown, or that cannot be done.
+
+        Examples
+        --------
+        >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").replay([("split", ("i", 4))]).loops
+        ('io', 'ii')
+        """
         made = self
         for name, arguments in log:
             if name not in TRANSFORMATIONS:
@@ -378,19 +535,46 @@ class Nest:
         return check(self, flag("reassociate", reassociate))
 
     def brute(self, reassociate: bool = True) -> Verdict:
-        """The same by the definition: every pair of iterations, in plain Python; small nests."""
+        """The same by the definition: every pair of iterations, in plain Python; small nests.
+
+        Raises ValueError for a nest of more than 4,096 iterations.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 8}, "A[i+1] = A[i]*0.5")
+        >>> nest.reverse("i").brute().ok
+        False
+        """
         from rooflab.labs.loops.legality.definition import brute
 
         return brute(self, flag("reassociate", reassociate))
 
     def instances(self, limit: int = 4096) -> list[Instance]:
-        """The iterations in the order in which they run, at most ``limit``."""
+        """The iterations in the order in which they run, at most ``limit``.
+
+        Raises ValueError for a nest of more than ``limit`` iterations.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 2, "j": 2}, "B[i,j] = A[i,j]").interchange("i", "j")
+        >>> [one.iteration for one in nest.instances()]
+        [(0, 0), (1, 0), (0, 1), (1, 1)]
+        """
         from rooflab.labs.loops.legality.points import instances
 
         return instances(self, size("limit", limit))
 
     def arrows(self, reassociate: bool = True, limit: int = 4096) -> list[Arrow]:
-        """The dependences between iterations, and whether the schedule keeps each."""
+        """The dependences between iterations, and whether the schedule keeps each.
+
+        Raises ValueError for a nest of more than ``limit`` iterations.
+
+        Examples
+        --------
+        >>> nest = rl.loops.Nest({"i": 3}, "A[i+1] = A[i]*0.5").reverse("i")
+        >>> [(one.first, one.second, one.ok) for one in nest.arrows()]
+        [(('S', (0,)), ('S', (1,)), False), (('S', (1,)), ('S', (2,)), False)]
+        """
         from rooflab.labs.loops.legality.points import arrows
 
         return arrows(self, flag("reassociate", reassociate), size("limit", limit))
@@ -398,7 +582,17 @@ class Nest:
     # Code.
 
     def code(self, language: str = "python") -> str:
-        """The nest as text in "python", "numba" or "c"."""
+        """The nest as text in "python", "numba" or "c".
+
+        Raises ValueError for another language, and for marks that the code cannot follow.
+
+        Examples
+        --------
+        >>> print(rl.loops.Nest({"i": 3}, "B[i] = A[i]").code().rstrip())
+        def nest(A, B):
+            for i in range(3):
+                B[i] = A[i]
+        """
         from rooflab.labs.loops.code.printer import code
 
         return code(self, language)
@@ -475,7 +669,17 @@ class Nest:
         return timed(self, op, samples, seconds)
 
     def reference(self, **arrays: ndarray) -> dict[str, ndarray]:
-        """The arrays that are written, by the original order in plain Python."""
+        """The arrays that are written, by the original order in plain Python.
+
+        Raises ValueError for arrays as ``run`` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> nest = rl.loops.Nest({"i": 4}, "B[i] = 2*A[i]").reverse("i")
+        >>> nest.reference(A=np.arange(4.0))["B"].tolist()
+        [0.0, 2.0, 4.0, 6.0]
+        """
         from rooflab.labs.loops.code.execution import run
 
         return run(self.untouched(), "python", 1, arrays)
@@ -589,6 +793,21 @@ class Nest:
                 )
         return chain
 
+    def _cut_apart(self, producer: str, reader: str, shared: int, depth: int) -> str:
+        """That the loops of two statements to be fused are cut in different ways; "" if not."""
+        at = {leaf.statement: (leaf, around) for leaf, around, _ in trees.leaves(self.tree)}
+        ends = [(name, *at[name]) for name in (producer, reader)]
+        pairs = zip(*(around[shared : shared + depth] for _, _, around in ends))
+        for pair in pairs:
+            cuts = [_cuts(leaf, loop) for (_, leaf, _), loop in zip(ends, pair)]
+            if cuts[0] != cuts[1]:
+                whole = next((n for n in (0, 1) if not cuts[n]), None)
+                said = f"{producer} is not cut as {reader} is; "
+                if whole is None:
+                    return f"{said}split both by the same factors first"
+                return f"{said}split {ends[whole][0]}.{pair[whole].name} first"
+        return ""
+
     @staticmethod
     def _siblings(tree: Tree, first: str, second: str) -> tuple[Loop, Loop] | str:
         """The two loops to fuse, the earlier one first, or why there are none."""
@@ -638,6 +857,12 @@ def outline(tree: Tree) -> str:
 
 def _inside(loop: Loop) -> set[str]:
     return {leaf.statement for leaf, _, _ in trees.leaves((loop,))}
+
+
+def _cuts(leaf: Leaf, loop: Loop) -> list[tuple[int, bool]]:
+    """How a loop was cut out of others: the divisors in its value, and which leave remainders."""
+    atoms = [atom for atom, _ in leaf.time[loop.name].terms if isinstance(atom, Quotient)]
+    return sorted((atom.divisor, atom.remainder) for atom in atoms)
 
 
 def _whole(name: str, value: object) -> int:

@@ -363,3 +363,8 @@ def test_instances_come_in_the_new_order() -> None:
     ]  # fmt: skip
     with pytest.raises(ValueError, match="6 iterations; limit=5"):
         nest.instances(5)
+
+
+def test_the_definition_refuses_a_large_nest_in_its_own_words() -> None:
+    with pytest.raises(ValueError, match=r"8,000 iterations; brute\(\) tries the pairs of 4,096"):
+        Nest(dict.fromkeys("ijk", 20), "C[i,j] += A[i,k]*B[k,j]").brute()

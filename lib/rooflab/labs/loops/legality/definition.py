@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops.legality.points import few, iterations, time_of, touched, unordered
+from rooflab.labs.loops.legality.points import count, iterations, time_of, touched, unordered
 from rooflab.labs.loops.legality.verdict import LEGAL, REORDERED, Verdict, broken, kind_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,11 @@ MOST = 4096  # iterations: pairs grow with the square
 
 def brute(nest: Nest, reassociate: bool) -> Verdict:
     """Try all pairs of iterations in their original order."""
-    few(nest, MOST)
+    if count(nest) > MOST:
+        raise ValueError(
+            f"the nest has {count(nest):,} iterations; brute() tries the pairs of {MOST:,} at "
+            "most. check() decides larger nests"
+        )
     runs = []
     for one in nest.statements:
         for values in iterations(nest, one.name):

@@ -16,7 +16,14 @@ from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.statement import Access, Statement
 from rooflab.labs.loops.language.tree import Tree
 from rooflab.labs.loops.legality.points import MARKS, touched
-from rooflab.labs.loops.legality.verdict import LEGAL, REORDERED, Iteration, Verdict, broken, kind_of
+from rooflab.labs.loops.legality.verdict import (
+    LEGAL,
+    REORDERED,
+    Iteration,
+    Verdict,
+    broken,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

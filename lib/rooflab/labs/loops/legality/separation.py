@@ -32,8 +32,15 @@ from rooflab.labs.loops.language.tree import Leaf, Loop
 from rooflab.labs.loops.legality.enumeration import listed
 from rooflab.labs.loops.legality.points import MARKS, count, touched
 from rooflab.labs.loops.legality.verdict import (
-    LEGAL, REORDERED, Cell, Iteration, Verdict, broken, kept_in_vector, kind_of,
-)  # fmt: skip
+    LEGAL,
+    REORDERED,
+    Cell,
+    Iteration,
+    Verdict,
+    broken,
+    kept_in_vector,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
