@@ -382,7 +382,9 @@ def _tells_apart(subscript: Affine, loops: set[str]) -> bool:
 
     A sum of two of them, or a quotient, is the same number in several turns.
     """
-    inside = {name for a, _ in subscript.terms if not isinstance(a, str) for name in a.inner.names()}
+    inside = {
+        name for a, _ in subscript.terms if not isinstance(a, str) for name in a.inner.names()
+    }
     return len(loops & set(subscript.names())) <= 1 and not loops & inside
 
 
