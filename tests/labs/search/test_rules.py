@@ -17,7 +17,11 @@ NUMBERS = S.matrix("N", 3, 3, "int32")
 
 
 def rewritten(rule: str, expression: Expression) -> list[Expression]:
-    """What ``rule`` says that the whole ``expression`` may be replaced by."""
+    """What a rule of the course says that the whole ``expression`` may be replaced by."""
+    return rewritten_by(S.rules()[rule], expression)
+
+
+def rewritten_by(rule: S.Rule, expression: Expression) -> list[Expression]:
     graph = EGraph()
     terms = {graph.add(one): one for one in expression.subterms()}
     root = graph.add(expression)
@@ -26,7 +30,7 @@ def rewritten(rule: str, expression: Expression) -> list[Expression]:
         return make(term.op, *map(built, term.args)) if isinstance(term, Plan) else terms[term]
 
     (node,) = graph.nodes(root)
-    return [built(term) for term in S.rules()[rule].terms(graph, root, node)]
+    return [built(term) for term in rule.terms(graph, root, node)]
 
 
 #: What each rule makes of something that it fits.
@@ -108,6 +112,10 @@ def test_functions_go_through_transposes() -> None:
         "s * (A @ B) = (s * A) @ (s * B)",
         "(s * A) / t -> (t / s) * A",
         "A + A -> 3 * A",
+        "relu(s * A) = s * relu(A)",
+        "max(s * A, s * B) = s * max(A, B)",
+        "s * (A / s) -> A",
+        "A / s + B / s = (A + B) / s",
     ],
 )
 def test_what_is_not_true_is_refused(wrong: str) -> None:
@@ -132,6 +140,28 @@ def test_what_is_not_true_is_refused(wrong: str) -> None:
 def test_what_is_no_rule_is_refused(text: object, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         S.rule(text)
+
+
+def test_what_is_not_true_of_integers_may_be_true_of_floats() -> None:
+    assert S.rule("s * (A / s) -> A", only="float").only == "float"
+    assert rewritten_by(S.rule("A / 2 -> 0.5 * A"), A / 2) == [0.5 * A]
+    assert rewritten_by(S.rule("A / 2 -> 0.5 * A"), NUMBERS / 2) == []
+    with pytest.raises(ValueError, match=r"is not true of fp64, which has no shift"):
+        S.rule("2 * A -> A << 1")
+    with pytest.raises(ValueError, match=r"is not true of int32, which has no relu"):
+        S.rule("max(A, A) -> relu(A) + A - relu(A)")
+
+
+@pytest.mark.parametrize("wrong", ["s * A -> (s / 0) * A", "s * A -> (s / (2 - 2)) * A"])
+def test_a_rule_that_divides_by_zero_says_nothing(wrong: str) -> None:
+    with pytest.raises(ValueError, match="says nothing of any number"):
+        S.rule(wrong)
+
+
+def test_a_number_that_a_rule_would_divide_by_zero_for_is_left_alone() -> None:
+    mine = S.rule("s * A -> ((s * (s - 1)) * A) / (s - 1)", only="float")
+    assert rewritten_by(mine, 3 * A) == [(6 * A) / 2]
+    assert rewritten_by(mine, 1 * A) == []
 
 
 def test_a_rule_is_for_known_numbers() -> None:

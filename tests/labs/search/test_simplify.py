@@ -248,3 +248,15 @@ def test_a_shared_product_is_not_torn_apart() -> None:
     assert S.total(shared, "flops") == 2 * n**3 + 4 * n**2 * m + n * m
     assert S.total(torn, "flops") == 8 * n**2 * m + n * m > S.total(shared, "flops")
     assert S.simplify(shared, "associate", "flops").after == shared
+
+
+def test_a_row_or_column_that_is_repeated_stays_a_sum() -> None:
+    a, c = S.matrix("A", 4, 8, "fp64"), S.matrix("C", 8, 2, "fp64")
+    for added in (S.vector("b", 4, "fp64"), S.matrix("r", 1, 8, "fp64")):
+        whole = (a + added) @ c
+        found = S.simplify(whole, cost="flops")
+        arrays = arrays_for(whole)
+        np.testing.assert_allclose(found.after.value(arrays), whole.value(arrays))
+        assert all(one.shape == whole.shape for one in S.greedy(whole))
+    with pytest.raises(ValueError, match=r"A \+ b repeats a row or a column"):
+        S.egglog((a + S.vector("b", 4, "fp64")) @ c)

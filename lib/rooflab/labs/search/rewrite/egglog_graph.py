@@ -61,7 +61,8 @@ def egglog(
     ModuleNotFoundError
         If egglog is not installed.
     TypeError, ValueError
-        If a rule is unknown or is no pattern, or the expression has a fused pass or a ``gemm``.
+        If a rule is unknown or is no pattern, or the expression has a fused pass or a ``gemm``,
+        or element-wise operations on matrices of different shapes.
 
     Examples
     --------
@@ -75,6 +76,9 @@ def egglog(
         routine = isinstance(one.op, Product) and one.op != Product()
         if routine or (isinstance(one.op, Map) and len(one.op.functions) > 1):
             raise ValueError(f"expression: {one} is one routine of ours; egglog takes single steps")
+        if isinstance(one.op, Map) and len({arg.form for arg in one.args}) > 1:
+            # Its rules know no shapes, and would multiply by a row that is only repeated.
+            raise ValueError(f"expression: {one} repeats a row or a column; egglog takes no shapes")
     language, kind = _language(), expression.dtype.kind
     found = [one for one in _patterns(rules) if one.only in ("", kind)]
     rewrites = [one for rule in found for one in language.rewrites(rule, kind)]

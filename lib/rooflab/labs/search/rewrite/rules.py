@@ -8,23 +8,28 @@ refused. What a pattern cannot say, such as "any two passes over elements", is a
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from rooflab.count.dtypes import as_dtype
 from rooflab.count.elementwise import ARITY
 from rooflab.count.validation import unknown
 from rooflab.labs.search.rewrite.egraph import EGraph, Node, Plan, Term
 from rooflab.labs.search.rewrite.expression import (
+    ON_INTEGERS,
     Expression,
+    Form,
     Function,
     Map,
     Op,
     Product,
     Transpose,
+    infer,
     make,
     matrix,
 )
@@ -187,8 +192,13 @@ class Rule:
 
     def terms(self, graph: EGraph, number: int, node: Node) -> Iterator[Term]:
         """Terms that equal ``node`` of class ``number``, where the rule holds for its numbers."""
-        if self.only in ("", graph.form(number).dtype.kind):
-            yield from self.rewrites(graph, number, node)
+        form = graph.form(number)
+        if self.only not in ("", form.dtype.kind):
+            return
+        for term in self.rewrites(graph, number, node):
+            # A row that was repeated for a sum has no product, and no shape of the sum's.
+            if _form(graph, term) == form:
+                yield term
 
 
 def rule(says: str, name: str = "", only: str = "") -> Rule:
@@ -233,7 +243,7 @@ def rule(says: str, name: str = "", only: str = "") -> Rule:
             raise ValueError(f"rule: the left of {says!r} is a lone letter and fits everything")
         if extra := _names(right) - _names(left):
             raise ValueError(f"rule: {says!r} does not say what {min(extra)} is")
-    _require_truth(says, *sides[0], "fp64" if only != "int" else "int32")
+    _require_truth(says, sides, only)
 
     def rewrites(graph: EGraph, _: int, node: Node) -> Iterator[Term]:
         for left, right in sides:
@@ -261,35 +271,126 @@ def _sides(says: str) -> tuple[tuple[Pattern, Pattern], ...]:
     return ((left, right), (right, left)) if both else ((left, right),)
 
 
+def _form(graph: EGraph, term: Term) -> Form | None:
+    """Shape and format of a term, or None where its parts do not fit each other."""
+    if isinstance(term, int):
+        return graph.form(term)
+    args = [_form(graph, arg) for arg in term.args]
+    known = [arg for arg in args if arg is not None]
+    try:
+        return infer(term.op, known) if len(known) == len(args) else None
+    except ValueError:
+        return None
+
+
 def _exists(term: Term, kind: str) -> bool:
     """Whether numbers of this kind can say it: there is no half of an integer."""
-    if isinstance(term, int) or kind == "float":
+    if isinstance(term, int):
         return True
     functions = term.op.functions if isinstance(term.op, Map) else ()
-    whole = all(one.number is None or one.number == int(one.number) for one in functions)
+    whole = all(_possible(one.name, one.number, kind) for one in functions)
     return whole and all(_exists(arg, kind) for arg in term.args)
 
 
-def _require_truth(says: str, left: Pattern, right: Pattern, dtype: str) -> None:
-    """Raise ValueError where the two sides differ on random matrices."""
+def _possible(function: str, number: float | None, kind: str) -> bool:
+    """Whether a function can take a number, of this kind: nothing is divided by 0."""
+    if number is None:
+        return True
+    least = 0.0 if function == "shift" else -math.inf
+    if not least <= number < math.inf or (function == "div" and not number):
+        return False
+    return kind == "float" or number == int(number)
+
+
+# Whether a rule is true.
+
+DRAWS = 64  # of the numbers in a rule, each out of
+_TRIED = (-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 6.0)
+_FORMATS = {"": ("fp64", "int32"), "float": ("fp64",), "int": ("int32",)}
+
+
+def _require_truth(says: str, sides: Sequence[tuple[Pattern, Pattern]], only: str) -> None:
+    """Raise ValueError where the two sides differ on random matrices.
+
+    A format that has not the functions on the left never meets the rule. Numbers that it cannot
+    say, such as half of an integer, are left out.
+    """
     import numpy as np
 
-    rng, size = np.random.default_rng(0), 3
-    letters = sorted(_names(left))
-    numbers = {name: float(2 + at) for at, name in enumerate(letters) if name.islower()}
-    arrays = {
-        name: rng.integers(-9, 9, (size, size)).astype("int32" if dtype == "int32" else "float64")
-        for name in letters if name.isupper()
-    }  # fmt: skip
-    of = {name: matrix(name, size, size, dtype) for name in arrays}
-    one, other = (_filled(side, of, numbers).value(arrays) for side in (left, right))
-    differs = np.argwhere(~np.isclose(one, other, equal_nan=True))
+    left, right = sides[0]
+    rng = np.random.default_rng(0)
+    letters = [name for name in sorted(_names(left)) if name.islower()]
+    drawn = rng.choice(_TRIED, (DRAWS if letters else 1, len(letters))).tolist()
+    draws = [dict(zip(letters, numbers)) for numbers in drawn]
+    tried = 0
+    for dtype in _FORMATS[only]:
+        kind = as_dtype("dtype", dtype).kind
+        for one, other in sides:
+            if not _lacking(one, kind) and (lacking := _lacking(other, kind)):
+                raise ValueError(f"rule: {says} is not true of {dtype}, which has no {lacking}")
+        if _lacking(left, kind):
+            continue
+        matrices = {
+            name: rng.integers(-9, 9, (SIDE, SIDE)).astype(_NUMPY[dtype])
+            for name in sorted(_names(left)) if name.isupper()
+        }  # fmt: skip
+        for numbers in draws:
+            if _sayable(left, numbers, kind) and _sayable(right, numbers, kind):
+                _require_equal(says, left, right, matrices, numbers, dtype)
+                tried += 1
+    if not tried:
+        raise ValueError(f"rule: {says} says nothing of any number that was tried")
+
+
+SIDE = 3  # of the matrices that a rule is tried on
+_NUMPY = {"fp64": "float64", "int32": "int32"}
+
+
+def _require_equal(
+    says: str, left: Pattern, right: Pattern, matrices: Mapping[str, Any], numbers: Bound,
+    dtype: str,
+) -> None:  # fmt: skip
+    import numpy as np
+
+    of = {name: matrix(name, SIDE, SIDE, dtype) for name in matrices}
+    with np.errstate(all="ignore"):  # what has no value has none on both sides
+        one, other = (_filled(side, of, numbers).value(matrices) for side in (left, right))
+        differs = np.argwhere(~np.isclose(one, other, equal_nan=True))
     if len(differs):
         row, column = (int(at) for at in differs[0])
+        given = ", ".join([dtype, *(f"{name} = {value:g}" for name, value in numbers.items())])
         raise ValueError(
             f"rule: {says} is not true: element ({row}, {column}) of random matrices is "
-            f"{one[row, column]:g} on the left and {other[row, column]:g} on the right"
+            f"{one[row, column]:g} on the left and {other[row, column]:g} on the right ({given})"
         )
+
+
+def _lacking(pattern: Pattern, kind: str) -> str:
+    """A function in a pattern that numbers of this kind do not have, or ""."""
+    if isinstance(pattern, str):
+        return ""
+    if isinstance(pattern, Scaled):
+        names, args = [pattern.function], [pattern.arg]
+    else:
+        functions = pattern.op.functions if isinstance(pattern.op, Map) else ()
+        names, args = [one.name for one in functions], [*pattern.args]
+    for name in names:
+        if name not in ON_INTEGERS if kind == "int" else name == "shift":
+            return name
+    return next(filter(None, (_lacking(arg, kind) for arg in args)), "")
+
+
+def _sayable(pattern: Pattern, numbers: Bound, kind: str) -> bool:
+    """Whether every number in a pattern exists, and is one of this kind."""
+    if isinstance(pattern, str):
+        return True
+    if isinstance(pattern, Apply):
+        return all(_sayable(arg, numbers, kind) for arg in pattern.args)
+    try:
+        number = _number(pattern.number, numbers)
+    except ZeroDivisionError:
+        return False
+    return _possible(pattern.function, number, kind) and _sayable(pattern.arg, numbers, kind)
 
 
 def _filled(pattern: Pattern, of: Mapping[str, Expression], numbers: Bound) -> Expression:
