@@ -20,7 +20,7 @@
 # - **decide** whether an order of loops is legal, and **prove** that one is not,
 # - **repair** a nest of loops that may not be tiled as it stands,
 # - **write** a schedule that fills a vector unit,
-# - **judge** two claims about loops that are called the same,
+# - **judge** a claim that two programs are the same,
 # - after the *Deeper* parts: **find** how many sums a core wants to have under way.
 #
 # It takes about 60 minutes, with the *Deeper* parts 80; a lecture shows some of it in 25. You need
@@ -71,7 +71,7 @@ rl.show.say(rl.conclude("08-orders", orders, here), after=first)
 # j] stays the same. It runs along a row of A, and down a column of B.
 #
 # There is a second effect. A vector unit works on several neighbours at a time, and only with j
-# innermost are all of them neighbours. A third one comes at the end of the lesson.
+# innermost are all of them neighbours. A third one comes later.
 #
 # </details>
 #
@@ -103,8 +103,15 @@ rl.check("08-innermost", innermost)
 
 # %% [markdown] tags=["core"]
 # Your function can do more than the product. Take n images of h rows and w columns, with c colours
-# for each dot. They can be stored as `nchw`, colour by colour, or as `nhwc`, dot by dot. The
-# statement is the same, and another loop is the best one for the inside.
+# (*channels*) for each dot, and add the channels up with weights:
+#
+# ```
+# O[n, h, w] += I[n, c, h, w] * W[c]
+# ```
+#
+# Stored as `nchw`, colour by colour, w is best for the inside. Stored as `nhwc`, dot by dot, it is c.
+# Try `innermost(["nchw", "c", "nhw"], 4, 64)`. To store an array in another way interchanges no
+# loops.
 #
 # ## Another statement, and it breaks
 #
@@ -130,12 +137,13 @@ print("columns first:", swapped.run("python", A=start)["A"][3])
 # %% [markdown] tags=["core"]
 # Nothing warned you, and the numbers are wrong. Why here, and not with the product?
 #
-# Some words for it. An **iteration** is one run of the statement, written S(i, j). The iteration
-# S(1, 1) writes A[1, 1]. The iteration S(2, 0) reads it. So there is a **dependence**: S(1, 1) must
-# run first. Row by row it does. Column by column, the whole column 0 comes before column 1, so S(2,
-# 0) runs first and reads the old number. An order is **legal** if for each dependence the iteration
-# that must run first does. The course asks that of every pair that touches the same number, if one
-# of the two writes it:
+# An **iteration** is one run of the statement, written S(i, j). The iteration S(1, 1) writes A[1, 1].
+# The iteration S(2, 0) reads it. So there is a **dependence**: S(1, 1) must run first. Row by row it
+# does. Column by column, the whole column 0 comes before column 1, so S(2, 0) runs first and reads
+# the old number. An order is **legal** if, for each dependence, the iteration that must run first
+# still runs first. The course asks that of every pair that touches the same number, if one of the
+# two writes it. One thing it forgives, unless you ask it not to: a sum whose terms come in another
+# order.
 
 # %% tags=["core", "nbval-check-output"]
 swapped.check()
@@ -165,9 +173,10 @@ rl.loops.space(stencil)
 #
 # <details><summary><b>B</b> Additions may be done in any order.</summary>
 #
-# Not with rounding: in `fp32`, (a + b) + c and a + (b + c) can differ in the last digits. So they can
-# if k runs backwards. A strict check says no to that: `check(reassociate=False)`. Without these words
-# it forgives sums that come in another order, and nothing else.
+# Not with rounding: in `fp32`, (a + b) + c and a + (b + c) can differ in the last digits. A sum over
+# k that runs backwards can differ, too. A strict check refuses it: `check(reassociate=False)`.
+# Without these words it forgives another order of a sum, a product, a maximum or a minimum, and
+# nothing else.
 #
 # </details>
 #
@@ -186,11 +195,10 @@ rl.loops.space(stencil)
 #
 # ## Distances
 #
-# Nobody wants to test millions of pairs. In many programs a dependence looks the same everywhere.
-# In the stencil it goes from (i, j) to (i + 1, j − 1): its **distance** is (1, −1). In the product
-# it goes from each k to the next, and its distance is (0, 0, 1). A distance in the original order
-# always begins, after any zeros, with a positive number: the outermost of the loops in which the
-# two iterations differ has moved on.
+# In many programs a dependence looks the same everywhere. In the stencil it goes from (i, j) to
+# (i + 1, j − 1): its **distance** is (1, −1). In the product it goes from each k to the next, and its
+# distance is (0, 0, 1). A distance in the original order always begins, after any zeros, with a
+# positive number: the outermost of the loops in which the two iterations differ has moved on.
 #
 # Change the order of the loops, and the numbers of the distance change places in the same way. Here
 # (1, −1) becomes (−1, 1). It begins with a negative number, so the iteration that has to wait runs
@@ -265,6 +273,9 @@ print(leaning.tile({"i": 2, "j": 2}).check())
 print(leaning.interchange("i", "j").code())
 
 # %% [markdown] tags=["core"]
+# *For these extents*: the check speaks of loops of these lengths only. A distance speaks of all
+# lengths.
+#
 # ### Exercise 4 · How much it has to lean
 #
 # Each dependence of a nest of two loops has a distance (d, e). With a skew by `f`, j' = j + f · i, it
@@ -300,7 +311,7 @@ rl.check("08-skew", least_skew)
 # ```
 #
 # It also says what it is good for: threads with neighbouring numbers t then touch neighbours in
-# memory. On trial: both sentences. Print the first few iterations of each program, if you like.
+# memory. On trial: both sentences.
 #
 # ### Exercise 5 · The same?
 #
@@ -310,8 +321,8 @@ rl.check("08-skew", least_skew)
 #    backwards"`;
 # 2. whether it is `"legal"` or `"illegal"` in place of the two loops if S(i, j) is
 #    `C[i, j] = A[i, j] + B[i, j]`;
-# 3. the same if S(i, j) is `A[i, j] = A[i-1, j+1] * 0.5`, with a row more above and a column more
-#    beside;
+# 3. the same if S(i, j) is `A[i, j] = A[i-1, j+1] * 0.5`, where A has one more row above and one more
+#    column on the right, so that every read exists;
 # 4. how far apart in memory are the numbers C[i, j] of t and t + 1, most of the time, if C has 10
 #    rows of 10: `"1 number"`, `"10 numbers"` or `"11 numbers"`.
 
@@ -361,14 +372,15 @@ rl.check("08-claim-same", verdict)
 #
 # </details>
 #
-# In some tools the author vouches for the order, as here. Others test the dependences as you just
-# did, and others again offer only steps that cannot break anything. Lesson 09 has a map of them.
+# Other tools test the dependences, as you just did, or offer only steps that cannot break anything.
+# Lesson 09 has a map of them.
 #
 # ## Lanes
 #
 # A vector unit does the same operation on several numbers at a time. Each of its places is a
-# **lane**: with 8 lanes, most cores of today do eight multiply-adds in one instruction. Eight turns
-# of a loop can become lanes if there is no dependence among them. Take the sum over k, then take j:
+# **lane**: with 8 lanes of `fp32`, as in AVX2, a core does eight multiply-adds in one instruction.
+# Others have 4 lanes, or 16. Eight turns of a loop can become lanes if none of them reads what
+# another of the eight writes. Take the sum over k, then take j:
 
 # %% tags=["core", "nbval-check-output"]
 print(textbook.split("k", 8).vectorize("ki").check())
@@ -386,9 +398,10 @@ print(textbook.split("j", 8).reorder("i", "jo", "k", "ji").vectorize("ji").check
 #
 # Steps such as `split`, `reorder` and `vectorize`, one after the other, are a **schedule**. Write one
 # for the product, and return the nest that comes of it. `nest` is a nest like `textbook`, in `fp32`
-# and of other sizes. The schedule must be legal, and its innermost loop must be a vector of 8 lanes.
-# Then it is simulated with a first cache of 4 KiB in lines of 64 bytes. Below this cache it may move
-# at most 1.5 times as many bytes as ours. The order above moves more.
+# and of other sizes. The schedule must be legal. Its innermost loop must be a vector of 8 lanes, or of
+# 16, 24 or 32, which are cut into eights. Then it is simulated with a first cache of 4 KiB in lines
+# of 64 bytes. Below this cache it may move at most 1.5 times as many bytes as ours. The order above
+# moves more.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-vectorise"}
@@ -435,9 +448,9 @@ rl.live.roofline(
 # All of these points lie one above the other: the same multiply-adds, on the same operands, counted
 # once. Nothing but the way in which the loops run has lifted them.
 #
-# Compare one row with the order ikj, in the two tables. If the compiler has used lanes for ikj,
-# both have them. But one row adds to the same eight sums again and again, and each time it has to
-# wait. With j innermost, the next eight sums are others.
+# Compare one row with the order ikj. If the compiler has used lanes for ikj, both have them. But one
+# row adds to the same eight sums again and again, and each time it has to wait. With j innermost,
+# the next eight sums are others.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: what a core is like inside
@@ -481,8 +494,8 @@ rl.check("08-inside", inside)
 # ```
 #
 # A tile would do several sweeps over some of the cells while they are near. As it stands, no such
-# tile is legal: a cell reads two to the right, and there the sweep before must have been. A skew
-# helps: `skew("x", by="t", factor=f)` lets x' be x + f · t.
+# tile is legal: a cell reads its neighbour two to the right, which must already have had the sweep
+# before. A skew helps: `skew("x", by="t", factor=f)` lets x' be x + f · t.
 #
 # ### Exercise 8 · Tiles on a slant
 #
@@ -508,6 +521,7 @@ rl.check("08-stencil-tiles", slanted)
 # - **Decide** by distances: put in the new order, each of them has to begin, after any zeros, with a
 #   positive number. One pair of iterations **proves** that an order is wrong.
 # - **Repair** with a skew what may not be tiled.
+# - **Judge** whether two programs are the same by the order of their iterations.
 # - **Write** a schedule that fills the lanes, and keeps several sums under way.
 # - And if you went deeper: **find** latency and units of a core from its rates.
 #
