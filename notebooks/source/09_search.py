@@ -36,14 +36,15 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## Too many to try
 #
-# In lesson 08 you wrote a **schedule**: the loops of a nest, split, reordered and marked. You tested
-# whether it is legal, and how fast it is. Which schedule is the fastest? Try all of them, one could
-# say. How many are there?
+# In lesson 08 you wrote a **schedule**: the loops of a nest, split, reordered and marked. You
+# tested whether it is legal, and how fast it is. Which schedule is the fastest? Try all of them,
+# one could say. How many are there?
 #
 # Take three loops, and split each of them in two. The six loops that come out can stand in 6! = 720
-# orders. But an inner loop has to stand inside its outer one, so of every two orders that differ in
-# such a pair, one is left. There are three pairs. That leaves 720/2³ = 90 orders. And each loop has a
-# tile size to choose:
+# orders. We count only orders in which every inner loop stands inside its outer one, for otherwise
+# its turns would no longer be a tile. So of every two orders that differ in such a pair, one is
+# left. There are three pairs. That leaves 720/2³ = 90 orders. And each loop has a tile size to
+# choose:
 
 # %% tags=["core", "nbval-check-output"]
 N = 384
@@ -59,9 +60,9 @@ print(f"at ten of them a second: {count / 10 / 3600:.1f} hours")
 # ### Exercise 1 · How many schedules?
 #
 # `extents` are the lengths of the loops. Each loop is either left whole, or split in two by a tile
-# size. A tile size divides the length, is larger than 1 and smaller than the length. The loops may
-# stand in any order in which every inner loop is somewhere inside its outer one. Return how many
-# schedules there are.
+# size. A tile size divides the length, is larger than 1 and smaller than the length. Count any
+# order in which every inner loop is somewhere inside its outer one. Return how many schedules there
+# are.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-count"}
@@ -84,19 +85,19 @@ rl.check("09-count", schedules)
 # %% [markdown] tags=["core"]
 # ## A machine that tries
 #
-# So let the machine choose what to try. A **search** begins with the loops as written. It knows some
-# *moves*. A move takes one schedule and makes others of it: it puts a tile into registers, a tile into
-# a cache, swaps two loops, copies an operand into the order in which it is read. Each *round* does four
-# things:
+# So let the machine choose what to try. A **search** begins with the loops as written. It knows
+# some *moves*. A move takes one schedule and makes others of it: it puts a tile into registers, a
+# tile into a cache, swaps two loops, copies an operand into the order in which it is read. Each
+# *round* does four things:
 #
 # 1. it applies all moves to the best schedules so far,
 # 2. **predicts** the time of what comes out, from bytes and roofs,
 # 3. tests the most promising for legality, compiles and **measures** them, copies included,
 # 4. goes on from the fastest, four of them here.
 #
-# It ends when the time is up, or after two rounds without a gain. The next cell gives it ten seconds, on
-# one core. **By what factor will the best schedule be faster
-# than the three loops as written?** Guess.
+# It ends when the time is up, or after two rounds without a gain. The next cell gives it ten
+# seconds, on one core. **By what factor will the best schedule be faster than the three loops as
+# written?** Guess.
 
 # %% tags=["core"]
 found = rl.search.search(N, seconds=10)
@@ -111,11 +112,12 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 
 # %% [markdown] tags=["core"]
 # Its moves are those of lessons 07 and 08. Nobody told it which of them to make, in which order and
-# with which sizes. Pull the slider to see the candidates in the order in which they were measured. The
-# line joins those that were each the fastest so far. How many steps does it take to the top, and what
-# did each of them change? A move is not a small step: a whole tile in registers is a single one. In the
-# name of a schedule the loops stand from outside to inside, and the brackets hold the tile in registers.
-# Then choose *L1* in place of *memory*: which moves bring a point to the right?
+# with which sizes. Pull the slider to see the candidates in the order in which they were measured.
+# The line joins those that were each the fastest so far. How many steps does it take to the top,
+# and what did each of them change? A move is not a small step: a whole tile in registers is a
+# single one. In the name of a schedule the loops stand from outside to inside, and the brackets
+# hold the tile in registers. Then choose *L1* in place of *memory*: which moves bring a point to
+# the right?
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -123,17 +125,18 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 # %% [markdown] tags=["core"]
 # ## Predict to sort out, measure to decide
 #
-# Why does it predict at all? A prediction takes a few milliseconds. A measurement takes many times as
-# long, as its schedule has to be compiled first. And why does it measure, if it can predict? In the
-# picture, switch to *prediction*. If predictions were perfect, all points would lie on one line.
+# Why does it predict at all? A prediction takes a few milliseconds. A measurement takes many times
+# as long, as its schedule has to be compiled first. And why does it measure, if it can predict? In
+# the picture, switch to *prediction*. If predictions were perfect, all points would lie on one
+# line.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("09-predicted", found), after=first)
 
 # %% [markdown] tags=["core"]
-# Here is what a count of bytes does not see. In each of these four schedules a tile of sums stays in
-# registers while k runs: 16 columns of C, and 1, 4, 8 or 64 rows. The more rows, the more often a number
-# of B is used while it is there. By bytes alone, 64 rows are best.
+# Here is what a count of bytes does not see. In each of these four schedules a tile of sums is
+# meant to stay in registers while k runs: 16 columns of C, and 1, 4, 8 or 64 rows. The more rows,
+# the more often a number of B is used while it is there. By bytes alone, 64 rows are best.
 
 # %% tags=["core"]
 textbook = rl.loops.Nest({"i": N, "j": N, "k": N}, "C[i, j] += A[i, k] * B[k, j]")
@@ -144,22 +147,23 @@ for count in (1, 4, 8, 64):
 rl.conclude("09-rows", rows, here)
 
 # %% [markdown] tags=["core"]
-# With few sums, each multiply-add waits for the one before it in its sum. With too many, the sums do
-# not fit the registers: some of them go to the cache and come back, which is called *spilling*. A count
-# of bytes sees neither, so the search has a rule for each. Those who write libraries know both, and
-# choose the tile by hand.
+# With few sums, each multiply-add waits for the one before it in its sum. With too many, the sums
+# do not fit the registers: some of them go to the cache and come back, which is called *spilling*.
+# A count of bytes sees neither, so the search has a rule for each. Those who write libraries know
+# both, and choose the tile by hand.
 #
 # ### Exercise 2 · A tile in registers
 #
 # A processor has `registers` vector registers of `lanes` numbers. It has `units` vector units. In
-# every cycle each of them begins a multiply-add of vectors, and its result is there `latency` cycles
-# later. A tile of rows × vectors sums stays in registers. In each step of k, its `vectors` vectors of
-# B are loaded, each into a register. Then one number of A after another is loaded into all lanes
-# of one more register, and every sum of its row gets a multiply-add.
+# every cycle each of them begins a multiply-add of vectors, and its result is there `latency`
+# cycles later. A tile of rows × vectors registers, each a vector of sums, stays there. In each step
+# of k, its `vectors` vectors of B are loaded, each into a register. Then one number of A after
+# another is loaded into all lanes of one more register, and every vector of sums of its row gets a
+# multiply-add.
 #
-# Which tile fits, has enough sums to keep all units busy, and needs the fewest loads for each
-# multiply-add? Little's law of lesson 06 tells how many sums are enough. Return (1) its rows, (2) its
-# columns, in numbers. In each case one tile is best.
+# Which tile fits, has enough vectors of sums to keep all units busy, and needs the fewest loads for
+# each multiply-add? Little's law tells how many are enough. Return (1) its rows, (2) its columns,
+# in numbers. In each case one tile is best.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-register-tile"}
@@ -183,15 +187,17 @@ rl.check("09-register-tile", register_tile)
 #
 # A search that keeps several schedules from round to round is a **beam search**. How many it keeps
 # is the **width** of the beam. With width 1 it is *greedy*: it always goes on from the fastest one
-# alone. Then it misses everything that begins with a step that does not pay by itself.
+# alone. So it can miss what begins with a step that pays less than another one at first, or not at
+# all.
 #
 # ### Exercise 3 · Write the beam
 #
 # `children` says which schedules can be made of each schedule in one step, and `seconds` how long
-# each of them takes. All times are different. Begin with `start`, and time it. In a round, time all
-# children of the kept schedules that have not been timed yet. Of the kept and the new ones, keep the
-# `width` fastest. Stop when there is nothing new to time. Return (1) the fastest schedule that was
-# found, (2) how many schedules were timed.
+# each of them takes. Both are dictionaries: `children["tile 1"]` is a list of names, empty at an
+# end, and `seconds["tile 1"]` a number. All times are different. Begin with `start`, and time it.
+# In a round, time all children of the kept schedules that have not been timed yet. Of the kept and
+# the new ones, keep the `width` fastest. Stop when there is nothing new to time. Return (1) the
+# fastest schedule that was found, (2) how many schedules were timed.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-beam"}
@@ -212,10 +218,10 @@ def beam(children, seconds, start, width):
 rl.check("09-beam", beam)
 
 # %% [markdown] tags=["core"]
-# To see the width at work without the noise of a clock, let the simulator of lesson 07 decide. The next
-# cell searches a product of N = 48 for the fewest bytes that a cache of 4 KiB moves. The prediction is
-# the same simulation, so no schedule is left out for a wrong one. Which tiles fit the registers still
-# depends on your processor.
+# To see the width at work without the noise of a clock, let the simulator of lesson 07 decide. The
+# next cell searches a product of N = 48 for the fewest bytes that a cache of 4 KiB moves. The
+# prediction is the same simulation, so no schedule is left out for a wrong one. Which tiles fit the
+# registers still depends on your processor.
 
 # %% tags=["core"]
 cache = rl.cache.Cache("L1", 4096)
@@ -234,8 +240,8 @@ rl.conclude("09-widths", widths)
 # ### Exercise 4 · How wide does it have to be?
 #
 # The data are those of exercise 3, and so is the search. Return the least width with which it finds
-# the fastest of all schedules in `seconds`. All of them can be reached from `start`. Your `beam` may
-# help.
+# the fastest of all schedules in `seconds`. All of them can be reached from `start`. Your `beam`
+# may help.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-width"}
@@ -258,9 +264,9 @@ rl.check("09-width", least_width)
 #
 # `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
 # cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
-# moves few bytes between the two, and few between the second one and memory. Both are simulated, and
-# each may be at most 1.45 times what ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and
-# `ii` can be cut again.
+# moves few bytes between the two, and few between the second one and memory. Both are simulated,
+# and each may be at most 1.45 times what ours moves. Copies of operands count.
+# `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}
@@ -287,8 +293,8 @@ rl.check("09-tiles", two_caches)
 #
 # <details><summary><b>B</b> at least as fast: a wide beam holds the narrow one.</summary>
 #
-# One round of it does. But new schedules of others can push out the one that would have led on, as in
-# exercise 4. And there are fewer rounds in a minute.
+# In its first round it does. But new schedules of others can push out the one that would have led
+# on, as in exercise 4. And there are fewer rounds in a minute.
 #
 # </details>
 #
@@ -307,11 +313,11 @@ rl.check("09-tiles", two_caches)
 #
 # ## Other things to search
 #
-# Loops are not the only thing with many equal forms. An expression has them, too. Let *v* be a vector, and
-# compute (*AB*)*v*. *A*(*Bv*) is the same in exact arithmetic. A *rewrite rule* says that one form may
-# take the place of another. The obvious way to use rules is greedy: take the first of the list that
-# fits, again and again. Look what that does to 2*a*/2, with the rules 2*x* → *x* shifted left by one
-# bit, (*sx*)/*t* → (*s*/*t*)*x* and 1*x* → *x*:
+# Loops are not the only thing with many equal forms. An expression has them, too. Let *v* be a
+# vector, and compute (*AB*)*v*. *A*(*Bv*) is the same in exact arithmetic. A *rewrite rule* says
+# that one form may take the place of another. The obvious way to use rules is greedy: take the
+# first of the list that fits, again and again. Look what that does to 2*a*/2, with the rules 2*x* →
+# *x* shifted left by one bit, (*sx*)/*t* → (*s*/*t*)*x* and 1*x* → *x*:
 
 # %% tags=["core", "nbval-check-output"]
 a = rl.search.vector("a", 1000, "int32")
@@ -319,28 +325,28 @@ rules = ["shift", "multiply-divide", "once"]
 print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
 
 # %% [markdown] tags=["core"]
-# Two rules fitted. The shift stood first in the list, and now no rule fits any more. With the second
-# rule first, it would have ended at *a*. The second rule takes for granted that 2*a* is no larger than
-# an `int32` can be. Where it is larger, 2*a*/2 is not *a*, and a compiler has to know that it may
-# ignore this.
+# Two rules fitted. The shift stood first in the list, and now no rule fits any more. With the
+# second rule first, it would have ended at *a*. The second rule takes for granted that 2*a* is no
+# larger than an `int32` can be. Where it is larger, 2*a*/2 is not *a*, and a compiler has to know
+# that it may ignore this.
 #
-# An **e-graph** does not replace.
-# It keeps the old expression beside the new one, in a *class* of expressions that are equal. What
-# stands in a class is a *node*: an operation whose arguments are classes, and not single expressions.
-# So a few nodes stand for a great many expressions. When no rule adds anything, the e-graph is
-# *saturated*. Then the cheapest expression is taken out of it. Pull the slider from round to round:
+# An **e-graph** does not replace. It keeps the old expression beside the new one, in a *class* of
+# expressions that are equal. What stands in a class is a *node*: an operation whose arguments are
+# classes, and not single expressions. So a few nodes stand for a great many expressions. When no
+# rule adds anything, the e-graph is *saturated*. Then the cheapest expression is taken out of it.
+# Pull the slider from round to round:
 
 # %% tags=["core"]
 rl.search.growth(2 * a / 2, rules)
 
 # %% [markdown] tags=["core"]
-# ### Exercise 6 · The cheapest term
+# ### Exercise 6 · The cheapest expression
 #
-# `classes` is a saturated e-graph. For each class it lists the nodes in it, each as its own cost and
-# the list of its arguments, which are classes. To compute a class, choose one of its nodes and compute
-# all arguments of it. A class that is needed twice is paid twice, wherever it stands. Some nodes lead
-# back to their own class, and going round in a circle computes nothing. Return the least cost of the
-# class `root`.
+# `classes` is a saturated e-graph, such as `{"p": [[3, ["q", "r"]], [70, []]], ...}`. For each
+# class it lists the nodes in it, each as its own cost and the list of its arguments, which are
+# classes. To compute a class, choose one of its nodes and compute all arguments of it. A class that
+# is needed twice is paid twice, wherever it stands. Some nodes lead back to their own class, and
+# going round in a circle computes nothing. Return the least cost of the class `root`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-extract"}
@@ -369,7 +375,8 @@ rl.search.simplify((A @ B) @ v, cost="flops")
 
 # %% [markdown] tags=["core"]
 # 512 times fewer FLOPs, and nobody touched a loop. (*AB*)*v* is a GEMM and a GEMV, *A*(*Bv*) is two
-# GEMVs. The next cell measures both, on one core. **By what factor is it faster?** Guess.
+# GEMVs. The next cell measures one GEMM and one GEMV on one core, with operands in the cache, and
+# adds up: one of each against two GEMVs. **By what factor is it faster?** Guess.
 
 # %% tags=["core"]
 matrix, vector = rl.gemm(1024, 1024, 1024), rl.gemv(1024, 1024)
@@ -384,17 +391,18 @@ rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
 # %% [markdown] tags=["core"]
 # ## What no search can do
 #
-# A search finds an order of the work. It does not beat the peak. Operands that begin in memory cross
-# from it once at least. If a log says otherwise, the log is wrong. That happens: a clock that was read
-# before the work was done, a result that nobody compared.
+# A search finds an order of the work. It does not beat the peak. Operands that begin in memory must
+# be carried from it at least once. If a log says otherwise, the log is wrong. That happens: a clock
+# that was read before the work was done, a result that nobody compared.
 #
 # ### Exercise 7 · Rows that cannot be true
 #
-# A search for a product of two `n` × `n` matrices left a `log`. Each of its rows is a list: the seconds
-# as measured, the name of a level, and the bytes that a simulator counted from and to that level. The
-# two factors begin in memory. The result is only written, and ends in memory. On its way, everything
-# passes every level. Work and traffic overlap. `peak` is in FLOP/s, and `bandwidths` gives byte/s for
-# each level. Return a list with True for each row that cannot be true, and False for each other row.
+# A search for a product of two `n` × `n` matrices left a `log`. Each of its rows is a list: the
+# seconds as measured, the name of a level, and the bytes that a simulator counted from and to that
+# level. The two factors begin in memory. The result is only written, and ends in memory. On its
+# way, everything passes every level. Work and traffic overlap. `peak` is in FLOP/s, and
+# `bandwidths` gives byte/s for each level. Return a list with True for each row that cannot be
+# true, and False for each other row.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-impossible"}
@@ -414,15 +422,16 @@ rl.check("09-impossible", impossible)
 # %% [markdown] tags=["core"]
 # ## Claim court: the beam on a laptop
 #
-# A talk runs the beam search of a small compiler on the GPU of a laptop. It has 14 cores of 128 lanes,
-# and each lane begins a multiply-add in every cycle, 1.4e9 of them a second. Its memory brings 150e9
-# byte/s. The talk prints 0.023 byte/FLOP for this machine. It shows no time for N = 1024. Suppose that
-# somebody reports 0.3 ms.
+# A talk runs the beam search of a small compiler on the GPU of a laptop. It has 14 cores of 128
+# lanes. Each lane begins a multiply-add in every cycle, at 1.4e9 cycles a second. Its memory brings
+# 150e9 byte/s. The talk prints 0.023 byte/FLOP for this machine. It shows no time for N = 1024.
+# Suppose that somebody reports 0.3 ms.
 #
 # ### Exercise 8 · Could it be?
 #
-# Set `verdict` to (1) the byte/FLOP of the machine: its bandwidth over its peak, (2) the least seconds
-# for a product of two 1024 × 1024 matrices in `fp32`, (3) `"possible"` or `"impossible"` for the 0.3 ms.
+# Set `verdict` to (1) the byte/FLOP of the machine: its bandwidth over its peak, (2) the least
+# seconds for a product of two 1024 × 1024 matrices in `fp32`, (3) `"possible"` or `"impossible"`
+# for the 0.3 ms.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-claim-beam"}
@@ -437,9 +446,10 @@ rl.check("09-claim-beam", verdict)
 # %% [markdown] tags=["core"]
 # ## Three levers
 #
-# The time of a program is its **work**, divided by the **resources** times the **efficiency** with which
-# they are used. Work is the FLOPs that are asked for, and each operand carried once. Resources are cores,
-# lanes and bandwidth. A search over schedules pulls the third lever only. *A*(*Bv*) pulled the first.
+# The time of a program is its **work**, divided by the **resources** times the **efficiency** with
+# which they are used. Work is the FLOPs that are asked for, and each operand carried once.
+# Resources are cores, lanes and bandwidth. A search over schedules pulls the third lever only.
+# *A*(*Bv*) pulled the first.
 #
 # It is said that a program that waits for memory is slow by the *hardware's* fault. But if one pass
 # over a vector does what two passes did, half of the bytes need not be carried at all. That is
@@ -447,9 +457,9 @@ rl.check("09-claim-beam", verdict)
 #
 # ### Vote, or choose for yourself
 #
-# GPT-2 keeps what it computed for earlier tokens, in the KV cache of lesson 05. After 1024 tokens, by the
-# roofs of an A100, it then makes four times as many tokens a second, at less than a hundredth of the
-# FLOP/s. Which lever is that?
+# GPT-2 keeps what it computed for earlier tokens, in the KV cache of lesson 05. After 1024 tokens,
+# in `bf16` and by the roofs of an A100 with its matrix units, it makes four times as many tokens a
+# second as without the cache, at less than a hundredth of the FLOP/s. Which lever is that?
 #
 # <details><summary><b>A</b> None: the FLOP/s fell, so it is slower.</summary>
 #
@@ -471,8 +481,8 @@ rl.check("09-claim-beam", verdict)
 #
 # <details><summary><b>D</b> Work: most of the FLOPs are not needed any more.</summary>
 #
-# **Right.** There is so much less to do that it pays to do it at a lower rate. So compare results in a
-# second, never rates of different work.
+# **Right.** There is so much less to do that it pays to do it at a lower rate. So compare results
+# in a second, never rates of different work.
 #
 # </details>
 
@@ -480,10 +490,12 @@ rl.check("09-claim-beam", verdict)
 # ## Deeper: one description for all operators
 #
 # The search knew nothing of matrices. It was given loops, and a line that says which elements are
-# touched. Much of deep learning can be written so: *data* with a shape, for each of them the index as a
-# sum of loops, and what is done with the numbers. From that alone the package reads what lessons 01 to
-# 04 counted by hand, here in `fp32`. It also names the loop that needs the fewest new cache lines, and so
-# belongs innermost. A loop that the result does not name is summed over.
+# touched. Much of deep learning can be written so: *data* with a shape, for each of them the index
+# as a sum of loops, and what is done with the numbers. From that alone the package reads what
+# lessons 01 to 04 counted by hand, here in `fp32`. It also names the loop whose turns need the
+# fewest new cache lines. By that count alone it would stand innermost; lanes, or a loop of two
+# turns, may decide otherwise. A loop that the result does not name is a reduction: a sum, or for
+# max-pool a maximum.
 
 # %% tags=["deep", "nbval-check-output"]
 ops = rl.search.operators
@@ -496,9 +508,9 @@ for one in (
     print(f"{one.name:17} {intensity:6.3g} FLOP/byte, innermost: {one.innermost}")
 
 # %% [markdown] tags=["deep"]
-# Each of them is a nest of loops, so it can be searched as the product was. Here is a convolution. How
-# far does the search get in five seconds, and which of its moves did the product's best schedule make,
-# too?
+# Each of them is a nest of loops, so it can be searched as the product was. Here is a convolution.
+# How far does the search get in five seconds, and which of its moves did the product's best
+# schedule make, too?
 
 # %% tags=["deep"]
 print(rl.search.search(ops.conv2d(1, 30, 30, 32, 32, 3).nest(), seconds=5, progress=False))
@@ -513,31 +525,33 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # ## Deeper: a map of compilers
 #
 # Real compilers differ in three decisions. Who chooses the schedule: the user, the compiler, or a
-# search? What makes it legal? And what scores it: a clock or a model? Here are some of them by the second
-# question, each with a fact from its own documentation or paper.
+# search? What makes it legal? And what scores it: a clock or a model? Here are some of them by the
+# second question, each with a fact from its source, paper or documentation, or from a run of ours.
 
 # %% tags=["deep"]
 rl.search.compilers(by="legality")
 
 # %% [markdown] tags=["deep"]
-# Maps of this kind are on slides of many talks, and some put names in wrong places. SGLang, which one of
-# them lists beside Halide and TVM, serves language models: it is no compiler of loops. Another slip of
-# that talk: an e-graph is said to find a shortest *path*. What is extracted is one node for each class
-# that is needed. Together they are an expression, and no path.
+# Maps of this kind are on slides of many talks, and some put names in wrong places. SGLang, which
+# one of them lists beside Halide and TVM, serves language models: it is no compiler of loops.
+# Another slip of that talk: an e-graph is said to find a shortest *path*. What is extracted is one
+# node for each class that is needed. Together they are an expression, and no path.
 
 # %% [markdown] tags=["core"]
 # ## What you can do now
 #
-# - **Count** schedules: tile sizes times orders, with every inner loop inside its outer one.
+# - **Count** schedules: tile sizes times orders. We counted those with every inner loop inside its
+#   outer one.
 # - **Choose** a tile for the registers: enough sums to hide the latency, and room for what is
 #   multiplied.
-# - **Write** a beam search: predict to sort out, measure to decide, keep several. **Tile** for each cache.
+# - **Write** a beam search: predict to sort out, measure to decide, keep several. **Tile** for each
+#   cache.
 # - **Extract** the cheapest expression out of all that are equal.
-# - **Judge** a log: nothing beats the peak, and what begins in memory crosses once at least.
+# - **Judge** a log: nothing beats the peak, and what begins in memory is carried at least once.
 # - And if you went deeper: **describe** an operator, and **place** a compiler.
 #
-# So far each operation stood alone. Lesson 10 joins two of them, so that what the first one makes never
-# goes to memory.
+# So far each operation stood alone. Lesson 10 joins two of them, so that what the first one makes
+# never goes to memory.
 
 # %% tags=["core"]
 rl.my_guesses()
