@@ -116,8 +116,8 @@ for _ in range(7):
 # %% [markdown] tags=["core"]
 # ### Exercise 2 · The walk from line 0
 #
-# Every line has 64 bytes. Return how many bytes the walk that begins at line 0 really touches, over
-# and over.
+# Every line has 64 bytes. Return the working set of the walk that begins at line 0, in bytes: all of
+# each line counts.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "06-claim-chain"}
@@ -214,7 +214,7 @@ rl.show.say(rl.conclude("06-underway", chases), after=lines)
 # for; a core can have `lines` lines in flight. Return
 #
 # 1. how many lines must be in flight on average to use the whole bandwidth,
-# 2. the byte/s of one core alone,
+# 2. the byte/s that one core alone gets from this memory,
 # 3. the least number of cores that use all of it together.
 
 
@@ -246,7 +246,9 @@ rl.check("06-underway", cores_needed)
 #   travel, and the copy reports two. Others notice that whole lines are written, and save the
 #   fetch.
 #
-# Here are your own figures, and what they become when everything that travels is counted.
+# Here are your own figures, and what they become when everything that travels is counted. The roofs
+# were measured at another time than the mountain and the chases, so the same thing may differ by some
+# ten per cent or more.
 
 # %% tags=["core"]
 rl.conclude("06-bandwidths", rl.memory.bandwidths(here, chases=chases))
@@ -256,7 +258,8 @@ rl.conclude("06-bandwidths", rl.memory.bandwidths(here, chases=chases))
 #
 # A benchmark reports `rate` byte/s. It counts every array of the list `read` once, and every array
 # of `written` once. If `fetches` is true, the processor fetches each line that it is going to write
-# and has not read. Return the byte/s that really cross the bus, both directions together.
+# and has not read. All arrays have the same length. Return the byte/s that really cross the bus, both
+# directions together.
 #
 # For a copy: `read` is `["x"]` and `written` is `["y"]`.
 
@@ -297,19 +300,7 @@ print(*[f"4 bytes from {level}: {pj:.0f} pJ" for level, pj in word.items()], sep
 price = rl.ask("06-price", word["dram"] / fma)
 price
 
-# %% tags=["core"]
-rl.memory.energy_bars(after=price)
-
 # %% [markdown] tags=["core"]
-# The bars are AXPY, GEMV and GEMM on N × N numbers. Slide N, and watch the share of moving data in
-# GEMM. Then press the buttons, one after the other. They charge for what a processor does besides:
-# operands that come from the first cache, and the instructions themselves.
-#
-# To fetch and decode an instruction costs about as much whether it does one addition or sixteen. So
-# processors have instructions that compute on many numbers at once. This is called SIMD, the last
-# button. The matrix units of GPUs go further: one of their instructions multiplies whole small
-# matrices.
-#
 # Newer chips need less for the arithmetic, and not always less for the trip. Here is the same from
 # published figures for 7 nm, with two kinds of memory: DDR4 is that of many computers, HBM2 is
 # stacked right beside the chip.
@@ -327,7 +318,8 @@ rl.show.say(*said, after=price)
 #
 # A product of an `m` × `k` and a `k` × `n` matrix with numbers of `itemsize` bytes. The two matrices
 # and their product are carried once each. A byte to or from memory takes `byte` pJ, an addition
-# `add` pJ, a multiplication `multiply` pJ. Return the joules of carrying, and those of computing.
+# `add` pJ, a multiplication `multiply` pJ. Count k multiplications and k additions for each result, as
+# lesson 01 does. Return the joules of carrying, and those of computing.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "06-joules"}
@@ -350,8 +342,8 @@ rl.check("06-joules", joules)
 #
 # ### Vote, or choose for yourself
 #
-# By that table, for AXPY and GEMM in `fp32`, every matrix and vector carried once, moving costs
-# more …
+# Count the trips to memory alone, each matrix and vector carried once. By that table, in `fp32`,
+# carrying costs more …
 #
 # <details><summary><b>A</b> always: one access costs a hundred operations.</summary>
 #
@@ -408,13 +400,33 @@ rl.check("06-break-even", break_even)
 for n in (64, 256, 1024, 4096):
     print(rl.memory.energy(rl.gemm(n, n, n)))
 
+# %% [markdown] tags=["core"]
+# That was memory alone. The bars of the next picture are AXPY, GEMV and GEMM on N × N numbers. Slide
+# N, and watch the share of moving data in GEMM. Then press the buttons, one after the other. They
+# charge for what a processor does besides: operands that come from the first cache, and the
+# instructions themselves.
+
+# %% tags=["core"]
+rl.memory.energy_bars(after=price)
+
+# %% [markdown] tags=["core"]
+# The button *+ L1* charges two operands from the first cache for every multiply-add. With it, moving
+# data takes 81 % of GEMM even at N = 8192. So the sentence is false of memory, and true again of a
+# program that reuses nothing in registers.
+#
+# To fetch and decode an instruction costs about as much whether it does one addition or sixteen. So
+# processors have instructions that compute on many numbers at once. This is called SIMD, the last
+# button. The matrix units of GPUs go further: one of their instructions multiplies whole small
+# matrices.
+
 # %% [markdown] tags=["deep"]
 # ## Deeper: a roofline of energy
 #
 # Divide the joules of an operation by its FLOPs, and you have the energy of one FLOP. It depends on
 # the intensity alone, just as the roof does: a fixed price for the arithmetic, and the price of a
 # byte divided by the intensity. The list below gives the reciprocal, FLOPs for each joule, for AXPY,
-# GEMV, and square products with N = 96, 1024 and 8192.
+# GEMV, and square products with N = 96, 1024 and 8192. Between them stands the intensity at which both
+# parts cost the same, the *balance of energy*.
 
 # %% tags=["deep", "nbval-check-output"]
 arch = rl.memory.energy_roofline("horowitz-45nm", "fp32")
@@ -424,9 +436,8 @@ for intensity in (1 / 6, 1 / 2, 16, arch.balance, 1024 / 6, 8192 / 6):
 
 # %% [markdown] tags=["deep"]
 # Times overlap, so the longer one counts and the roof has a corner. Energies add up, so this curve has
-# none: it is an arch. Where both parts cost the same, a joule buys half the FLOPs that it buys at best.
-# That intensity is the *balance of energy*, and it need not be the ridge. The picture shows the arch,
-# and dashed the roof of one core. Pull the slider to the corner of the roof. How far up is the arch there?
+# none: it is an arch. At the balance of energy a joule buys half the FLOPs that it buys at best. It
+# need not be the ridge. The picture shows the arch, and dashed the roof of one core. Pull the slider to the corner of the roof. How far up is the arch there?
 
 # %% tags=["deep"]
 rl.memory.energy_arch(machine=here)
@@ -491,7 +502,7 @@ for batch in (1, 8, 64):
 # - **Find** caches in a curve: a step is the end of a level, and the largest size before it is what
 #   that level holds.
 # - **Compute** what must be in flight: bandwidth × latency. A core that cannot have so much in
-#   flight cannot use the memory alone.
+#   flight does not get the whole bandwidth by itself.
 # - **Tell** bandwidths apart: each loop counts what it asks for, and the bus carries what is fetched
 #   and written back.
 # - **Add up** energy: bytes × their price plus operations × theirs. Times overlap, energies add.

@@ -18,7 +18,7 @@ from rooflab.exercises.lessons.drawing import DTYPES
 
 LINE = 64  # bytes
 STEP = 1.5  # a hop that takes so many times the one before belongs to another level
-WOBBLES = (1.001, 1.005, 1.01, 1.015)  # times: thresholds below what the clock wobbles by
+WOBBLES = (1.001, 1.005, 1.01, 1.015, 1.02, 1.025, 1.03)  # times: less than the clock wobbles by
 WAITS = (1e-9, 2e-9, 3e-9, 1e-8, 2e-8, 5e-8, 1e-7)  # seconds that somebody may call a step
 
 
@@ -27,7 +27,7 @@ def _mountain(rng: random.Random, caches: int, base_s: float) -> Case:
     """Working sets and the seconds of a hop on a made-up machine with so many caches.
 
     The first two sizes lie in the first cache, the last three beyond the last one. Within a level
-    the seconds go up and down by 2 to 4 %; from one level to the next they grow 2.5 to 5 times, and
+    the seconds go up and down by 3 to 5 %; from one level to the next they grow 2.5 to 5 times, and
     by less at the first step.
     """
     lengths = [*(rng.randrange(2, 5) for _ in range(caches)), rng.randrange(3, 5)]
@@ -35,7 +35,7 @@ def _mountain(rng: random.Random, caches: int, base_s: float) -> Case:
     sizes = [base * 2**step for step in range(sum(lengths))]
     level, hops = base_s * rng.uniform(0.8, 1.0), []
     for number, length in enumerate(lengths):
-        hops += [level * (1 + (-1) ** i * rng.uniform(-0.02, -0.01)) for i in range(length)]
+        hops += [level * (1 + (-1) ** i * rng.uniform(-0.022, -0.016)) for i in range(length)]
         level *= rng.uniform(2.5, 5 if number else 3)
     return {"sizes": sizes, "seconds": hops}
 
@@ -86,7 +86,9 @@ LEVELS = Exercise(
         Misconception("nanoseconds, not factors", lambda z, t: _later(z, t, 5e-9),
                       "on a fast machine a step is smaller than what a slow one's clock wobbles "
                       "by; compare a hop with the one before it as a ratio.",
-                      variants=tuple(partial(_later, least=one) for one in WAITS)),
+                      variants=(*(partial(_later, least=one) for one in WAITS),
+                                lambda z, t: _later(z, t, 0.05 * (t[-1] - t[0])),
+                                lambda z, t: _later(z, t, t[0]))),
         Misconception("between two sizes",
                       lambda z, t: [(z[at] * z[at + 1]) ** 0.5 for at in _steps(z, t)],
                       "the capacity does lie between two sizes; which of them did the cache "
@@ -154,20 +156,19 @@ def _largest(follows: Sequence[int]) -> int:
     """Lines of the largest cycle."""
     left, most = set(range(len(follows))), 0
     while left:
-        start = at = min(left)
-        length = 0
+        at, length = min(left), 0
         while at in left:
             left.discard(at)
             at, length = follows[at], length + 1
         most = max(most, length)
-        assert at == start
     return most
 
 
 CHAIN = Exercise(
     "06-claim-chain", "Claim court: shuffled is a chain", 3,
     "Line i of an array holds follows[i], the number of the line to go to next. Every line has 64 "
-    "bytes. How many bytes does a walk that begins at line 0 really touch?",
+    "bytes. What is the working set of the walk that begins at line 0, in bytes? All of each line "
+    "counts.",
     "working_set(follows)", _chain, cases=_chains, lines=4,
     insight="A shuffled array falls into several rings, and a walk stays in its own: half of the "
             "lines on average, and often far less. So the clock may show a cache where its owner "
@@ -222,8 +223,8 @@ UNDERWAY = Exercise(
     "06-underway", "How many cores fill a memory?", 3,
     "A memory gives `bandwidth` byte/s, and a line of 64 bytes arrives `latency` seconds after it "
     "was asked for. A core can have `lines` lines in flight at a time. Return (1) how many lines "
-    "must be in flight on average to use the whole bandwidth, (2) the byte/s of one core alone, "
-    "(3) the least number of cores that use all of it.",
+    "must be in flight on average to use the whole bandwidth, (2) the byte/s that one core "
+    "alone gets from this memory, (3) the least number of cores that use all of it.",
     "cores_needed(bandwidth, latency, lines)", _underway, cases=_memories, lines=2,
     returns=("lines in flight", "byte/s of one core", "cores"), tolerance=1e-6,
     insight="Nothing in it computes. A core with faster arithmetic would not get one byte more.",
@@ -312,8 +313,8 @@ BUS = Exercise(
     "06-bus", "What crosses the bus", 3,
     "A benchmark reports `rate` byte/s. It counts each array of the list `read` once and each of "
     "`written` once. If `fetches` is true, the processor fetches every line that it is going to "
-    "write and has not read. Return the byte/s that really cross the bus, in both directions "
-    "together.",
+    "write and has not read. All arrays have the same length. Return the byte/s that really cross "
+    "the bus, in both directions together.",
     "bus_rate(rate, read, written, fetches)", _bus, cases=_loops, lines=3, tolerance=1e-6,
     insight="Count all that travels, and bandwidths of one memory that looked far apart come "
             "closer to each other. That is why a bandwidth without its loop is half a number.",
@@ -389,7 +390,8 @@ JOULES = Exercise(
     "06-joules", "Carried and computed", 3,
     "A product of an m×k and a k×n matrix. The two matrices and their product are carried once "
     "each. A byte to or from memory takes `byte` picojoules, an addition `add`, a multiplication "
-    "`multiply`. Return the joules of carrying and those of computing.",
+    "`multiply`. Count k multiplications and k additions for each result, as lesson 01 does. "
+    "Return the joules of carrying and those of computing.",
     "joules(m, n, k, itemsize, byte, add, multiply)", _joules, cases=_products, lines=3,
     returns=("carried", "computed"), tolerance=1e-6, derives=("gemm", "gemv"),
     insight="Times overlap, and the longer one counts; energies add up, and both are paid. So an "
@@ -406,6 +408,11 @@ JOULES = Exercise(
                       lambda m, n, k, s, b, p, q: (_joules(m, n, k, s, b, p, q)[0],
                                                    m * n * k * q * 1e-12),
                       "a multiply-add is a multiplication and an addition, and both are paid."),
+        Misconception("one addition less",
+                      lambda m, n, k, s, b, p, q: (_joules(m, n, k, s, b, p, q)[0],
+                                                   m * n * (k * q + (k - 1) * p) * 1e-12),
+                      "the first product is added to a zero: there are k additions, as many as "
+                      "multiplications."),
         Misconception("two multiply-adds",
                       lambda m, n, k, s, b, p, q: (_joules(m, n, k, s, b, p, q)[0],
                                                    2 * m * n * k * (p + q) * 1e-12),
