@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 
@@ -22,7 +23,8 @@ def asked(monkeypatch):
     def searched(n, threads, **options):
         found.append((n, threads, options["seconds"], options["width"]))
         options["progress"] = False
-        return real(n, threads, machine=PLAIN, measure=lambda nest: 1 / len(nest.code()), **options)
+        options["measure"] = lambda nest: 1 / len(nest.code())
+        return dataclasses.replace(real(n, threads, machine=PLAIN, **options), timed=True)
 
     monkeypatch.setattr(sys.modules[real.__module__], "search", searched)
     return found

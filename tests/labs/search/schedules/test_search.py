@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import zlib
@@ -13,6 +14,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.loops.nest import Nest
+from rooflab.labs.search.schedules import beam
 from rooflab.labs.search.schedules.beam import identity, search
 from rooflab.labs.search.schedules.trail import ENDS, Search
 from tests.labs.search.support.machines import PLAIN
@@ -126,6 +128,57 @@ def test_the_seed_orders_what_is_predicted_alike() -> None:
 # What is never kept.
 
 
+def test_registers_that_meet_in_an_element_do_not_win_with_a_wrong_sum() -> None:
+    nest = Nest({"i": 4, "j": 32}, "C[i+j] += A[i]*B[j]")
+
+    def marks(made: Nest) -> Iterator[Nest]:
+        if not made.log:
+            yield made.unroll("i").vectorize("j")
+
+    found = search(nest, seconds=0.5, width=1, machine=PLAIN, space=(marks,), progress=False)
+    assert len(found.measured) == 2
+    for one in found.measured:
+        data = {name: np.random.default_rng(0).random(s) for name, s in nest.shapes.items()}
+        wanted = nest.reference(**data)["C"]
+        np.testing.assert_allclose(nest.replay(one.log).run("llvm", **data)["C"], wanted)
+
+
+def test_what_computes_something_else_is_refused_even_if_it_is_the_fastest(monkeypatch) -> None:
+    right = beam._Rules.results
+
+    def results(self: beam._Rules, nest: Nest) -> dict[str, np.ndarray]:
+        found = right(self, nest)
+        if any(name == "vectorize" for name, _ in nest.log):
+            found["C"][3, 4] += 0.01
+        return found
+
+    monkeypatch.setattr(beam._Rules, "results", results)
+    found = search(48, seconds=1.0, width=2, machine=PLAIN, progress=False)
+    assert "vectorize" not in found.winner.text
+    refused = [one for one in found.rejected if "computes something else" in one.why]
+    assert refused and all("C[3, 4] is" in one.why for one in refused)
+    assert found.best.check()
+
+
+def test_a_start_that_computes_something_else_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(beam, "difference", lambda *_: "it computes something else")
+    start = Nest({"i": 32}, "B[i] = 2*A[i]").split("i", 8).vectorize("ii")
+    with pytest.raises(ValueError, match="nest: it computes something else"):
+        search(start, seconds=0.3, width=1, machine=PLAIN, progress=False)
+
+
+def test_rounding_is_no_difference_and_a_lost_term_is_one() -> None:
+    a, b = np.random.default_rng(0).random((2, 256, 256), np.float32)
+    right, order = np.zeros((256, 256), np.float32), a[:, ::-1] @ b[::-1]
+    for k in range(256):
+        right += a[:, k : k + 1] * b[k]
+    assert beam.difference({"C": order}, {"C": right}, 256**3) == ""
+    order[2, 3] -= a[2, 7] * b[7, 3]
+    assert beam.difference({"C": order}, {"C": right}, 256**3).startswith("it computes")
+    nothing = np.full(3, np.nan, np.float32)
+    assert beam.difference({"C": nothing}, {"C": nothing}, 3) == ""
+
+
 def reversed_loops(nest: Nest) -> Iterator[Nest]:
     """A move of a learner: a loop runs backwards."""
     for loop in nest.loops[:1]:
@@ -216,6 +269,16 @@ def test_a_log_of_another_search_is_refused(tmp_path: Path) -> None:
         quick(24, log=path)
     with pytest.raises(ValueError, match="its width is 2, here it is 3"):
         quick(16, log=path, width=3)
+    with pytest.raises(ValueError, match="its measure is 'made_up', here it is 'seconds'"):
+        quick(16, log=path, measure=None)
+    with pytest.raises(ValueError, match="its score is 'ledger', here it is 'made_up'"):
+        quick(16, log=path, score=made_up)
+    other = dataclasses.replace(PLAIN, id="other")
+    with pytest.raises(ValueError, match="its machine is 'plain', here it is 'other'"):
+        quick(16, log=path, machine=other)
+    larger = Nest({"i": 16, "j": 16, "k": 16}, beam.GEMM, shapes={"A": (16, 17)})
+    with pytest.raises(ValueError, match="its shapes is .*17"):
+        quick(larger, log=path)
     path.write_bytes(b"\xff\xfe\n")
     with pytest.raises(ValueError, match="cannot be read"):
         quick(16, log=path)
@@ -224,6 +287,23 @@ def test_a_log_of_another_search_is_refused(tmp_path: Path) -> None:
     path.write_text("what is this\n")
     with pytest.raises(ValueError, match="is no log of a search"):
         quick(16, log=path)
+
+
+def test_a_log_of_an_older_rooflab_is_refused_kindly(tmp_path: Path) -> None:
+    path = tmp_path / "search.jsonl"
+    quick(16, log=path)
+    first, *rest = path.read_text().splitlines(keepends=True)
+    head = json.loads(first)
+    old = {name: head[name] for name in head if name not in ("measure", "machine")}
+    path.write_text("".join([json.dumps(old) + "\n", *rest]))
+    said = "older rooflab: it does not say its measure and machine.* Name a new file"
+    with pytest.raises(ValueError, match=said):
+        quick(16, log=path)
+
+
+def test_a_log_that_cannot_be_written_is_named() -> None:
+    with pytest.raises(ValueError, match="log='/nonexist/x' cannot be written"):
+        quick(16, log="/nonexist/x")
 
 
 # What comes out.
@@ -235,6 +315,20 @@ def test_a_search_survives_json() -> None:
     assert again == found and again.best.log == found.best.log
     with pytest.raises(ValueError, match="schema=9"):
         Search.from_dict({**found.to_dict(), "schema": 9})
+    old = {name: value for name, value in found.to_dict().items() if name != "timed"}
+    assert Search.from_dict(old).timed
+    with pytest.raises(ValueError, match="a search needs text, extents, .* are missing"):
+        Search.from_dict({"schema": 1})
+
+
+def test_what_no_clock_decided_has_no_rate() -> None:
+    found = quick(16, width=1)
+    assert not found.timed and "FLOP/s" not in repr(found)
+    assert f"a measure of {found.winner.measured:.4g} with" in repr(found)
+    with pytest.raises(ValueError, match="decided by a measure of its own, which is no time"):
+        found.rate(found.winner)
+    with pytest.raises(ValueError, match="timed=False"):
+        _ = found.flops_per_s
 
 
 def test_what_is_said_of_a_search() -> None:
@@ -250,6 +344,11 @@ def test_what_is_said_of_a_search() -> None:
         found.rate(next(iter(quick(64, width=1).rejected)))
     with pytest.raises(ValueError, match="level='l9'"):
         found.intensity(found.naive, "l9")
+
+
+def test_seconds_may_be_any_real_number() -> None:
+    assert quick(8, seconds=np.int64(20), width=1).measured
+    assert quick(8, seconds=np.float32(20), width=1).measured
 
 
 def test_progress_is_told() -> None:
@@ -274,6 +373,7 @@ def test_progress_is_told() -> None:
         ({"nest": 0}, ValueError, "nest=0"),
         ({"nest": "gemm"}, TypeError, "nest='gemm' must be a Nest, or N"),
         ({"nest": STENCIL.interchange("i", "j")}, ValueError, "not legal. S"),
+        ({"threads": 5000, "measure": None}, ValueError, "threads=5000: this process may use"),
         ({"space": ()}, TypeError, "space=.* must be moves"),
         ({"space": ("tile",)}, TypeError, "functions of a nest"),
         ({"space": (lambda nest: ["x"],)}, TypeError, "yields 'x', no Nest"),

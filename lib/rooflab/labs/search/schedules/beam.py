@@ -6,9 +6,10 @@ import itertools
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,14 +19,23 @@ import numpy as np
 from rooflab.count.si import si
 from rooflab.count.validation import size
 from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.legality.points import count as turns_of
 from rooflab.labs.loops.nest import Nest, outline
 from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Team, room
 from rooflab.labs.search.schedules.moves import Move
 from rooflab.labs.search.schedules.moves import space as usual_moves
 from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
-from rooflab.labs.search.schedules.trail import ENDS, Candidate, Log, Search, log_key
+from rooflab.labs.search.schedules.trail import (
+    ENDS,
+    Candidate,
+    Log,
+    Search,
+    fastest,
+    log_key,
+)
 from rooflab.measure.progress import Progress, Tell, progress_bar
 from rooflab.measure.roof_kernels import Target, host
+from rooflab.measure.roofs import thread_count
 from rooflab.measure.timing import MEASUREMENT_LOCK, undisturbed
 from rooflab.optional import installed
 
@@ -71,7 +81,8 @@ def search(
     threads : int, default 1
         Threads among which a schedule may share its outermost loop.
     seconds : float, default 60
-        The time for this call. Measuring the machine's roofs, once, comes on top.
+        The time for this call. Measuring the machine's roofs, once, comes on top, and so does the
+        check of the winner, see Notes.
     width : int, default 4
         How many schedules each round goes on from.
     space : sequence of functions, optional
@@ -80,7 +91,8 @@ def search(
         Seconds, or any number that is to be small, for a nest; it ranks the candidates. By default
         the byte ledger of the schedule at the machine's roofs.
     measure : function, optional
-        What decides, by default the seconds that the compiled nest takes. Packing counts.
+        What decides, by default the seconds that the compiled nest takes. Packing counts. What
+        another function returns has a unit of its own, so that there are no FLOP/s of it.
     machine : Machine, optional
         Whose roofs are used, by default this machine's.
     log : str or Path, optional
@@ -103,8 +115,14 @@ def search(
     TypeError
         For an argument of a wrong type, and for a move that is no function of a nest.
     ValueError
-        For a time that is not positive, a width below 1, a start that is not legal, and a log of
-        another search.
+        For a time that is not positive, a width below 1, more threads than cores, a start that is
+        not legal, a log of another search and one that cannot be written.
+
+    Notes
+    -----
+    What the clock has chosen is run once more beside the nest as it was written, on random numbers.
+    A schedule with another result is refused, and the next one takes its place. Only where the nest
+    as written would take longer than ``seconds`` is it left out.
 
     References
     ----------
@@ -119,6 +137,8 @@ def search(
     """
     start = _start(nest)
     count, beam, dice = size("threads", threads), size("width", width), size("seed", seed, 0)
+    if measure is None:
+        thread_count(count)
     budget, moves = _budget(seconds), _moves(space, count)
     legal = start.check()
     if not legal:
@@ -126,8 +146,11 @@ def search(
     if score is None and machine is None:
         machine = _roofs(count, progress)
     head = {
-        "text": _text(start), "order": start.order, "extents": start.extents, "start": start.log,
-        "threads": count, "width": beam, "seed": dice, "space": [name_of(move) for move in moves],
+        "text": _text(start), "order": start.order, "extents": start.extents,
+        "shapes": start.shapes, "start": start.log, "threads": count, "width": beam, "seed": dice,
+        "space": [_name_of(move) for move in moves],
+        "measure": _name_of(measure) if measure else "seconds",
+        "score": _name_of(score) if score else "ledger", "machine": machine.id if machine else "",
     }  # fmt: skip
     kept = Log(None if log is None else Path(log), head)
     with Team(count) as team, progress_bar(progress, "search") as tell, MEASUREMENT_LOCK:
@@ -137,7 +160,7 @@ def search(
         ended = running.run()
     return Search(
         _text(start), start.extents, start.shapes, start.order, count, beam, flops(start),
-        tuple(running.candidates), ended, machine.name if machine else "",
+        tuple(running.candidates), ended, machine.name if machine else "", measure is None,
     )  # fmt: skip
 
 
@@ -151,11 +174,12 @@ def _start(nest: object) -> Nest:
 
 
 def _budget(seconds: object) -> float:
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+    if isinstance(seconds, bool) or not isinstance(seconds, Real):
         raise TypeError(f"seconds={seconds!r} must be a number of seconds")
-    if not 0 < seconds < math.inf:
+    budget = float(seconds)
+    if not 0 < budget < math.inf:
         raise ValueError(f"seconds={seconds!r} leaves no time to measure; give more than 0")
-    return float(seconds)
+    return budget
 
 
 def _moves(space: object, threads: int) -> tuple[Move, ...]:
@@ -166,8 +190,9 @@ def _moves(space: object, threads: int) -> tuple[Move, ...]:
     return tuple(space)
 
 
-def name_of(move: Move) -> str:
-    return getattr(move, "__name__", type(move).__name__)
+def _name_of(function: Callable[..., object]) -> str:
+    """What a move or a score is called: a function by its name, an object by its class."""
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _roofs(threads: int, progress: Progress) -> Machine:
@@ -220,12 +245,18 @@ class _Rules:
         with undisturbed():
             return self.bound(nest).seconds(best, clock)
 
+    def results(self, nest: Nest) -> dict[str, Array]:
+        """What a schedule leaves in the arrays that it writes, from the same random numbers."""
+        arrays = _operands(self.start)
+        Kernel(nest).bind(arrays, self.team)()
+        return {name: arrays[name] for name in nest.written}
+
     def moved(self, nest: Nest) -> Iterator[Nest]:
         """What all moves make of a schedule."""
         for move in self.moves:
             for made in move(nest):
                 if not isinstance(made, Nest):
-                    raise TypeError(f"space: the move {name_of(move)} yields {made!r}, no Nest")
+                    raise TypeError(f"space: the move {_name_of(move)} yields {made!r}, no Nest")
                 yield made
 
 
@@ -263,9 +294,11 @@ class _Beam:
         except _TimeUp:
             ended = ENDS[1]
         except KeyboardInterrupt:
-            return ENDS[2]
-        with suppress(KeyboardInterrupt):
-            self.finals()
+            ended = ENDS[2]
+        if ended != ENDS[2]:
+            with suppress(KeyboardInterrupt):
+                self.finals()
+        self.confirm()
         return ended
 
     def rounds(self, beam: list[tuple[float, Nest]]) -> str:
@@ -372,6 +405,45 @@ class _Beam:
         for one, taken in zip(last, np.median(runs, axis=0)):
             at = self.candidates.index(one)
             self.candidates[at] = replace(one, final=float(taken))
+
+    def confirm(self) -> None:
+        """Refuse the fastest for as long as it computes something else than the nest as written."""
+        start = self.rules.start
+        written = start.untouched()
+        if self.rules.measure is not None:
+            return
+        if self.rules.bound(written).seconds(0.0, self.clock) > self.seconds:
+            return
+        wanted = self.rules.results(written)
+        while (one := fastest(self.candidates)).log:
+            why = difference(self.rules.results(written.replay(one.log)), wanted, turns_of(written))
+            if not why:
+                return
+            if one.log == start.log:
+                raise ValueError(f"nest: {why}")
+            refused = replace(one, measured=None, final=None, why=why)
+            self.candidates[self.candidates.index(one)] = refused
+
+
+def difference(found: Mapping[str, Array], wanted: Mapping[str, Array], turns: int) -> str:
+    """How results differ by more than fp32 rounds, in words, or ""; ``turns`` of the nest.
+
+    Sums in another order differ by up to a rounding for each term (Higham, Accuracy and Stability
+    of Numerical Algorithms, 2002, section 4.2).
+    """
+    for name, right in wanted.items():
+        terms = max(8.0, turns / right.size)
+        share = 2 * float(np.finfo(np.float32).eps) * terms
+        finite = np.abs(right[np.isfinite(right)])
+        room = share * float(finite.max(initial=0.0))
+        wrong = ~np.isclose(found[name], right, rtol=share, atol=room, equal_nan=True)
+        if wrong.any():
+            at = tuple(np.argwhere(wrong)[0].tolist())
+            return (
+                f"it computes something else than the nest as written: {name}{list(at)} is "
+                f"{found[name][at]:g}, and should be {right[at]:g}"
+            )
+    return ""
 
 
 def _seconds(call: Callable[[], None], clock: Clock) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rooflab.count.si import grouped, si
+from rooflab.count.si import grouped, plain, si
 from rooflab.count.validation import unknown
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class Search:
         Why the search ended.
     machine : str
         The name of the machine.
+    timed : bool
+        Whether the clock decided. Another measure has its own unit, and there are no FLOP/s of it.
 
     Examples
     --------
@@ -135,6 +137,7 @@ class Search:
     candidates: tuple[Candidate, ...]
     ended: str
     machine: str = ""
+    timed: bool = True
 
     @property
     def start(self) -> Nest:
@@ -161,8 +164,7 @@ class Search:
     @property
     def winner(self) -> Candidate:
         """The candidate that took least time."""
-        finals = [one for one in self.measured if one.final is not None]
-        return min(finals or self.measured, key=lambda one: one.seconds)
+        return fastest(self.candidates)
 
     @property
     def best(self) -> Nest:
@@ -175,9 +177,17 @@ class Search:
         return self.rate(self.winner)
 
     def rate(self, candidate: Candidate) -> float:
-        """FLOP/s of a candidate that was measured. Raises ValueError for another one."""
+        """FLOP/s of a candidate that was measured.
+
+        Raises ValueError for another one, and where another measure decided than the clock.
+        """
         if candidate.measured is None:
             raise ValueError(f"candidate={candidate.text!r} was not measured: {candidate.why}")
+        if not self.timed:
+            raise ValueError(
+                "timed=False: this search was decided by a measure of its own, which is no time; "
+                "see candidate.measured"
+            )
         return self.flops / candidate.seconds if candidate.seconds else math.inf
 
     def intensity(self, candidate: Candidate, level: str = "dram") -> float:
@@ -217,10 +227,14 @@ class Search:
     def __repr__(self) -> str:
         best, naive = self.winner, self.naive
         reasons = len(self.rejected)
+        first, last = (
+            si(self.rate(one), "FLOP/s") if self.timed else f"a measure of {plain(one.seconds)}"
+            for one in (naive, best)
+        )
         return (
-            f"{self.text}: {si(self.rate(best), 'FLOP/s')} with "
+            f"{self.text}: {last} with "
             f"{self.threads} thread{'s' * (self.threads > 1)}, "
-            f"{si(self.rate(naive), 'FLOP/s')} as written; {grouped(len(self.measured))} of "
+            f"{first} as written; {grouped(len(self.measured))} of "
             f"{grouped(len(self.candidates))} schedules measured, {grouped(reasons)} not; ended: "
             f"{self.ended}\n{best.text}"
         )
@@ -232,20 +246,34 @@ class Search:
             "extents": {name: list(ends) for name, ends in self.extents.items()},
             "shapes": {name: list(sizes) for name, sizes in self.shapes.items()},
             "width": self.width, "flops": self.flops, "ended": self.ended, "machine": self.machine,
-            "candidates": [one.to_dict() for one in self.candidates],
+            "timed": self.timed, "candidates": [one.to_dict() for one in self.candidates],
         }  # fmt: skip
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Search:
-        """Return the search of :meth:`to_dict`; ValueError for data of another schema."""
+        """Return the search of :meth:`to_dict`.
+
+        Raises ValueError for data of another schema, and where something is missing.
+        """
         if data.get("schema") != SCHEMA:
             raise ValueError(f"schema={data.get('schema')!r}: searches of {SCHEMA} are read here")
+        missing = [one.name for one in fields(cls) if one.name not in {*data, "timed"}]
+        if missing:
+            raise ValueError(f"data: a search needs {', '.join(missing)}, which are missing")
         return cls(
             data["text"], {name: (ends[0], ends[1]) for name, ends in data["extents"].items()},
             {name: tuple(sizes) for name, sizes in data["shapes"].items()},
             data["order"], data["threads"], data["width"], data["flops"],
             tuple(map(Candidate.from_dict, data["candidates"])), data["ended"], data["machine"],
+            data.get("timed", True),
         )  # fmt: skip
+
+
+def fastest(candidates: Sequence[Candidate]) -> Candidate:
+    """The measured one that took least time; if there were whole runs, out of those."""
+    measured = [one for one in candidates if one.measured is not None]
+    finals = [one for one in measured if one.final is not None]
+    return min(finals or measured, key=lambda one: one.seconds)
 
 
 class Log:
@@ -270,7 +298,10 @@ class Log:
             self._read(path, whole.splitlines(), head)
         if whole != text or not whole:
             start = whole or json.dumps({"schema": SCHEMA, **head}) + "\n"
-            path.write_text(start, encoding="utf-8")
+            try:
+                path.write_text(start, encoding="utf-8")
+            except OSError as error:
+                raise ValueError(f"log={str(path)!r} cannot be written ({error})") from None
 
     def _read(self, path: Path, lines: list[str], head: Mapping[str, Any]) -> None:
         try:
@@ -278,10 +309,18 @@ class Log:
             found = [Candidate.from_dict(one) for one in rest]
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"log={str(path)!r} is no log of a search ({error})") from None
+        if not isinstance(first, dict) or "schema" not in first:
+            raise ValueError(f"log={str(path)!r} is no log of a search (its first line says none)")
         wanted = json.loads(json.dumps({"schema": SCHEMA, **head}))
+        missing = [name for name in wanted if name not in first]
+        if missing:
+            raise ValueError(
+                f"log={str(path)!r} is of an older rooflab: it does not say its "
+                f"{' and '.join(missing)}, so it may be of another search. Name a new file"
+            )
         for name, value in wanted.items():
-            if not isinstance(first, dict) or first.get(name) != value:
-                was = first.get(name) if isinstance(first, dict) else first
+            if first[name] != value:
+                was = first[name]
                 raise ValueError(
                     f"log={str(path)!r} is of another search: its {name} is {was!r}, here it is "
                     f"{value!r}. Name a new file"
