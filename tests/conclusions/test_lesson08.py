@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 import rooflab as rl
-from rooflab.conclusions import conclude
+from rooflab.conclusions import conclude, lesson08
 from rooflab.conclusions.lesson08 import CONCLUSIONS
 from rooflab.measure.measurement import Measurement
+from rooflab.measure.roof_kernels import Target
 from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
 
 EVERYWHERE = tuple(MACHINES)
@@ -38,6 +39,11 @@ TABLE: dict[str, Trial] = {
         dict.fromkeys(EVERYWHERE, "sums help"),
     ),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def a_core_with_eight_lanes(monkeypatch) -> None:
+    monkeypatch.setattr(lesson08, "host", lambda: Target(32, 12, True))
 
 
 @pytest.mark.parametrize(("name", "on", "given", "case"), trials(TABLE))
@@ -86,6 +92,19 @@ def test_where_there_is_a_matrix_unit_loops_are_compared_with_the_vector_units()
     found = conclude("08-rows", runs(on, shares), on.machine).text
     assert "90 % of what the core's vector units can do" in found and "matrix unit" in found
     assert "lanes" not in found and "core's peak" not in found
+    table = conclude("08-orders", runs(on, COUNTED), on.machine).text
+    assert table.endswith("that of a matrix unit, which none of these loops uses.")
+    plain = MACHINES["4 MB of L3"]
+    assert "matrix unit" not in conclude("08-orders", runs(plain, COUNTED), plain.machine).text
+
+
+@pytest.mark.parametrize(("width", "words"), [(64, "and this core has 16"), (32, ""), (16, "")])
+def test_lanes_are_named_only_where_the_core_has_more_of_them(monkeypatch, width, words):
+    monkeypatch.setattr(lesson08, "host", lambda: Target(width, 12, True))
+    on = MACHINES["4 MB of L3"]
+    found = conclude("08-rows", runs(on, {1: 0.1, 8: 0.5}), on.machine).text
+    assert "loads, tiles or packing" in found
+    assert ("lanes" in found) == bool(words) and words in found
 
 
 def test_more_than_the_peak_is_doubted():
@@ -100,4 +119,4 @@ def test_where_more_sums_bring_nothing_it_is_said():
     slow = {count: run(on, 0.3, ("busy",)) for count in (1, 2)}
     found = conclude("08-rows", slow, on.machine)
     assert found.case == "alike" and "bring little" in found.text and "busy" in found.text
-    assert "lanes" in found.text
+    assert "What is left may be loads, tiles or packing." in found.text

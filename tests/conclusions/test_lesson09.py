@@ -111,6 +111,8 @@ def test_every_conclusion_is_tried_on_every_machine():
     [
         ("4 MB of L3", 0.9, 0.45, "far ahead", "Don't praise it too soon"),
         ("4 MB of L3", 0.9, 0.75, "ahead", "by a factor of 1.20"),
+        ("4 MB of L3", 0.9, 0.75, "ahead", "has to do for all sizes."),
+        ("M-series Mac", 0.5, 0.9, "behind", "Another minute"),
         ("4 MB of L3", 0.5, 0.9, "behind", "Another minute"),
         ("M-series Mac", 0.9, 8.0, "behind a matrix unit", "no order of loops in vectors"),
         ("4 MB of L3", 0.0105, 0.9, "no gain", "`seconds=60`"),
@@ -128,6 +130,8 @@ def test_the_library_s_kernels_are_named_and_its_warnings_told():
     found = conclude("09-search", reached(on, 0.01, 0.9), library, on.machine)
     assert "here those for “Haswell”" in found.text and "busy" in found.text
     assert "90 times as fast, at 90 % of" in found.text
+    near = conclude("09-search", reached(on, 0.01, 0.9), run(on, 0.75, "Haswell"), on.machine)
+    assert near.text.endswith("for all sizes, and took its kernels for “Haswell”.")
 
 
 def test_more_than_the_peak_is_not_left_without_a_word():
@@ -145,7 +149,16 @@ def test_a_favourite_that_wins_is_no_loss():
 
 def test_a_favourite_that_loses_by_noise_alone_does_not_lose():
     near = searched((3.0, 3.0), (1.0, 1.23), (1.5, 1.2), *SLOW)
-    assert conclude("09-predicted", near).case == "the favourite wins"
+    found = conclude("09-predicted", near)
+    assert found.case == "the favourite wins"
+    assert "the clock only confirms the choice. By" in found.text
+
+
+def test_a_right_choice_by_a_wrong_time_is_told():
+    slow = searched((9.0, 9.0), (0.4, 1.2), (0.5, 1.3), *SLOW)
+    found = conclude("09-predicted", slow)
+    assert found.case == "the favourite wins"
+    assert "though the time itself was predicted wrongly by a factor of 3.0." in found.text
 
 
 def test_schedules_that_no_prediction_judged_are_not_counted_as_sorted_out():
@@ -220,6 +233,14 @@ def test_widths_that_were_cut_off_are_not_compared():
     told = conclude("09-widths", {**found, 4: replace(found[4], ended="the time was up")})
     assert told.case == "cut off" and "With width 4 the time ended" in told.text
     assert "stuck" not in told.text
+    both = {width: replace(one, ended="the time was up") for width, one in found.items()}
+    assert "With widths 1, 2 and 4 the time ended" in conclude("09-widths", both).text
+
+
+def test_a_matrix_unit_s_peak_in_the_table_is_named():
+    on = MACHINES["M-series Mac"]
+    found = conclude("09-rows", tiles(on, 0.1, 0.5, 0.8, 0.3), on.machine).text
+    assert found.endswith("that of a matrix unit, which none of these loops uses.")
 
 
 def test_where_a_vector_costs_as_its_flops_the_gain_is_theirs():

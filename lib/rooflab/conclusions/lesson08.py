@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from rooflab.conclusions import Conclusion, cautions, fold, speed_table
 from rooflab.count.si import percent, several
 from rooflab.measure.measurement import Measurement
+from rooflab.measure.roof_kernels import host
 from rooflab.predict.machine import Machine
 
 CLEARLY = 1.3  # times: a smaller gain is not worth a sentence, with the noise of a laptop
 UNLIKELY = 1.05  # of the peak: more than clocks differ from one minute to the next
 SIDE_BY_SIDE = "j"  # the loop that runs along rows of B and C
+LANES = 8  # of the lesson's schedules
 
 
 def orders(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
@@ -39,6 +41,7 @@ def orders(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
             f"The innermost loops, from fast to slow, are {', '.join(inside)}. By the lines that "
             "a turn fetches, j should be in front. Measure once more with nothing else running."
         )
+    said += matrix_unit(timed[ranked[0]], core)
     shown = {name: timed[name] for name in ranked}
     text = "\n".join([*speed_table("order", shown, core), "", said])
     return Conclusion(case, text + cautions(*timed.values()))
@@ -67,6 +70,13 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     return Conclusion(case, text + cautions(*timed.values()))
 
 
+def matrix_unit(timed: Measurement, core: Machine) -> str:
+    """Whose the peak of a table is that loops in vectors cannot reach, as a sentence, or ""."""
+    if not core.has_peak(timed.op.compute_dtype.name, "tensor"):
+        return ""
+    return " The peak in the table is that of a matrix unit, which none of these loops uses."
+
+
 def _of_peak(best: Measurement, core: Machine) -> str:
     """What share of the peak the best reaches, and where the rest may be."""
     kind = best.op.compute_dtype.name
@@ -74,20 +84,20 @@ def _of_peak(best: Measurement, core: Machine) -> str:
     share = best.flop_per_s / core.peak(kind, unit)
     said = f"The fastest reaches {percent(share)} of the core's peak."
     if core.has_peak(kind, "tensor"):
-        said = (
-            f"The fastest reaches {percent(share)} of what the core's vector units can do. The "
-            "peak in the table is that of a matrix unit, which none of these loops uses."
-        )
+        said = f"The fastest reaches {percent(share)} of what the core's vector units can do."
+        said += matrix_unit(best, core)
     if share > UNLIKELY:
         said += (
             " It cannot be more than all. Perhaps the clock was slower when the peak was measured, "
             "or it was measured on a core of another kind."
         )
     elif share < 0.7:
-        said += (
-            " What is left may be lanes, for some cores have sixteen. It may be tiles, or packing, "
-            "too."
-        )
+        wide = 8 * host().vector_bytes // int(best.op.compute_dtype.bits)
+        said += " What is left may be loads, tiles or packing."
+        if wide > LANES:
+            said += (
+                f" It may be lanes, too: these schedules fill {LANES}, and this core has {wide}."
+            )
     return said
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rooflab.conclusions import Conclusion, cautions, fold, speed_table
+from rooflab.conclusions.lesson08 import matrix_unit
 from rooflab.count.si import grouped, percent, several, si
 from rooflab.labs.search.schedules.trail import ENDS, Search
 from rooflab.measure.measurement import Measurement
@@ -14,6 +15,7 @@ LEVEL = 1.1  # times: two rates that are nearer than this are called alike
 CLEARLY = 1.15  # times: a gain that is smaller is none, with the noise of a laptop
 NOISE = 1.05  # times: two schedules of one search that are nearer than this are called alike
 FEW = 5  # schedules: fewer say nothing about predictions
+FAR_OFF = 2.0  # times: a time that was predicted this wrongly is worth a word
 WIDER = 1.3  # times the library: more than a better order of the work explains
 
 
@@ -52,24 +54,26 @@ def search(found: Search, library: Measurement, core: Machine) -> Conclusion:
 def _of_library(ratio: float, library: Measurement, core: Machine) -> tuple[str, str]:
     """Who is ahead, and why that may be."""
     kernels = _kernels(library)
+    named = f", here those for {kernels}" if kernels else ""
+    took = f", and took its kernels for {kernels}" if kernels else ""
     if ratio > WIDER:
         return "far ahead", (
             f"So the search is {fold(ratio)} as fast. Don't praise it too soon: a library chooses "
-            f"its kernels by the name of the processor{kernels}. Where it does not know the "
+            f"its kernels by the name of the processor{named}. Where it does not know the "
             "processor, it may take kernels for narrower vectors, and then the search wins by the "
             "vectors, not by the schedule."
         )
     if ratio > LEVEL:
         return "ahead", (
             f"The search is ahead by a factor of {ratio:.2f}. It looked for this one size on this "
-            f"one machine, and the library has to do for all of them{kernels}."
+            f"one machine. The library has to do for all sizes{took}."
         )
     if ratio > 1 / LEVEL:
         return "level", (
             "The two are about level. What people have written by hand over years, a search found "
             "in seconds, for this one size."
         )
-    if core.has_peak("fp32", "tensor"):
+    if core.has_peak("fp32", "tensor") and library.flop_per_s > core.peak("fp32", "vector"):
         return "behind a matrix unit", (
             f"It is {fold(1 / ratio)} as fast as the search. This processor has a matrix unit that "
             "the library can use, and no order of loops in vectors gets there."
@@ -81,13 +85,13 @@ def _of_library(ratio: float, library: Measurement, core: Machine) -> tuple[str,
 
 
 def _kernels(library: Measurement) -> str:
-    """Which kernels the library says that it has taken, as the end of a sentence; "" if none."""
+    """The processors whose kernels the library says that it has taken; "" if it says nothing."""
     named = {
         str(one["architecture"])
         for one in library.environment.get("blas", ())
         if one.get("architecture")
     }
-    return f", here those for “{', '.join(sorted(named))}”" if named else ""
+    return f"“{', '.join(sorted(named))}”" if named else ""
 
 
 def predicted(found: Search) -> Conclusion:
@@ -111,10 +115,17 @@ def predicted(found: Search) -> Conclusion:
     )
     dropped = _dropped(found)
     if loss < NOISE:
+        guess = favourite.predicted or favourite.seconds
+        off = max(favourite.seconds / guess, guess / favourite.seconds)
+        wrong = (
+            f", though the time itself was predicted wrongly by a factor of {off:.1f}"
+            if off > FAR_OFF
+            else ""
+        )
         return Conclusion(
             "the favourite wins",
             f"{said} Nothing is clearly faster than that. This time the clock only confirms the "
-            f"prediction.{dropped}",
+            f"choice{wrong}.{dropped}",
         )
     behind = sum((one.predicted or 0.0) < (winner.predicted or 0.0) for one in ranked)
     before = (
@@ -147,7 +158,7 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     best = min(timed, key=lambda count: timed[count].median_s)
     shown = {several(count, "row"): one for count, one in timed.items()}
     table = "\n".join([*speed_table("at a time", shown, core), ""])
-    doubts = cautions(*timed.values())
+    doubts = matrix_unit(timed[best], core) + cautions(*timed.values())
     from_few, from_many = (
         timed[one].median_s / timed[best].median_s for one in (few, many)
     )  # fmt: skip
@@ -183,8 +194,10 @@ def widths(found: Mapping[int, Search]) -> Conclusion:
     early = [str(width) for width, one in found.items() if one.ended != ENDS[0]]
     if early:
         case = "cut off"
+        before = ", ".join(early[:-1])
+        which = f"widths {before} and {early[-1]}" if before else f"width {early[-1]}"
         said = (
-            f"With width {', '.join(early)} the time ended before the search did. Give it more "
+            f"With {which} the time ended before the search did. Give it more "
             "`seconds` to compare the widths."
         )
     elif least[greedy] == best:
@@ -222,17 +235,19 @@ def rewrite(product: Measurement, vector: Measurement) -> Conclusion:
     before, after = product.median_s + vector.median_s, 2 * vector.median_s
     fewer = (product.op.flops + vector.op.flops) / (2 * vector.op.flops)
     gain = before / after
+    matrix = max(one.nbytes for one in vector.op.operands)
     said = (
-        f"(AB)v takes {si(before, 's')}, A(Bv) takes {si(after, 's')}: it is {fold(gain)} as fast, "
-        f"with {fewer:.1f} times fewer FLOPs."
+        f"Added up, (AB)v takes {si(before, 's')} and A(Bv) takes {si(after, 's')}: it is "
+        f"{fold(gain)} as fast, with {fewer:.1f} times fewer FLOPs. The GEMV was timed with its "
+        f"matrix of {si(matrix, 'B')} read again and again. A(Bv) reads two of them, so where the "
+        "cache does not hold both, it takes longer than that."
     )
     doubts = cautions(product, vector)
     if gain < 0.8 * fewer:
         return Conclusion(
             "less than the FLOPs",
             f"{said} The FLOPs that are left are those of GEMVs, which wait for bytes. So it gains "
-            "less than they promise, and still more than an order of loops can bring to a product "
-            f"that a library computes.{doubts}",
+            f"less than they promise, and no loop was touched.{doubts}",
         )
     return Conclusion(
         "as the FLOPs",
