@@ -65,12 +65,37 @@ def test_chases_and_all_cores_are_added():
     said = rl.memory.bandwidths(core(), chases=found(10, together=30e9))
     assert said["chase"].rate == pytest.approx(0.8e9) and said["chases"].rate == pytest.approx(8e9)
     assert "prefetchers ask ahead" in said["chases"].sentence
-    assert "×1.5 of one" in said["all cores"].sentence
+    assert "One of them alone read 12.0 GB/s just before: that is ×2.5 of it." in (
+        said["all cores"].sentence
+    )
     assert (
         "do not help" in rl.memory.bandwidths(core(read=8e9), chases=found(10))["chases"].sentence
     )
     with pytest.raises(KeyError, match="all cores"):
         rl.memory.bandwidths(core(), chases=found(10, together=None))["all cores"]
+
+
+@pytest.mark.parametrize(
+    ("together", "words"), [(11e9, "the difference is noise"), (9e9, "each other's way")]
+)
+def test_all_cores_are_judged_beside_one_that_ran_when_they_did(together, words):
+    """The roofs' reading, 20 GB/s, is another moment's, and says nothing of the cores together."""
+    said = rl.memory.bandwidths(core(), chases=found(10, stream=12e9, together=together))
+    assert words in said["all cores"].sentence and "×" not in said["all cores"].sentence
+
+
+def test_a_mix_that_fetches_more_than_reading_takes_its_limit_from_it():
+    """55 GB/s fetched beside 48 read: reading cannot have been at the limit of fetched lines."""
+    said = rl.memory.bandwidths(core(read=48e9, copy=40e9, update=70e9, axpy=83e9))
+    assert "That is more than reading fetches. So reading was not" in said["axpy"].sentence
+    assert "since axpy fetches more" in said["read"].sentence
+    assert "more than reading" not in said["update"].sentence
+    assert not any("One direction alone" in one.sentence for one in said.figures)
+
+
+def test_a_copy_that_would_fetch_more_than_reading_may_not_fetch():
+    said = rl.memory.bandwidths(core(copy=24e9, update=40e9))["copy"].sentence
+    assert "it would fetch 120 % of what reading does" in said and "looks slow" not in said
 
 
 def test_a_recorded_core_tells_the_same_story():

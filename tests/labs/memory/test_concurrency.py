@@ -24,7 +24,10 @@ def test_the_buffers_are_found(buffers):
     one = found(buffers)
     assert one.most == pytest.approx(buffers)
     assert one.bandwidth[0] == pytest.approx(64 / LATENCY)
-    assert "buffers" in one.sentences[1] and f"about {buffers} lines" in one.sentences[1]
+    assert (
+        "no more places to note" in one.sentences[1]
+        and f"about {buffers} lines" in one.sentences[1]
+    )
 
 
 def test_chases_that_still_gain_do_not_show_the_buffers():
@@ -39,6 +42,8 @@ def test_streams_get_further_than_chases_or_not():
 def test_one_core_cannot_have_all_or_can():
     assert "alone cannot have it" in found(together=30e9).sentences[3]
     assert "alone already gets" in found(together=12.5e9).sentences[3]
+    assert "the difference is noise" in found(together=11e9).sentences[3]
+    assert "each other's way" in found(together=9e9).sentences[3]
     assert "Little's law" in found(together=None).sentences[3]
 
 

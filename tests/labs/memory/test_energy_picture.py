@@ -58,6 +58,12 @@ def test_the_lines_meet_at_the_crossing(picture: Any) -> None:
     assert np.interp(x, *flat.T) == pytest.approx(y, abs=0.01)
 
 
+def test_operands_from_l1_make_moving_dear_however_large_a_product_is(picture: Any) -> None:
+    """What lesson 06 says of the button + L1 at the largest N."""
+    assert SIZES[-1] == 8192
+    assert "81 % of GEMM's" in picture.scene.sentence(n=len(SIZES) - 1, paid="l1")
+
+
 def test_its_sentence_is_the_bill_in_words(picture: Any) -> None:
     assert picture.sentence == (
         "N = 1024. Paid for: DRAM, arithmetic. Moving data takes 99.76 % of AXPY's 2.05 mJ, "

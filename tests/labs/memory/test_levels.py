@@ -75,7 +75,7 @@ def test_a_mac_tells_no_third_level():
     )
     levels, _ = hierarchy(shape, {"l1": 128 * KIB, "l2": 12 * MIB, "l3": None})
     assert kinds(levels)[1:3] == [("L2", "agrees"), ("cache", "untold")]
-    assert "The system tells of none" in levels[2].sentence
+    assert "The system does not tell of it" in levels[2].sentence
 
 
 def test_a_told_cache_without_a_step_is_said():
@@ -124,10 +124,12 @@ def test_a_cache_that_was_found_smaller_leaves_no_doubt_of_the_memory():
 
 def test_larger_than_told():
     levels, _ = hierarchy(zen(32 * MIB), {**ZEN, "l3": 12 * MIB})
-    assert kinds(levels)[2] == ("L3", "larger") and "another copy" in levels[2].sentence
+    assert kinds(levels)[2] == ("L3", "larger") and "a second one like it" in levels[2].sentence
 
 
-@pytest.mark.parametrize(("huge", "said"), [(None, "TLB"), (0.0, "TLB"), (1.0, "huge pages")])
+@pytest.mark.parametrize(
+    ("huge", "said"), [(None, "only some of"), (0.0, "only some of"), (1.0, "pages were large")]
+)
 def test_a_step_that_bandwidth_does_not_feel_is_no_cache(huge, said):
     """The reach of a TLB of 1536 pages of 4 KiB is 6 MiB, amid an L3."""
     shape = curves(
@@ -140,6 +142,12 @@ def test_a_step_that_bandwidth_does_not_feel_is_no_cache(huge, said):
     assert kinds(levels) == [(n, "agrees") for n in ("L1", "L2", "L3")] + [("memory", "memory")]
     (climb,) = climbs
     assert 4 * MIB < climb.at < 12 * MIB and said in climb.sentence
+
+
+def test_sizes_that_are_far_apart_agree_roughly():
+    for told, words in ((40 * MIB, "they agree."), (25 * MIB, "they agree roughly.")):
+        levels, _ = hierarchy(zen(32 * MIB), {**ZEN, "l3": told})
+        assert kinds(levels)[2] == ("L3", "agrees") and levels[2].sentence.endswith(words)
 
 
 @settings(max_examples=8)

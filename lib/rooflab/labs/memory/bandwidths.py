@@ -9,10 +9,11 @@ A copy hides a fetch: before a line is written for the first time, most processo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rooflab.count.si import percent, plain, si, times
-from rooflab.labs.memory.concurrency import Concurrency
+from rooflab.labs.memory.concurrency import Concurrency, together_or_alone
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.optional import installed
 from rooflab.predict.machine import Machine
@@ -149,7 +150,7 @@ def bandwidths(
             f"{', '.join(missing)}; give a measured machine, such as rl.this_machine(threads=1)"
         )
     read = rates["read"]
-    figures = [_of_mix(mix, rates[mix], read, max(rates.values())) for mix in TRAVEL]
+    figures = [_of_mix(mix, rates) for mix in TRAVEL]
     if curve is not None:
         figures.append(_of_curve(curve, rates["update"]))
     if chases is not None:
@@ -165,16 +166,23 @@ def _require(machine: object, curve: object, chases: object) -> None:
             raise TypeError(f"{name}={value!r} must be a {kind.__name__}")
 
 
-def _of_mix(mix: str, rate: float, read: float, best: float) -> Bandwidth:
+def _of_mix(mix: str, rates: Mapping[str, float]) -> Bandwidth:
+    rate = rates[mix]
     fetched, written = (share * rate for share in TRAVEL[mix])
     lessons = {"read": "03", "update": "00", "axpy": "02, 03"}.get(mix, "")
     why = {"read": _of_reading, "copy": _of_copying}.get(mix, _of_writing)
     return Bandwidth(mix, lessons and f"lesson {lessons}", rate, fetched, written,
-                     f"{mix}: {why(rate, read, fetched, best)}")  # fmt: skip
+                     f"{mix}: {why(rate, fetched, rates)}")  # fmt: skip
 
 
-def _of_reading(rate: float, read: float, fetched: float, best: float) -> str:
-    if best > ALIKE * rate:
+def _of_reading(rate: float, fetched: float, rates: Mapping[str, float]) -> str:
+    most = max(("update", "axpy"), key=lambda mix: TRAVEL[mix][0] * rates[mix])
+    if TRAVEL[most][0] * rates[most] > ALIKE * rate:
+        return (
+            f"{si(rate, 'B/s')}, all of it fetched, and nothing goes back. What limits it is not "
+            f"seen here, since {most} fetches more."
+        )
+    if max(rates.values()) > ALIKE * rate:
         return (
             f"{si(rate, 'B/s')}, all of it fetched, and nothing goes back. One direction alone is "
             "the limit: how many lines the core can wait for, or how fast they can come."
@@ -182,14 +190,20 @@ def _of_reading(rate: float, read: float, fetched: float, best: float) -> str:
     return f"{si(rate, 'B/s')}, all of it fetched. No mix is much faster on this machine."
 
 
-def _of_writing(rate: float, read: float, fetched: float, best: float) -> str:
+def _of_writing(rate: float, fetched: float, rates: Mapping[str, float]) -> str:
+    read = rates["read"]
     every = "Each line is fetched and goes back" if fetched < 0.6 * rate else _ONE_OF_TWO
     if rate > ALIKE * read:
-        return (
+        said = (
             f"{times(rate / read, 2)} of reading. {every}, and both ways count. It fetches "
             f"{si(fetched, 'B/s')}, {percent(fetched / read)} of what reading does."
-            f"{' So writing back is not free.' if fetched < ALMOST * read else ''}"
         )
+        if fetched > ALIKE * read:
+            return (
+                f"{said} That is more than reading fetches. So reading was not at the limit of "
+                "lines, or the two were measured at different moments."
+            )
+        return f"{said} So writing back is not free." if fetched < ALMOST * read else said
     if rate < read / ALIKE:
         return (
             f"{percent(rate / read)} of reading. Both ways count, and still it is slower: reading "
@@ -198,8 +212,8 @@ def _of_writing(rate: float, read: float, fetched: float, best: float) -> str:
     return "about as much as reading: here both directions seem to share one limit."
 
 
-def _of_copying(rate: float, read: float, fetched: float, best: float) -> str:
-    bus = rate * sum(TRAVEL["copy"])
+def _of_copying(rate: float, fetched: float, rates: Mapping[str, float]) -> str:
+    bus, read, best = rate * sum(TRAVEL["copy"]), rates["read"], max(rates.values())
     counted = (
         f"{si(rate, 'B/s')} asked for. If each line is fetched before it is first written, three "
         f"lines travel for two that were asked for: {si(bus, 'B/s')}"
@@ -208,6 +222,12 @@ def _of_copying(rate: float, read: float, fetched: float, best: float) -> str:
         return (
             f"{counted}. That is {times(bus / best, 2)} of the best figure here. So this "
             "processor seems to write at least some lines without fetching them first."
+        )
+    if fetched > ALIKE * read:
+        return (
+            f"{counted}. Then it would fetch {percent(fetched / read)} of what reading does. So "
+            "this processor may write some lines without fetching them first, or the two were "
+            "measured at different moments."
         )
     said = f"{counted}. Then it fetches {percent(fetched / read)} of what reading does"
     return f"{said}, and the copy only looks slow." if fetched > ALMOST * read else f"{said}."
@@ -245,11 +265,12 @@ def _of_chases(chases: Concurrency, read: float) -> list[Bandwidth]:
     ]  # fmt: skip
     together = chases.runs[-1]
     if together.threads > 1:
-        rate = together.stream
+        rate, one = together.stream, chases.core.stream
+        beside = together_or_alone(rate, one) or f"that is {times(rate / one, 2)} of it"
         found.append(Bandwidth(
             "all cores", "", rate, rate, 0.0,
-            f"all cores: {si(rate, 'B/s')} read by {together.threads} of them together, "
-            f"{times(rate / read, 2)} of one.",
+            f"all cores: {si(rate, 'B/s')} read by {together.threads} of them together. One of "
+            f"them alone read {si(one, 'B/s')} just before: {beside}.",
         ))  # fmt: skip
     return found
 

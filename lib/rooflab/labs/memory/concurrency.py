@@ -186,7 +186,8 @@ class Concurrency:
             )
         return (
             f"{gain}; more of them gain little. So about {plain(self.most, 2)} lines are in flight "
-            "when the core's line-fill buffers, or the way to this level, are full."
+            "when the core has no more places to note what it waits for, or the way to this level "
+            "is full."
         )
 
     def _stream(self) -> str:
@@ -207,10 +208,10 @@ class Concurrency:
                 f"{wanted} lines."
             )
         together = self.runs[-1]
-        if together.stream < FURTHER * self.core.stream:
+        no_more = together_or_alone(together.stream, self.core.stream, "the level")
+        if no_more:
             return (
-                f"{together.threads} cores together reach {si(together.stream, 'B/s')}: one core "
-                "alone already gets what the level gives them."
+                f"{together.threads} cores together reach {si(together.stream, 'B/s')}: {no_more}."
             )
         return (
             f"{together.threads} cores together reach {si(together.stream, 'B/s')}. By Little's "
@@ -266,6 +267,18 @@ class Concurrency:
         known = {name: data[name] for name in cls.__dataclass_fields__}
         known |= {"runs": runs, "chains": chases(data["chains"])}
         return cls(**{**known, "warnings": tuple(data["warnings"])})
+
+
+def together_or_alone(together: float, alone: float, giver: str = "the memory") -> str:
+    """What it means that all cores get no more byte/s than one; "" where they get more."""
+    if together >= FURTHER * alone:
+        return ""
+    if together > alone / FURTHER:
+        return f"one core alone already gets what {giver} gives; the difference is noise"
+    return (
+        f"one core alone already gets what {giver} gives. That all of them get less is noise, or "
+        "they get into each other's way"
+    )
 
 
 @installed("rooflab.memory.concurrency")

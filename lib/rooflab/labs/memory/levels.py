@@ -29,6 +29,7 @@ CLIMB = 0.2, 2.5  # cost of an octave that belongs to no plateau: so much, and t
 PLATEAU = 0.15  # cost of each plateau
 OUTLIER = 0.6  # doublings: a point further off costs no more
 FALLS = 1.12  # times: bandwidth that falls by less has not felt the step
+ROUGHLY = 1.25  # times: two sizes of one cache further apart agree roughly
 AGREES = 1.75  # times: how far two sizes of one cache may be apart
 APART = 2.0  # doublings of size for which a found and a told level would rather stay alone
 
@@ -139,7 +140,9 @@ class Level:
         told = "" if self.told is None else si(self.told, "B")
         both = f"{self.name}: the system tells {told}, the data show about {found}"
         if self.kind == "agrees":
-            return f"{both}: they agree."
+            ratio = (self.found or 1) / (self.told or 1)
+            close = 1 / ROUGHLY <= ratio <= ROUGHLY
+            return f"{both}: they agree{'' if close else ' roughly'}."
         if self.kind == "smaller":
             return (
                 f"{both}. This program gets only a part: a virtual machine may show the cache of "
@@ -147,11 +150,11 @@ class Level:
             )
         if self.kind == "larger":
             return (
-                f"{both}. More is near than one such cache holds: another copy of it, or a level "
-                "behind it that the system does not tell of."
+                f"{both}. The data fit longer than this cache could hold them: perhaps a second "
+                "one like it helps, or a level behind it that the system does not tell of."
             )
         if self.kind == "untold":
-            return f"A cache of about {found} is in the data. The system tells of none."
+            return f"A cache of about {found} is in the data. The system does not tell of it."
         if self.kind == "unseen":
             return f"{self.name}: the system tells {told}, the data show no step there.{self._why}"
         if self.kind == "open":
@@ -188,13 +191,17 @@ class Climb:
             f"At about {si(self.at, 'B', 2)} latency rises from {si(self.before, 's')} to "
             f"{si(self.after, 's')} while bandwidth does not fall"
         )
+        looks_up = f"{step}. The processor also has to look up where each page of memory lies"
         if self.huge_pages is not None and self.huge_pages > 0.9:
             return (
-                f"{step}. The data lay in huge pages. So it may be a cache as fast as the level "
-                "behind it, other programs in the same cache, or a virtual machine whose host has "
-                "small pages."
+                f"{looks_up}. The pages were large here, so this takes little time. It may be a "
+                "cache as fast as the level behind it, other programs in the same cache, or a "
+                "virtual machine whose host has smaller pages."
             )
-        return f"{step}. It looks like address translation (TLB), not like the end of a cache."
+        return (
+            f"{looks_up}, and remembers only some of these places. It looks like that, not like "
+            "the end of a cache."
+        )
 
 
 @dataclass(frozen=True)
