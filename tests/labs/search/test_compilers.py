@@ -66,7 +66,9 @@ def test_who_checks_what_a_step_does() -> None:
     found = {title: [one.name for one in rows] for title, rows in groups.items()}
     assert found[KINDS["test"]] == ["TVM", "Tiramisu", "Exo"]
     assert found[KINDS["user"]] == ["loopy"]
-    assert found[KINDS[""]] == ["AKG", "XLA"]  # their sources do not say
+    assert found[KINDS["proof"]] == ["Halide"]  # of a reduction; other loops have no order
+    assert found[KINDS["construction"]] == ["Halide", "tinygrad"]
+    assert found[KINDS[""]] == ["AKG", "Triton", "XLA"]  # their sources do not say
     assert [one for rows in found.values() for one in rows].count("XLA") == 1
 
 

@@ -66,9 +66,9 @@ def _common(split: Sequence[int]) -> int:
 COUNT = Exercise(
     "09-count", "How many schedules?", 3,
     "A nest has loops of these lengths, and each of them is either left whole or split in two by a "
-    "tile size. A tile size divides the length, is larger than 1 and smaller than the length. The "
-    "loops may stand in any order in which every inner loop is somewhere inside its outer one. "
-    "Return how many schedules there are.",
+    "tile size. A tile size divides the length, is larger than 1 and smaller than the length. "
+    "Count any order in which every inner loop is somewhere inside its outer one. Return how many "
+    "schedules there are.",
     "schedules(extents)", _counted, cases=_extents, lines=8,
     insight="Three loops of 384 already have more schedules than can be measured in an hour. "
             "Marks for vectors, threads and packing multiply that again.",
@@ -77,8 +77,8 @@ COUNT = Exercise(
                       "a loop may also be left whole.",
                       variants=(lambda e: _counted(e, ways=_with_ends, least=len(e)),)),
         Misconception("any order", lambda e: _counted(e, lambda n, s: math.factorial(n + s)),
-                      "an inner loop cannot stand outside its outer one: which part of all orders "
-                      "does one such condition leave?",
+                      "orders with an inner loop outside its outer one are not counted: which part "
+                      "of all orders does one such condition leave?",
                       variants=(lambda e: _counted(e, lambda n, s: math.factorial(n + s),
                                                    least=len(e)),)),
         Misconception("tile sizes alone", lambda e: _counted(e, lambda n, s: 1),
@@ -190,11 +190,11 @@ def _unique(registers: int, lanes: int, latency: int, units: int) -> bool:
 REGISTERS = Exercise(
     "09-register-tile", "A tile in registers", 3,
     "A processor has vector registers of `lanes` numbers. It begins `units` multiply-adds of "
-    "vectors in every cycle, and each takes `latency` cycles. A tile of rows × vectors sums "
-    "stays in registers. For each step of k, its vectors of a row of B are loaded, then one number "
-    "of A after another into all lanes of one more register. Every sum gets one multiply-add. "
-    "Choose the tile that fits, has enough sums to keep the processor busy, and needs the fewest "
-    "loads for each multiply-add. Return (1) its rows, (2) its columns, in numbers.",
+    "vectors in every cycle, and each takes `latency` cycles. A tile of rows × vectors registers, "
+    "each a vector of sums, stays there. For each step of k, its vectors of a row of B are loaded, "
+    "then one number of A after another into all lanes of one more register. Every vector of sums "
+    "gets one multiply-add. Choose the tile that fits, has enough vectors of sums to keep the "
+    "processor busy, and needs the fewest loads for each multiply-add. Return (1) its rows, (2) its columns, in numbers.",
     "register_tile(registers, lanes, latency, units)", _register_tile, cases=_processors, lines=7,
     returns=("rows", "columns"),
     insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
@@ -383,8 +383,8 @@ def _beams(rng: random.Random) -> list[Case]:
 
 BEAM = Exercise(
     "09-beam", "Write the beam", 4,
-    "`children` says which schedules can be made of each schedule in one step, `seconds` how long "
-    "each one takes. Start with `start`, and time it. In a round, time all children of the kept "
+    "`children[name]` is a list of the schedules that can be made of a schedule in one step, empty "
+    "at an end, and `seconds[name]` a number: how long it takes. Start with `start`, and time it. In a round, time all children of the kept "
     "schedules that have not been timed yet. Of the kept and the new ones, keep the `width` "
     "fastest. Stop when there is nothing new to time. Return (1) the fastest schedule that you "
     "found, (2) how many schedules were timed.",
@@ -761,12 +761,12 @@ def _graphs(rng: random.Random) -> list[Case]:
 
 
 EXTRACT = Exercise(
-    "09-extract", "The cheapest term", 3,
+    "09-extract", "The cheapest expression", 3,
     "`classes` is a saturated e-graph. It says for each class which nodes are in it: lists of a "
-    "node's own cost and the classes of its arguments. A term of a class is one of its nodes with "
-    "a term of each argument, and costs all of that together. A class that is needed twice is paid "
-    "twice. Some nodes lead back to their own class. Return the cost of the cheapest term of the "
-    "class `root`.",
+    "node's own cost and the classes of its arguments. An expression of a class is one of its "
+    "nodes with an expression of each argument, and costs all of that together. A class that is "
+    "needed twice is paid twice. Some nodes lead back to their own class. Return the cost of the "
+    "cheapest expression of the class `root`.",
     "cheapest(classes, root)", _extracted, cases=_graphs, lines=7,
     insight="If a class that is needed twice were paid once, the choice would be NP-hard. Many "
             "tools pay it twice, as here, and some ask a solver.",
@@ -776,8 +776,8 @@ EXTRACT = Exercise(
         Misconception("the cheapest node", lambda c, r: _chosen(c, r, lambda node: node[0]),
                       "a node that is cheap in itself can have expensive arguments."),
         Misconception("fewest nodes", _smallest,
-                      "a short term can cost more than a long one."),
-        Misconception("shared terms once", _shared,
+                      "a short expression can cost more than a long one."),
+        Misconception("shared expressions once", _shared,
                       "a class that is needed twice is paid twice here.",
                       variants=(lambda c, r: _cheapest(_once(c))[r], _united)),
         Misconception("arguments for nothing",
@@ -958,8 +958,8 @@ def _any_word(ratio: float, least: float) -> tuple[Callable[[], tuple[float, flo
 
 CLAIM = Exercise(
     "09-claim-beam", "Claim court: the beam on a laptop", 3,
-    "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, of "
-    "which a second has 1.4e9. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
+    "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, at 1.4e9 "
+    "cycles a second. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
     "machine, the least seconds for a product with N = 1024 in fp32, and can a search have found "
     "0.3 ms?",
     '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,

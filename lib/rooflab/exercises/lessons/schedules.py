@@ -57,8 +57,9 @@ def _row_by_row(nest: Nest) -> Nest:
 VECTORISE = Exercise(
     "08-vectorise", "Eight lanes", 4,
     "The nest `C[i,j] += A[i,k]*B[k,j]` on fp32 runs on a core whose vectors have 8 lanes. Return "
-    "a legal schedule whose innermost loop becomes vector instructions of 8 lanes. L1 has 4 KiB in "
-    "lines of 64 bytes. Below it the schedule may move at most 1.5 times as many bytes as ours.",
+    "a legal schedule whose innermost loop becomes vector instructions of 8 lanes, or of 16, 24 or "
+    "32, which are cut into eights. L1 has 4 KiB in lines of 64 bytes. Below it the schedule may "
+    "move at most 1.5 times as many bytes as ours.",
     "vectorised(nest)", _vectorised, cases=_products, kind="schedule", par=1.5, lines=1,
     insight="Lanes want neighbours. The loop whose turns are neighbours in memory is the one that "
             "also uses a whole cache line, so one order serves both.",
@@ -75,7 +76,7 @@ VECTORISE = Exercise(
                       lambda nest: nest.split("i", 4).reorder("io", "j", "k", "ii").vectorize("ii"),
                       "two rows of C are far apart in memory. The lanes of a vector are loaded as "
                       "neighbours.",
-                      shows=lambda case, seen: "i" in _in_lanes(case, seen),
+                      shows=lambda case, seen: _in_lanes(case, seen) == ["i"],
                       variants=(_row_by_row,
                                 lambda nest: nest.reorder("j", "k", "i").vectorize("i"))),
         Misconception("the chunks as lanes",
@@ -354,7 +355,7 @@ TILES = Exercise(
     "09-tiles", "Tiles for two caches", 4,
     "The nest `C[i,j] += A[i,k]*B[k,j]` on fp64 runs on a core with an L1 of 1 KiB and an L2 of "
     "16 KiB, both in lines of 32 bytes. Return a legal schedule that moves few bytes below both. "
-    "At each cache it may be at most 1.45 times what ours moves.",
+    "At each cache it may be at most 1.45 times what ours moves. Copies of operands count.",
     "two_caches(nest)", _two_levels, cases=_two_caches, kind="schedule", par=1.45, lines=2,
     insight="A tile for each cache: libraries such as BLIS nest five loops around their kernel for "
             "this reason.",
