@@ -10,8 +10,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.cli import main
+from rooflab.cli.search import _show
 from rooflab.labs.search.schedules.trail import Search
 from tests.labs.search.support.machines import PLAIN
+from tests.labs.search.support.searches import searched
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +84,22 @@ def test_a_file_that_cannot_be_written_does_not_lose_the_table(monkeypatch, caps
     options = ("gemm", "--n", "16", "--width", "1", "--json", str(tmp_path))
     code, out, errors = told(monkeypatch, capsys, *options)
     assert code == 0 and "best:" in out and "cannot be written" in errors
+
+
+def test_a_machine_without_caches_has_a_dash_in_place_of_their_bytes(capsys):
+    found = searched(1, 16)
+    with pytest.raises(ValueError, match="tells no size"):
+        rl.cache.Hierarchy.like(rl.Machine("bare", peaks={"fp32": 1e11}))
+    bare = tuple(dataclasses.replace(one, bytes={}) for one in found.candidates)
+    _show(dataclasses.replace(found, candidates=bare))
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "i j k" in line]
+    assert row.split().count("–") == 2
+
+
+@pytest.mark.parametrize("command", ["search", "mountain"])
+def test_help_tells_one_default_of_threads(monkeypatch, capsys, command):
+    monkeypatch.setattr("sys.argv", ["rooflab", command, "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    said = " ".join(capsys.readouterr().out.split())
+    assert "by default" not in said and "CPU threads. [default: 1]" in said

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rooflab.cli.terminal import complain, say, table
+from rooflab.cli.options import ONE_THREAD, require_folder
+from rooflab.cli.terminal import complain, keep_json, say, table
 
 if TYPE_CHECKING:
     from rooflab.labs.memory.mountain import Mountain
 
 
 def mountain(
-    threads: Annotated[int, typer.Option("--threads", help="CPU threads; 1 by default.")] = 1,
+    threads: ONE_THREAD = 1,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="File to keep the samples in.")
     ] = None,
@@ -34,13 +35,12 @@ def mountain(
             raise ValueError(f"--replay={str(replay)!r} measures nothing: give it alone")
         _show(_kept(replay))
         return
-    if json_file is not None and not json_file.resolve().parent.is_dir():
-        raise ValueError(f"--json={str(json_file)!r}: there is no folder to put it in")
+    require_folder("--json", json_file)
     from rooflab.labs.memory.mountain import mountain as measured
 
     found = measured(threads, progress=sys.stderr.isatty())
     if json_file is not None:
-        _keep(found, json_file)
+        keep_json(found, json_file)
     _show(found)
 
 
@@ -54,15 +54,6 @@ def _kept(path: Path) -> Mountain:
     except ValueError as error:
         raise ValueError(f"--replay={str(path)!r} holds no JSON ({error})") from error
     return Mountain.from_dict(data)
-
-
-def _keep(found: Mountain, path: Path) -> None:
-    from rooflab.measure.atomic_file import replace_file
-
-    try:
-        replace_file(path, json.dumps(found.to_dict()))
-    except OSError as error:
-        complain(f"--json={str(path)!r} cannot be written ({error.strerror})")
 
 
 def _show(found: Mountain) -> None:

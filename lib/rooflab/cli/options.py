@@ -8,6 +8,7 @@ import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from rooflab.count.operation import Operation
     from rooflab.predict.machine import Machine
@@ -59,6 +60,13 @@ BATCH = Annotated[int, typer.Option("--batch", help="Independent problems (gemv,
 BACKEND = Annotated[str, typer.Option("--backend", help="auto, cpu or gpu.")]
 CACHE = Annotated[str, typer.Option("--cache", help="cold (operands in memory) or warm.")]
 THREADS = Annotated[int | None, typer.Option("--threads", help="CPU threads; all by default.")]
+ONE_THREAD = Annotated[int, typer.Option("--threads", help="CPU threads.")]  # one by default
+
+
+def require_folder(option: str, path: Path | None) -> None:
+    """Raise ValueError before anything is measured if a file could not be put there."""
+    if path is not None and not path.resolve().parent.is_dir():
+        raise ValueError(f"{option}={str(path)!r}: there is no folder to put it in")
 
 
 def operation(

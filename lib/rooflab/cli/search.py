@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rooflab.cli.options import THREADS
-from rooflab.cli.terminal import complain, say, table
+from rooflab.cli.options import ONE_THREAD, require_folder
+from rooflab.cli.terminal import keep_json, say, table
 
 if TYPE_CHECKING:
     from rooflab.labs.search.schedules.trail import Search
@@ -21,7 +20,7 @@ OPERATIONS = ("gemm",)
 def search(
     operation: Annotated[str, typer.Argument(help="gemm: C += A·B of fp32.")],
     n: Annotated[int, typer.Option("--n", help="Rows and columns of the matrices.")] = 512,
-    threads: THREADS = 1,
+    threads: ONE_THREAD = 1,
     seconds: Annotated[float, typer.Option("--seconds", help="Time for the search.")] = 60.0,
     width: Annotated[int, typer.Option("--width", help="Schedules kept in each round.")] = 4,
     log: Annotated[
@@ -42,25 +41,15 @@ def search(
 
     if operation not in OPERATIONS:
         raise unknown("operation", operation, OPERATIONS)
-    for option, path in (("--log", log), ("--json", json_file)):
-        if path is not None and not path.resolve().parent.is_dir():
-            raise ValueError(f"{option}={str(path)!r}: there is no folder to put it in")
+    require_folder("--log", log)
+    require_folder("--json", json_file)
     found = found_by(
         n, thread_count(threads), seconds=seconds, width=width, log=log,
         progress=sys.stderr.isatty(),
     )  # fmt: skip
     if json_file is not None:
-        _keep(found, json_file)
+        keep_json(found, json_file)
     _show(found)
-
-
-def _keep(found: Search, path: Path) -> None:
-    from rooflab.measure.atomic_file import replace_file
-
-    try:
-        replace_file(path, json.dumps(found.to_dict()))
-    except OSError as error:
-        complain(f"--json={str(path)!r} cannot be written ({error.strerror})")
 
 
 def _show(found: Search) -> None:
@@ -69,7 +58,11 @@ def _show(found: Search) -> None:
     rows = []
     for one in found.records():
         predicted = "" if one.predicted is None else si(found.flops / one.predicted, "FLOP/s")
-        near, far = (f"{found.intensity(one, level):.3g}" for level in ("l2", "dram"))
+        near, far = (
+            # A machine without caches has no bytes of theirs.
+            f"{found.intensity(one, level):.3g}" if one.bytes.get(level) else "–"
+            for level in ("l2", "dram")
+        )
         rows.append((
             f"{one.at_s:.1f} s", si(found.rate(one), "FLOP/s"), predicted, near, far,
             found.short(one),

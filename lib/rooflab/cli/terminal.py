@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 import math
 import re
 import sys
@@ -17,9 +18,13 @@ from typer.core import TyperGroup
 from rooflab.optional import installed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
     from rich.text import Text
 
+    from rooflab.labs.memory.mountain import Mountain
+    from rooflab.labs.search.schedules.trail import Search
     from rooflab.show.falls import Fall, WaterfallStep
 
 WIDTH = 80  # columns where the terminal does not say
@@ -85,6 +90,16 @@ def say(*texts: str) -> None:
     for text in texts:
         lines = textwrap.fill(text, out.width, break_long_words=False, break_on_hyphens=False)
         out.print(lines, soft_wrap=True)
+
+
+def keep_json(found: Search | Mountain, path: Path) -> None:
+    """Write a result to the file of ``--json``; where that fails, complain and go on."""
+    from rooflab.measure.atomic_file import replace_file
+
+    try:
+        replace_file(path, json.dumps(found.to_dict()))
+    except OSError as error:
+        complain(f"--json={str(path)!r} cannot be written ({error.strerror})")
 
 
 def complain(text: str) -> None:

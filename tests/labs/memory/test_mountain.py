@@ -108,6 +108,29 @@ def test_sizes_that_cannot_be(sizes, error, said):
         rl.memory.mountain(sizes=sizes, progress=False)
 
 
+def test_a_working_set_that_fits_into_the_free_memory_is_measured(monkeypatch):
+    """Whatever the caches are: how far the usual sizes go says nothing about given ones."""
+    import sys
+
+    module = sys.modules["rooflab.labs.memory.mountain"]
+    asked = []
+
+    class Asked(Exception):
+        pass
+
+    def measured(sizes, *_):
+        asked.append(sizes)
+        raise Asked
+
+    monkeypatch.setattr(module, "available_bytes", lambda _: 64 << 30)
+    monkeypatch.setattr(module, "_measured", measured)
+    with pytest.raises(Asked):
+        rl.memory.mountain(sizes=[4096, 5 << 29], progress=False)
+    assert asked == [(4096, 5 << 29)]
+    with pytest.raises(ValueError, match=f"too many for the free memory; end at {8 << 30}"):
+        rl.memory.mountain(sizes=[4096, (8 << 30) + 64], progress=False)
+
+
 @pytest.mark.parametrize(
     ("threads", "error"), [(0, ValueError), (10**6, ValueError), ("1", TypeError)]
 )
@@ -153,7 +176,7 @@ def test_noise_and_small_pages_are_warned_of(monkeypatch, made):
     shaky = Mountain(1, made.sizes, noisy, {}, huge_pages=0.2)
     monkeypatch.setattr(module, "power", lambda: "battery")
     said = " ".join(module._doubts(shaky))
-    assert "noisy" in said and "huge pages" in said and "battery" in said
+    assert "noisy" in said and "look up where the data lie" in said and "battery" in said
 
 
 def test_importing_the_lab_is_light_and_names_stay_functions():

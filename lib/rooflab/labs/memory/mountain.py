@@ -285,9 +285,10 @@ def mountain(
             notes.append(f"memory is short: working sets end at {si(largest, 'B')}")
     else:
         chosen = working_sets(sizes)
-        if chosen[-1] > largest * 2:
+        most = affordable(chosen[-1], free // (2 * crew_size))
+        if most < chosen[-1]:
             raise ValueError(f"sizes: {chosen[-1]} bytes are too many for the free memory; "
-                             f"end at {2 * largest}")  # fmt: skip
+                             f"end at {most}")  # fmt: skip
     seen = [processor_now()]
     with MEASUREMENT_LOCK, progress_bar(progress, "measuring the memory mountain") as tell:
         samples, huge = _measured(chosen, crew_size, tell)
@@ -348,8 +349,8 @@ def _doubts(found: Mountain) -> list[str]:
         )
     if found.huge_pages is not None and found.huge_pages < 0.9:
         doubts.append(
-            f"only {percent(found.huge_pages)} of the memory is in huge pages: part of the latency "
-            "of large working sets is address translation"
+            f"only {percent(found.huge_pages)} of the memory is in large pages: part of the "
+            "latency of large working sets may be the time to look up where the data lie"
         )
     return [*doubts, on_battery(power()) or ""]
 
