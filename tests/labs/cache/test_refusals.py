@@ -14,6 +14,7 @@ from rooflab.labs.cache import (
     Reference,
     compare,
     elementwise_stream,
+    footprint,
     gemm_bounds,
     gemm_stream,
     gemv_stream,
@@ -23,6 +24,7 @@ from rooflab.labs.cache import (
     stencil_stream,
     tile_ledger,
     transpose_stream,
+    turn_cost,
 )
 
 L1 = Cache("L1", 4096)
@@ -79,6 +81,11 @@ REFUSED = {
     "no middle": (lambda: stencil_stream(2, 9), "m=2 must be an integer, 3 or more"),
     "a tile of a copy": (lambda: transpose_stream(9, 9, tile=10), "larger than loop i"),
     "a depth": (lambda: tile_ledger(STREAM, 2), "depth=2 must be at most 1"),
+    "a footprint of text": (lambda: footprint("x", 1), "stream='x' must be an AccessStream"),
+    "a formula of text": (lambda: tile_ledger("x", 1), "stream='x' must be an AccessStream"),
+    "a cache for text": (lambda: smallest_cache("x", 1), "stream='x' must be an AccessStream"),
+    "a cost of text": (
+        lambda: turn_cost(["a", 1], [1, 2], [1, 2]), "turns: 'a' must be a positive number"),
     "lines of no use": (
         lambda: smallest_cache(gemm_stream(9, 9, 9, tile=3), 0, 64), "take shorter lines"),
     "a curve of a word": (lambda: miss_curve(["x"]), "vector of byte addresses"),
@@ -102,3 +109,15 @@ def test_refused_with_a_reason(case: str) -> None:
 
 def test_no_accesses_are_no_misses():
     assert simulate(np.array([], np.int64), L1).traffic().misses == 0
+
+
+def test_each_guard_of_a_group_is_kept_once_however_the_guards_are_ordered():
+    """Of a chain of guards, each ties one loop more; a guard on another loop is not among them."""
+    chain = [Guard((1, 1, 0, 0, 0), 5), Guard((0, 1, 1, 0, 0), 5), Guard((0, 0, 1, 1, 0), 5)]
+    alone = Guard((0, 0, 0, 0, 1), 3)
+    for guards in ([*chain, alone], [alone, *chain[::-1]], [chain[2], chain[0], alone, chain[1]]):
+        x = Reference("x", 0, (64, 16, 8, 4, 1), 5)
+        stream = AccessStream((4,) * 5, (x,), tuple(guards))
+        (tied, own), (single, other) = stream.groups(range(5))
+        assert (tied, single, other) == ([0, 1, 2, 3], [4], [alone])
+        assert len(own) == 3 and set(own) == set(chain)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -198,6 +201,30 @@ def test_every_stream_as_loops_within_loops_make_it(
     ledger = simulate(stream, hierarchy)
     assert counted(ledger) == expected(plain)
     assert ledger.requested == asked
+
+
+@QUICK
+@given(hierarchies(), st.integers(0, 8), streams(), st.booleans())
+def test_places_that_are_never_used_change_no_count(
+    hierarchy: Hierarchy, doublings: int, stream: AccessStream, warm: bool
+) -> None:
+    """However large a cache is, it has only the places that the addresses can use."""
+    caches = [
+        dataclasses.replace(one, capacity=one.capacity << doublings) for one in hierarchy.caches
+    ]
+    large = Hierarchy(*caches, inclusive=hierarchy.inclusive)
+    found = simulate(stream, large, warm=warm)
+    with mock.patch.object(
+        simulator, "_room", lambda cache, _: (cache.sets, cache.lines // cache.sets)
+    ):
+        whole = simulate(stream, large, warm=warm)
+    assert counted(found) == counted(whole)
+
+
+@pytest.mark.parametrize("ways", [None, 8])
+def test_a_cache_of_terabytes_takes_no_memory(ways: int | None) -> None:
+    x = AccessStream((2, 512), (Reference("x", 0, (0, 4), 2),))
+    assert simulate(x, Cache("L3", 1 << 45, ways)).bytes() == 2048
 
 
 @QUICK

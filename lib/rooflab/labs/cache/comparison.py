@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 
 from rooflab.count.operation import Operation, as_operation
 from rooflab.count.si import percent, si, times
-from rooflab.labs.cache.formula import Bound, fitting_depth, gemm_bounds, tile_ledger, unit
+from rooflab.labs.cache.formula import (
+    Bound,
+    as_stream,
+    fitting_depth,
+    gemm_bounds,
+    tile_ledger,
+    unit,
+)
 from rooflab.labs.cache.hierarchy import Cache, Hierarchy, as_hierarchy
 from rooflab.labs.cache.ledger import Ledger
 from rooflab.labs.cache.simulator import simulate
@@ -150,9 +157,8 @@ def compare(
     >>> print(found.why[0])
     L1 moves what the formula says.
     """
-    if not isinstance(stream, AccessStream):
-        raise TypeError(f"stream={stream!r} must be an AccessStream, such as rl.cache.gemm_stream")
     caches = as_hierarchy(hierarchy)
+    as_stream(stream)
     grain = unit(stream, caches.line)
     whole = [replace(cache, ways=None) for cache in caches.caches]
     words = [replace(cache, line=grain, prefetch=False) for cache in whole]
@@ -164,12 +170,7 @@ def compare(
             caches,
         )
     ]
-    levels = {
-        cache.name: {
-            name: _difference(stream, cache, name, ledgers) for name in ledgers[-1].operands
-        }
-        for cache in caches.caches
-    }
+    levels = {cache.name: _differences(stream, cache, ledgers) for cache in caches.caches}
     bounds = {} if op is None else {cache.name: _bound(op, cache) for cache in caches.caches}
     blank = Comparison(levels, (), bounds)
     why = [
@@ -180,13 +181,18 @@ def compare(
     return replace(blank, why=tuple(why))
 
 
-def _difference(
-    stream: AccessStream, cache: Cache, operand: str, ledgers: list[Ledger]
-) -> Difference:
+def _differences(
+    stream: AccessStream, cache: Cache, ledgers: list[Ledger]
+) -> dict[str, Difference]:
+    """What the bytes below a level are made of, for each operand."""
     depth = fitting_depth(stream, cache.capacity)
-    formula = tile_ledger(stream, depth, write_allocate=cache.write_allocate)[operand].bytes
-    words, whole, real = (ledger.bytes(cache.name, operand) for ledger in ledgers)
-    return Difference(formula, words - formula, whole - words, real - whole)
+    formulas = tile_ledger(stream, depth, write_allocate=cache.write_allocate)
+    found = {}
+    for name in ledgers[-1].operands:
+        formula = formulas[name].bytes
+        words, whole, real = (ledger.bytes(cache.name, name) for ledger in ledgers)
+        found[name] = Difference(formula, words - formula, whole - words, real - whole)
+    return found
 
 
 def _bound(op: Operation, cache: Cache) -> Bound:

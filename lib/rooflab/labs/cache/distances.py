@@ -14,7 +14,7 @@ import numpy as np
 
 from rooflab.count.si import grouped
 from rooflab.count.validation import size
-from rooflab.labs.cache.formula import tile_ledger, unit
+from rooflab.labs.cache.formula import as_stream, tile_ledger, unit
 from rooflab.labs.cache.hierarchy import LINE, Cache, Hierarchy
 from rooflab.labs.cache.simulator import (
     as_addresses,
@@ -143,7 +143,7 @@ def smallest_cache(stream: AccessStream, depth: int, line: int | None = None) ->
     >>> rl.cache.smallest_cache(stream, depth=3) // 4
     131
     """
-    line = unit(stream) if line is None else size("line", line)
+    line = unit(as_stream(stream)) if line is None else size("line", line)
     goal = sum(moved.bytes_in for moved in tile_ledger(stream, depth).values())
     curve = miss_curve(stream, line)
     enough = np.flatnonzero(curve * line <= goal)

@@ -62,7 +62,7 @@ def footprint(stream: AccessStream, depth: int) -> dict[str, int]:
     Raises
     ------
     TypeError, ValueError
-        If ``depth`` is no integer from 0 to the number of loops.
+        If ``stream`` is no AccessStream, or ``depth`` no integer from 0 to the number of loops.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def tile_ledger(
     Raises
     ------
     TypeError, ValueError
-        If ``depth`` is no integer from 0 to the number of loops.
+        If ``stream`` is no AccessStream, or ``depth`` no integer from 0 to the number of loops.
 
     Examples
     --------
@@ -131,7 +131,15 @@ def fitting_depth(stream: AccessStream, capacity: int) -> int:
     return len(stream.extents)
 
 
+def as_stream(stream: object) -> AccessStream:
+    """Return a stream; TypeError for what is none."""
+    if not isinstance(stream, AccessStream):
+        raise TypeError(f"stream={stream!r} must be an AccessStream, such as rl.cache.gemm_stream")
+    return stream
+
+
 def _depth(stream: AccessStream, depth: object) -> int:
+    as_stream(stream)
     number = size("depth", depth, 0)
     if number > len(stream.extents):
         raise ValueError(f"depth={number} must be at most {len(stream.extents)}, one for each loop")

@@ -258,38 +258,46 @@ def empty_caches(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -
             f"{grouped(MOST_LINES)} can be simulated; make it smaller or move its arrays closer"
         )
     rows, slot, group = [], 0, 0
-    for cache in caches.caches:
-        ways = cache.lines // cache.sets
+    rooms = [_room(cache, lines) for cache in caches.caches]
+    for cache, (sets, ways) in zip(caches.caches, rooms):
         rows.append((
-            slot, group, cache.sets, ways, ways > FEW_WAYS, cache.write_allocate, cache.prefetch,
+            slot, group, sets, ways, ways > FEW_WAYS, cache.write_allocate, cache.prefetch,
             caches.inclusive,
         ))  # fmt: skip
-        slot, group = slot + cache.lines, group + cache.sets
+        slot, group = slot + sets * ways, group + sets
     where = np.full((len(rows) + 1, lines + 1), -1, np.int32)
     where[-1] = 0
-    slots, sets = _lists(caches)
+    slots, ends = _lists(rooms)
     return Caches(
-        where, slots, sets, np.array(rows, np.int64),
+        where, slots, ends, np.array(rows, np.int64),
         np.zeros((operands, len(rows), len(KINDS)), np.int64), np.zeros(1, np.int64),
         np.zeros(trace, np.int64),
     )  # fmt: skip
 
 
-def _lists(caches: Hierarchy) -> tuple[Integers, Integers]:
+def room(cache: Cache, lines: int) -> tuple[int, int]:
+    """Sets and ways of a cache that ``lines`` lines, and the one after them, can ever use.
+
+    The others would stay empty, however large the cache is.
+    """
+    sets = min(cache.sets, 1 << lines.bit_length())
+    return sets, min(cache.lines // cache.sets, -(-(lines + 1) // sets))
+
+
+def _lists(rooms: Sequence[tuple[int, int]]) -> tuple[Integers, Integers]:
     """Empty slots, and sets that link their slots to a list, newest first."""
     from rooflab.labs.cache.engine import NEWER, NEWEST, OLDER, OLDEST, TAG
 
-    slots = np.zeros((5, sum(cache.lines for cache in caches.caches)), np.int64)
-    sets = np.zeros((sum(cache.sets for cache in caches.caches), 2), np.int64)
+    slots = np.zeros((5, sum(sets * ways for sets, ways in rooms)), np.int64)
+    ends = np.zeros((sum(sets for sets, _ in rooms), 2), np.int64)
     slots[TAG] = -1
     number = np.arange(slots.shape[1])
     slots[NEWER], slots[OLDER] = number - 1, number + 1
     slot = group = 0
-    for cache in caches.caches:
-        ways = cache.lines // cache.sets
-        first = slot + ways * np.arange(cache.sets)
+    for sets, ways in rooms:
+        first = slot + ways * np.arange(sets)
         slots[NEWER, first], slots[OLDER, first + ways - 1] = -1, -1
-        rows = slice(group, group + cache.sets)
-        sets[rows, NEWEST], sets[rows, OLDEST] = first, first + ways - 1
-        slot, group = slot + cache.lines, group + cache.sets
-    return slots, sets
+        rows = slice(group, group + sets)
+        ends[rows, NEWEST], ends[rows, OLDEST] = first, first + ways - 1
+        slot, group = slot + sets * ways, group + sets
+    return slots, ends

@@ -206,12 +206,12 @@ class AccessStream:
         """
         left, found = set(loops), []
         while left:
-            tied, guards = {min(left)}, []
-            for guard in self.guards * len(self.guards):  # one may tie what a later one ties too
-                own = {loop for loop in left if guard.coefficients[loop]}
-                if own & tied:
-                    tied |= own
-                    guards.append(guard)
+            tied: set[int] = set()
+            grown = {min(left)}
+            while grown - tied:
+                tied |= grown
+                guards = [g for g in self.guards if any(g.coefficients[loop] for loop in tied)]
+                grown = {loop for loop in left for g in guards if g.coefficients[loop]}
             left -= tied
             found.append((sorted(tied), guards))
         return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -64,8 +65,7 @@ def turn_cost(turns: Sequence[float], moved: Sequence[float], seconds: Sequence[
     Raises
     ------
     ValueError
-        For fewer than two runs, for lists of different lengths, and for a number that is not
-        positive.
+        For fewer than two runs, for lists of different lengths, and for what is no positive number.
 
     Notes
     -----
@@ -85,7 +85,7 @@ def turn_cost(turns: Sequence[float], moved: Sequence[float], seconds: Sequence[
     columns = {"turns": turns, "moved": moved, "seconds": seconds}
     for name, values in columns.items():
         for value in values:
-            if not 0 < value < math.inf:
+            if not isinstance(value, Real) or not 0 < value < math.inf:
                 raise ValueError(f"{name}: {value!r} must be a positive number")
     if len(turns) < LEAST or len({len(one) for one in columns.values()}) > 1:
         sizes = ", ".join(f"{len(one)} {name}" for name, one in columns.items())
