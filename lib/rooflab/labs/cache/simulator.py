@@ -275,7 +275,7 @@ def empty_caches(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -
     )  # fmt: skip
 
 
-def room(cache: Cache, lines: int) -> tuple[int, int]:
+def _room(cache: Cache, lines: int) -> tuple[int, int]:
     """Sets and ways of a cache that ``lines`` lines, and the one after them, can ever use.
 
     The others would stay empty, however large the cache is.
