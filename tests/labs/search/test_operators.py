@@ -207,6 +207,13 @@ STATEMENT = "y[i] += a[i, j] * x[j]"
         (lambda: rl.search.operator("y[i] = a[i] + a[i, i]", {"i": 4}), ValueError, "coordinates"),
         (lambda: O.gemm(4, 4, 4).role("q"), ValueError, "loop='q'"),
         (lambda: O.gemm(4, 4, 4).reuse("D"), ValueError, "tensor='D'"),
+        (
+            lambda: rl.search.operator("y[i] = A[i - 100]", {"i": 4}, shapes={"A": (4,)}).reuse(
+                "A"
+            ),
+            ValueError,
+            "tensor='A': no point touches",
+        ),
         (lambda: O.conv2d(1, 4, 4, 1, 1, 5), ValueError, "window of 5 does not fit 4"),
         (lambda: O.gemm(4, 4, 4, "fp33"), ValueError, "fp33"),
     ],

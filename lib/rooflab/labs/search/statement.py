@@ -20,13 +20,13 @@ from rooflab.count.dtypes import DType, DTypeLike, as_dtype
 from rooflab.count.operation import Operand, Operation
 from rooflab.count.validation import shape as as_shape
 from rooflab.count.validation import size, unknown
+from rooflab.labs.cache.hierarchy import LINE
 
 if TYPE_CHECKING:
     import numpy as np
 
     from rooflab.labs.loops.nest import Nest
 
-LINE = 64  # bytes of a cache line
 MOST_POINTS = 20_000_000  # that are enumerated where no formula counts the footprint
 COMBINED = ("max", "min")
 
@@ -195,13 +195,9 @@ class Operator:
 
     @property
     def flops(self) -> int:
-        """FLOP of all points.
-
-        A sum starts from zero and adds at each point. A maximum starts from its first element,
-        which is compared with nothing.
-        """
-        first = self.footprint(self.output.tensor) if self.combine in COMBINED else 0
-        return self.points * self.flops_per_point - first
+        """FLOP of all points; of a largest or smallest one, see :func:`compared`."""
+        elements = self.footprint(self.output.tensor)
+        return compared(self.points, self.flops_per_point, elements, self.combine)
 
     @cached_property
     def footprints(self) -> Mapping[str, int]:
@@ -220,8 +216,14 @@ class Operator:
         return self.footprints[tensor]
 
     def reuse(self, tensor: str) -> float:
-        """Points to an element of ``tensor``: how often a perfect cache serves it."""
-        return self.points / self.footprint(tensor)
+        """Points to an element of ``tensor``: how often a perfect cache serves it.
+
+        Raises ValueError for a tensor that there is none of, or that only padding is read of.
+        """
+        touched = self.footprint(tensor)
+        if not touched:
+            raise ValueError(f"tensor={tensor!r}: no point touches an element of it")
+        return self.points / touched
 
     @property
     def compulsory_bytes(self) -> int:
@@ -387,7 +389,7 @@ def operator(
     unused = set(sizes).difference(*(one.loops for one in (output, *inputs)))
     if unused:
         raise ValueError(f"extents: loop {min(unused)!r} is in no index of {statement!r}")
-    flops = _flops(value) + (combine == "sum")
+    flops = operations(statement)
     kind = as_dtype("dtype", dtype)
     return Operator(
         name, MappingProxyType(sizes), output, inputs, flops, combine, kind, statement.strip()
@@ -413,11 +415,32 @@ def _parts(statement: str) -> tuple[ast.Subscript, ast.expr, str]:
     raise ValueError(f"statement={statement!r} must assign to an element, as in 'y[i] = a[i]'")
 
 
+def operations(statement: str) -> int:
+    """FLOP at each point of an assignment: one for each operation and function, and for an update.
+
+    A sign costs one too, as ``neg`` does in ``rl.elementwise``, but not that of a number.
+    """
+    (line,) = ast.parse(statement.strip()).body
+    assert isinstance(line, (ast.Assign, ast.AugAssign))
+    return _flops(line.value) + isinstance(line, ast.AugAssign)
+
+
+def compared(points: int, flops_per_point: int, elements: int, combine: str) -> int:
+    """FLOP of all points that are combined in so many elements.
+
+    A sum starts from zero and adds at each point. A maximum starts from its first element, which
+    is compared with nothing.
+    """
+    return points * flops_per_point - (elements if combine in COMBINED else 0)
+
+
 def _flops(value: ast.expr) -> int:
     """Operations and functions on elements; those inside an index cost nothing."""
     if isinstance(value, ast.Subscript):
         return 0
     own = isinstance(value, (ast.BinOp, ast.Call))
+    if isinstance(value, ast.UnaryOp):
+        own = not isinstance(value.operand, ast.Constant)
     return own + sum(
         _flops(one) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr)
     )

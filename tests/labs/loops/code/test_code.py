@@ -319,6 +319,8 @@ def test_schedules_that_cannot_be_run_are_refused() -> None:
         gemm(128, 128, 64).run("python")
     with pytest.raises(ValueError, match="threads=2: the outermost loop is not parallel"):
         gemm(4, 4, 4).run(threads=2)
+    with pytest.raises(ValueError, match="threads=4: backend='python' has one"):
+        gemm(4, 4, 4).parallel("i").run("python", threads=4)
     with pytest.raises(ValueError, match="loops i make 4,096 copies"):
         Nest({"i": 4096}, "B[i] = A[i]").unroll("i").code("numba")
     with pytest.raises(ValueError, match="vectorize one of them"):
@@ -343,9 +345,11 @@ def test_a_schedule_is_timed_as_the_product_that_it_is() -> None:
         (rl.gemm(24, 24, 24), "add a product of square matrices"),
         (rl.gemm(24, 24, 12, accumulate=True), "add a product of square matrices"),
         (rl.gemm(8, 8, 8, accumulate=True), r"needs a nest on A, B and C of \(8, 8\)"),
+        (rl.gemm(24, 24, 24, "fp16", accumulate=True), "must be in one format, fp32 or fp64"),
+        (5, "op=5"),
     ],
 )
 def test_another_operation_is_not_timed(op: rl.Operation, said: str) -> None:
     nest = rl.loops.Nest({"i": 24, "j": 24, "k": 24}, "C[i,j] += A[i,k]*B[k,j]")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises((TypeError, ValueError), match=said):
         nest.measure(op)

@@ -87,6 +87,28 @@ def test_operations_are_counted() -> None:
     assert flops(two) == 5 + 15
 
 
+@pytest.mark.parametrize(
+    ("text", "extents", "counted"),
+    [
+        ("y[i] = -x[i]", {"i": 4}, rl.elementwise("neg", 4).flops),
+        ("y[i] = max(x[i], 0)", {"i": 4}, rl.elementwise("relu", 4).flops),
+        ("y[i] = -2*x[i]", {"i": 4}, 4),
+        ("y[i] = max(y[i], a[i,j])", {"i": 8, "j": 5}, 8 * 4),
+        ("y[i+j] = min(y[i+j], a[i]*b[j])", {"i": 3, "j": 4}, 2 * 12 - 6),
+        ("y[i] += exp(x[i])*a[i]", {"i": 4}, 3 * 4),
+    ],
+)
+def test_a_nest_and_an_operator_have_the_flop_of_count(text, extents, counted) -> None:
+    assert flops(Nest(extents, text)) == rl.search.operator(text, extents).flops == counted
+
+
+def test_pooling_compares_one_less_than_a_window_holds() -> None:
+    pool = rl.search.operators.max_pool(1, 8, 8, 4, 2)
+    assert flops(pool.nest()) == pool.flops == rl.pool2d(1, 8, 8, 4, 2).flops == 192
+    shifted = Nest({"i": (2, 10), "j": (1, 6)}, "y[i] = max(y[i], a[i,j])")
+    assert flops(shifted) == 8 * 4
+
+
 def test_a_split_that_does_not_divide_is_predicted_as_if_it_did() -> None:
     nest = tiled(100)
     whole = padded(nest)

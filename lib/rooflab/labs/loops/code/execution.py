@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rooflab.count.operation import as_operation
 from rooflab.count.validation import unknown
-from rooflab.labs.loops.code.llvm import compiled, outer_turns
+from rooflab.labs.loops.code.llvm import compiled
 from rooflab.labs.loops.code.packing import packed
 from rooflab.labs.loops.code.printer import code
-from rooflab.labs.loops.code.program import lanes, program, shared_turns
+from rooflab.labs.loops.code.program import lanes, outer_turns, program, shared_turns
 from rooflab.labs.loops.legality.points import count
 from rooflab.measure.measure import measure
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 BACKENDS = ("numba", "llvm", "python")
 MOST_PYTHON = 300_000  # iterations; a second or so
-TYPES = ("float32", "float64")
+_FORMATS = {"fp32": "float32", "fp64": "float64"}
+TYPES = tuple(_FORMATS.values())
 
 
 def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> dict[str, Array]:
@@ -34,6 +36,8 @@ def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> d
         raise unknown("backend", backend, BACKENDS)
     arrays = operands(nest, given)
     if backend == "python":
+        if threads > 1:
+            raise ValueError(f"threads={threads}: backend='python' has one; take numba or llvm")
         if count(nest) > MOST_PYTHON:
             raise ValueError(
                 f"backend='python': {count(nest):,} iterations are too many to interpret; up to "
@@ -107,6 +111,7 @@ def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measuremen
     the transposed matrices, and those of C + A·B are those of C + B·A.
     """
     names = dict(zip(("a", "b", "c"), ("B", "A", "C")))
+    op = as_operation("op", op)
     sides = {side for operand in op.operands for side in operand.shape}
     shapes = dict.fromkeys("ABC", tuple(sides) * 2)
     if op.name != "gemm" or op.batch > 1 or not op.operands[-1].reads or len(sides) > 1:
@@ -118,7 +123,10 @@ def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measuremen
         raise ValueError(f"op={op.label!r} needs a nest on A, B and C of {shapes['A']}")
     if shared_turns(program(nest)) is not None:
         raise ValueError("the outermost loop is parallel, and one thread is timed")
-    kind = {"fp32": "float32", "fp64": "float64"}[op.compute_dtype.name]
+    kinds = {operand.dtype.name for operand in op.operands}
+    if len(kinds) > 1 or not kinds <= _FORMATS.keys():
+        raise ValueError(f"op={op.label!r} must be in one format, fp32 or fp64")
+    kind = _FORMATS[kinds.pop()]
     zeros = operands(nest, {"A": np.zeros(nest.shapes["A"], kind)})
     function = _numba(nest, _packed(nest, zeros))
 

@@ -40,14 +40,6 @@ def ir(nest: Nest, dtype: str) -> str:
     return _Page(nest, dtype).text(program(nest))
 
 
-def outer_turns(ops: Ops) -> tuple[int, int]:
-    """First turn of the outermost loop and its end; (0, 1) where one loop does not hold all."""
-    if len(ops) != 1 or not isinstance(ops[0], For):
-        return 0, 1
-    low = max(bound.constant for bound in ops[0].lower)
-    return low, min(bound.constant for bound in ops[0].upper)
-
-
 def compiled(nest: Nest, dtype: str) -> Callable[..., object]:
     """The nest as a function of the arrays' addresses, and of the turns of its outermost loop
     that it runs: the first one and the one after the last."""

@@ -119,12 +119,18 @@ def lanes(ops: Ops) -> int:
     return found.pop() if found else 1
 
 
+def outer_turns(ops: Ops) -> tuple[int, int]:
+    """First turn of the outermost loop and its end; (0, 1) where one loop does not hold all."""
+    if len(ops) != 1 or not isinstance(ops[0], For):
+        return 0, 1
+    low = max(bound.constant for bound in ops[0].lower)
+    return low, min(bound.constant for bound in ops[0].upper)
+
+
 def shared_turns(ops: Ops) -> tuple[int, int] | None:
     """First turn and end of an outermost parallel loop that is all of the program, or None."""
-    if len(ops) == 1 and isinstance(ops[0], For) and ops[0].kind == "parallel":
-        low = max(bound.constant for bound in ops[0].lower)
-        return low, min(bound.constant for bound in ops[0].upper)
-    return None
+    parallel = len(ops) == 1 and isinstance(ops[0], For) and ops[0].kind == "parallel"
+    return outer_turns(ops) if parallel else None
 
 
 @dataclass(frozen=True)

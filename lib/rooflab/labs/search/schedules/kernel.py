@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rooflab.count.validation import size, unknown
-from rooflab.labs.loops.code.llvm import compiled, outer_turns
+from rooflab.labs.loops.code.llvm import compiled
 from rooflab.labs.loops.code.packing import packed, packed_loops
-from rooflab.labs.loops.code.program import For, program
+from rooflab.labs.loops.code.program import outer_turns, program, shared_turns
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.expression import Affine
 from rooflab.labs.loops.language.statement import Access, accesses
@@ -61,7 +61,7 @@ class Kernel:
         self.nest = nest
         ops = program(nest)
         self.turns = outer_turns(ops)
-        self.parallel = isinstance(ops[0], For) and ops[0].kind == "parallel" and len(ops) == 1
+        self.parallel = shared_turns(ops) is not None
         marked = [loop.name for loop, _ in trees.loops(nest.tree) if loop.kind == "parallel"]
         if len(marked) > self.parallel:
             raise ValueError(f"loop {marked[-1]!r} is parallel; only an outermost loop can be")

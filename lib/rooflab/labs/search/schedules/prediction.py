@@ -14,19 +14,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rooflab.labs.cache.hierarchy import Cache, Hierarchy
+from rooflab.labs.cache.hierarchy import LINE, Cache, Hierarchy
 from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.labs.loops.code.program import Assign, Compute, For, Ops, When, each_op, program
 from rooflab.labs.loops.language import tree as trees
-from rooflab.labs.loops.language.statement import Apply, Value
-from rooflab.labs.loops.legality.points import count
+from rooflab.labs.loops.language.statement import Apply, Statement, Value
+from rooflab.labs.search.statement import COMBINED, Access, Index, compared, operations
 from rooflab.measure.roof_kernels import Target
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
     from rooflab.predict.machine import Machine
 
-LINE = 64  # bytes
 FULL = 0.75  # of a cache: old lines take the rest, as least-recently-used keeps them
 
 
@@ -80,15 +79,23 @@ def predicted(nest: Nest, machine: Machine, target: Target) -> Prediction:
 
 
 def flops(nest: Nest) -> int:
-    """Operations of all statements; a multiply-add is two."""
-    each = [_operations(one.value) + bool(one.reduction) for one in nest.statements]
-    if nest.order == "body" or len(each) == 1:
-        return count(nest) // len(each) * sum(each)
-    total = 0
-    for one, operations in zip(nest.statements, each):
-        extents = [nest.extents[dim] for dim in nest.dims(one.name)]
-        total += operations * math.prod(stop - start for start, stop in extents)
-    return total
+    """Operations of all statements, as :func:`rl.search.operator` counts them: a multiply-add is
+    two, and a largest one of n takes n - 1 comparisons."""
+    return sum(_flops(nest, one) for one in nest.statements)
+
+
+def _flops(nest: Nest, one: Statement) -> int:
+    dims = nest.extents if nest.order == "body" else nest.dims(one.name)
+    points = math.prod(nest.extents[dim][1] - nest.extents[dim][0] for dim in dims)
+    lower = {dim: start for dim, (start, _) in nest.extents.items()}
+    lengths = {dim: stop - start for dim, (start, stop) in nest.extents.items()}
+    index = [
+        Index({str(name): c for name, c in e.terms}, e.at(lower)) for e in one.target.subscripts
+    ]
+    written = Access(one.target.array, tuple(index), nest.shapes[one.target.array])
+    combine = one.reduction if one.reduction in COMBINED else ""
+    elements = written.footprint(lengths) if combine else 0
+    return compared(points, operations(one.text), elements, combine)
 
 
 def padded(nest: Nest) -> Nest:
@@ -142,10 +149,11 @@ def misfit(nest: Nest, target: Target) -> str:
 LONGEST = 96  # vector operations in one turn of a loop
 
 
-def _operations(value: Value) -> int:
+def _instructions(value: Value) -> int:
+    """Operations that the processor is given, those on numbers alone too."""
     if not isinstance(value, Apply):
         return 0
-    return 1 + sum(map(_operations, value.arguments))
+    return 1 + sum(map(_instructions, value.arguments))
 
 
 def _vectors(ops: Ops, target: Target) -> float:
@@ -170,7 +178,7 @@ def _vectors(ops: Ops, target: Target) -> float:
             elif isinstance(op, Assign):
                 moves = any(loop in e.names() for e in op.target.subscripts)
                 own = target.chains if op.reduction and not moves else 1.0
-                total += own * times * max(1, _operations(op.value))
+                total += own * times * max(1, _instructions(op.value))
         return total
 
     return walk(ops, 1, "")
