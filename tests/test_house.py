@@ -24,7 +24,6 @@ ONE_IMPORTER = {
     "rooflab.grade.sandbox_copy": "at the boundary of trust: what the sandbox gets",
     "rooflab.labs.search.pictures.replay": "what a picture says, whose limit is 400 lines",
     "rooflab.labs.search.pictures.stages": "an e-graph as lists of words, without a picture",
-    "rooflab.labs.search.statement": "what any operator is; operators.py has those of the course",
     "rooflab.labs.search.schedules.moves": "what may be done to a schedule; a learner adds to it",
     "rooflab.labs.search.schedules.prediction": "bytes and seconds without a clock",
     "rooflab.labs.memory.energies.roofline": "figures alone, which the facade rl.memory names",
