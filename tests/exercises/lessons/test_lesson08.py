@@ -164,3 +164,29 @@ def test_eight_vectors_of_sums_keep_two_units_of_four_cycles_busy():
     """A core of Intel's Skylake or AMD's Zen 2: latency 4 or 5, two units, 8 lanes of fp32."""
     rates = [min(n / 4, 2) * 2 * 8 * 3e9 for n in range(1, 12)]
     assert lesson08._inside(rates, 8, 3e9) == (4, 2, 8)
+
+
+@pytest.mark.parametrize("cut", [int, math.ceil])
+def test_a_gain_that_is_cut_never_passes_for_the_sums(cut):
+    def answer(rates, lanes, hertz):
+        latency, units = lesson08._inside(rates, lanes, hertz)[:2]
+        return latency, units, cut(max(rates) / rates[0])
+
+    for seed in range(60):
+        found = verdict("08-inside", answer, seed)
+        assert not found.passed and "Multiply the latency by the units" in str(found), seed
+        rounded = verdict("08-inside", lambda r, n, h: (
+            *lesson08._inside(r, n, h)[:2], round(max(r) / r[0])
+        ), seed)  # fmt: skip
+        assert rounded.passed, seed
+
+
+def test_lanes_along_a_row_are_not_called_rows():
+    """Eight of a coalesced loop are neighbours in j, though i stands in their index as well."""
+
+    def answer(nest):
+        return nest.coalesce("i", "j").split("ij", 8).interchange("iji", "k").vectorize("iji")
+
+    assert "two rows of C" not in str(verdict("08-vectorise", answer, 0))
+    rows = verdict("08-vectorise", lambda n: n.reorder("j", "k", "i").vectorize("i"), 0)
+    assert "two rows of C" in str(rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from math import ceil, floor
 
@@ -459,24 +460,39 @@ SAME = Exercise(
 def _cores(rng: random.Random) -> list[Case]:
     """Cores of several kinds, timed with more and more sums under way.
 
-    Two of the clocks are a little slow, two a little fast, so that no way but rounding helps.
+    Two of the clocks are a little slow, two a little fast, so that no way but rounding helps. Of
+    the gains from one sum to the top, some are a little too small and some a little too large.
     """
-    drawn: list[Case] = []
-    for number, (latency, units, lanes) in enumerate(((4, 2, 8), (5, 1, 4), (3, 4, 4), (6, 2, 16))):
-        clock = 1.01 if number % 2 else 0.99
-        hertz = rng.randrange(20, 52) * 1e8
-        rates = [
-            min(sums / latency, units) * 2 * lanes * hertz * clock * rng.uniform(0.995, 1.005)
-            for sums in range(1, latency * units + 4)
-        ]
-        drawn.append({"rates": rates, "lanes": lanes, "hertz": hertz})
-    return drawn
+    while True:
+        drawn: list[Case] = []
+        kinds = (4, 2, 8), (5, 1, 4), (3, 4, 4), (6, 2, 16)
+        for number, (latency, units, lanes) in enumerate(kinds):
+            clock = 1.01 if number % 2 else 0.99
+            hertz = rng.randrange(20, 52) * 1e8
+            rates = [
+                min(sums / latency, units) * 2 * lanes * hertz * clock * rng.uniform(0.995, 1.005)
+                for sums in range(1, latency * units + 4)
+            ]
+            drawn.append({"rates": rates, "lanes": lanes, "hertz": hertz})
+        ways: Sequence[Callable[..., tuple[int, int, int]]] = (
+            _inside, partial(_by_gain, floor), partial(_by_gain, ceil),
+        )  # fmt: skip
+        right, down, up = ([way(*case.values()) for case in drawn] for way in ways)
+        if right not in (down, up):
+            return drawn
 
 
 def _inside(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int, int]:
     latency = round(2 * lanes * hertz / rates[0])
     units = round(max(rates) / (2 * lanes * hertz))
     return latency, units, latency * units
+
+
+def _by_gain(
+    cut: Callable[[float], int], rates: Sequence[float], lanes: int, hertz: float
+) -> tuple[int, int, int]:
+    """The sums as the gain from one of them to the top, cut to a whole number."""
+    return (*_inside(rates, lanes, hertz)[:2], cut(max(rates) / rates[0]))
 
 
 def _first_top(rates: Sequence[float]) -> int:
@@ -539,6 +555,10 @@ INSIDE = Exercise(
         Misconception("rounded up", _cut_up,
                       "a rate is right to 2 % only: 4.01 cycles are 4. Take the nearest whole "
                       "number."),
+        Misconception("the gain cut down", partial(_by_gain, floor),
+                      "both rates are right to 2 % only, so their ratio may be 7.98 or 8.02. "
+                      "Multiply the latency by the units.",
+                      variants=(partial(_by_gain, ceil),)),
         Misconception("not whole",
                       lambda r, n, h: (2 * n * h / r[0], max(r) / (2 * n * h), max(r) / r[0]),
                       "cycles, units and vectors are whole numbers here."),

@@ -194,7 +194,8 @@ REGISTERS = Exercise(
     "each a vector of sums, stays there. For each step of k, its vectors of a row of B are loaded, "
     "then one number of A after another into all lanes of one more register. Every vector of sums "
     "gets one multiply-add. Choose the tile that fits, has enough vectors of sums to keep the "
-    "processor busy, and needs the fewest loads for each multiply-add. Return (1) its rows, (2) its columns, in numbers.",
+    "processor busy, and needs the fewest loads for each multiply-add. Return (1) its rows, (2) "
+    "its columns, in numbers.",
     "register_tile(registers, lanes, latency, units)", _register_tile, cases=_processors, lines=7,
     returns=("rows", "columns"),
     insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
@@ -384,10 +385,10 @@ def _beams(rng: random.Random) -> list[Case]:
 BEAM = Exercise(
     "09-beam", "Write the beam", 4,
     "`children[name]` is a list of the schedules that can be made of a schedule in one step, empty "
-    "at an end, and `seconds[name]` a number: how long it takes. Start with `start`, and time it. In a round, time all children of the kept "
-    "schedules that have not been timed yet. Of the kept and the new ones, keep the `width` "
-    "fastest. Stop when there is nothing new to time. Return (1) the fastest schedule that you "
-    "found, (2) how many schedules were timed.",
+    "at an end, and `seconds[name]` a number: how long it takes. Start with `start`, and time it. "
+    "In a round, time all children of the kept schedules that have not been timed yet. Of the kept "
+    "and the new ones, keep the `width` fastest. Stop when there is nothing new to time. Return "
+    "(1) the fastest schedule that you found, (2) how many schedules were timed.",
     "beam(children, seconds, start, width)", _beam, cases=_beams, lines=8,
     returns=("schedule", "timed"),
     insight="Halide's auto-scheduler of 2019, Tiramisu and tinygrad walk in this way. What differs "
