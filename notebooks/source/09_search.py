@@ -487,6 +487,29 @@ rl.check("09-claim-beam", verdict)
 # </details>
 
 # %% [markdown] tags=["deep"]
+# ## Deeper: what more resources bring
+#
+# Resources are a lever, too. An A100 has matrix units, and by the datasheet they do 16 times the FLOP/s
+# of its vector units. A talk concludes that a program with them is *simply 16 times as fast*. Here are
+# the roofs' times of N × N products, with numbers in `bf16` for both units, each matrix carried once:
+
+# %% tags=["deep", "nbval-check-output"]
+a100 = rl.machine("a100-sxm-80")
+vector, unit = a100.peak("fp32", "vector"), a100.peak("bf16", "tensor")
+for n in (64, 128, 256, 512):
+    op = rl.gemm(n, n, n, "bf16")
+    carry = op.bytes / a100.bandwidth()
+    gain = max(op.flops / vector, carry) / max(op.flops / unit, carry)
+    print(f"N = {n}: {gain:.1f} times as fast")
+print(*[f"{a100.bandwidth() / peak:.4f} byte/FLOP" for peak in (vector, unit)], sep=", ")
+
+# %% [markdown] tags=["deep"]
+# The units bring 16 times the speed only where nothing but arithmetic takes time. The same talk gives
+# this chip *one* byte/FLOP, about 0.10, and calls every program above it limited by bandwidth. That is
+# the first number of the last line. With matrix units it is the second one. So no chip has such a
+# number; a chip with a number type and a unit has one.
+
+# %% [markdown] tags=["deep"]
 # ## Deeper: one description for all operators
 #
 # The search knew nothing of matrices. It was given loops, and a line that says which elements are
