@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rooflab.conclusions import Conclusion, cautions, fold, speed_table
 from rooflab.count.si import grouped, percent, several, si
-from rooflab.labs.search.schedules.trail import ENDS, Search
+from rooflab.labs.search.schedules.trail import ENDS, Candidate, Search
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
 
@@ -114,17 +114,10 @@ def predicted(found: Search) -> Conclusion:
     )
     dropped = _dropped(found)
     if loss < NOISE:
-        guess = favourite.predicted or favourite.seconds
-        off = max(favourite.seconds / guess, guess / favourite.seconds)
-        wrong = (
-            f", though the time itself was predicted wrongly by a factor of {off:.1f}"
-            if off > FAR_OFF
-            else ""
-        )
         return Conclusion(
             "the favourite wins",
             f"{said} Nothing is clearly faster than that. This time the clock only confirms the "
-            f"choice{wrong}.{dropped}",
+            f"choice{_far_off(favourite)}.{dropped}",
         )
     behind = sum((one.predicted or 0.0) < (winner.predicted or 0.0) for one in ranked)
     before = (
@@ -137,6 +130,14 @@ def predicted(found: Search) -> Conclusion:
         f"{said} The fastest one takes {si(winner.seconds, 's')}, and {before}. So the prediction "
         f"is not good enough to decide: that would have cost a factor of {loss:.2f}.{dropped}",
     )
+
+
+def _far_off(one: Candidate) -> str:
+    """By how much the time of a schedule was predicted wrongly, if that is worth a word."""
+    guess = one.predicted or one.seconds
+    off = max(one.seconds / guess, guess / one.seconds)
+    said = f", though the time itself was predicted wrongly by a factor of {off:.1f}"
+    return said if off > FAR_OFF else ""
 
 
 def _dropped(found: Search) -> str:

@@ -140,9 +140,6 @@ def search(
     if measure is None:
         thread_count(count)
     budget, moves = _budget(seconds), _moves(space, count)
-    legal = start.check()
-    if not legal:
-        raise ValueError(f"nest: its schedule is not legal. {legal.why}")
     if score is None and machine is None:
         machine = _roofs(count, progress)
     head = {
@@ -165,7 +162,11 @@ def search(
 
 
 def _start(nest: object) -> Nest:
+    """The nest that a search begins with: a legal one, or a product of the size that is given."""
     if isinstance(nest, Nest):
+        legal = nest.check()
+        if not legal:
+            raise ValueError(f"nest: its schedule is not legal. {legal.why}")
         return nest
     if not isinstance(nest, (int, np.integer)):
         raise TypeError(f"nest={nest!r} must be a Nest, or N for a product of N×N matrices")
