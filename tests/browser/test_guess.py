@@ -66,10 +66,10 @@ def test_everything_is_covered_before_a_guess(still_page) -> None:
 def test_hovering_shows_a_ghost_and_uncovers_nothing(still_page) -> None:
     box = still_page.locator(".rl-guess .stage svg").bounding_box()
     still_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
-    still_page.locator(".rl-guess g.hovered").wait_for()
+    still_page.locator(".rl-guess .hovered").wait_for()
     assert not visible(still_page, ".rl-guess .truth")
     still_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 400)
-    still_page.locator(".rl-guess g.hovered").wait_for(state="hidden")
+    still_page.locator(".rl-guess .hovered").wait_for(state="hidden")
 
 
 def test_a_click_places_the_guess_and_another_moves_it(still_page) -> None:

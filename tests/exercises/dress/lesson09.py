@@ -508,7 +508,7 @@ WRONG = [
      "def answer(classes, root):\n" + COST +
      "            cost[name] = min(own + sum(cost[a] for a in {*args})"
      " for own, args in classes[name])\n"
-     "    return cost[root]", "shared terms once"),
+     "    return cost[root]", "shared expressions once"),
     ("09-extract",
      "def answer(classes, root):\n"
      "    return min(own for own, args in classes[root])", "arguments for nothing"),
