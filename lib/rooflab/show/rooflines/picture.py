@@ -305,7 +305,7 @@ class Sheet:
         if name == "gemm":  # left of its dot, it stands above the words on the slope
             high = flip & (places < (self.frame.left + self.frame.right) / 2)
             dy = np.where(high[..., None], [-30, -10], -10)
-        off = By(f"{dims} right_{name}_{side}", dx + 0 * dy)
+        off = By(f"{dims} right_{name}_{side}", dx)
         place = self.near(self.at(x, values.roof_over(series, side)), off, dy)
         shown: list[Any] = [(tags, [1, 0, 1])]  # with both sides the name stands at the cold one
         if side == "warm":

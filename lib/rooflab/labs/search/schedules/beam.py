@@ -409,10 +409,10 @@ class _Beam:
 
     def confirm(self) -> None:
         """Refuse the fastest for as long as it computes something else than the nest as written."""
-        start = self.rules.start
-        written = start.untouched()
         if self.rules.measure is not None:
             return
+        start = self.rules.start
+        written = start.untouched()
         if self.rules.bound(written).seconds(0.0, self.clock) > self.seconds:
             return
         wanted = self.rules.results(written)
