@@ -81,6 +81,13 @@ def fold(factor: float) -> str:
     return f"{plain(factor, 3)} times"
 
 
+def matrix_unit(timed: Measurement, core: Machine) -> str:
+    """Whose the peak of a table is that loops in vectors cannot reach, as a sentence, or ""."""
+    if not core.has_peak(timed.op.compute_dtype.name, "tensor"):
+        return ""
+    return " The peak in the table is that of a matrix unit, which none of these loops uses."
+
+
 def speed_table(head: str, timed: Mapping[str, Measurement], core: Machine) -> list[str]:
     """The lines of a Markdown table: each way by its name, its time, its rate, its share of the
     peak of ``core``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rooflab.conclusions import Conclusion, cautions, fold, speed_table
+from rooflab.conclusions import Conclusion, cautions, fold, matrix_unit, speed_table
 from rooflab.count.si import percent, several
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.roof_kernels import host
@@ -68,13 +68,6 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     shown = {several(count, "row"): one for count, one in timed.items()}
     text = "\n".join([*speed_table("at a time", shown, core), "", said])
     return Conclusion(case, text + cautions(*timed.values()))
-
-
-def matrix_unit(timed: Measurement, core: Machine) -> str:
-    """Whose the peak of a table is that loops in vectors cannot reach, as a sentence, or ""."""
-    if not core.has_peak(timed.op.compute_dtype.name, "tensor"):
-        return ""
-    return " The peak in the table is that of a matrix unit, which none of these loops uses."
 
 
 def _of_peak(best: Measurement, core: Machine) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rooflab.conclusions import Conclusion, cautions, fold, speed_table
+from rooflab.conclusions import Conclusion, cautions, fold, matrix_unit, speed_table
 from rooflab.count.si import grouped, percent, several, si
 from rooflab.labs.search.schedules.trail import ENDS, Candidate, Search
 from rooflab.measure.measurement import Measurement
@@ -159,9 +159,7 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     shown = {several(count, "row"): one for count, one in timed.items()}
     table = "\n".join([*speed_table("at a time", shown, core), ""])
     doubts = cautions(*timed.values())
-    if core.has_peak(timed[best].op.compute_dtype.name, "tensor"):
-        unit = "The peak in the table is that of a matrix unit, which none of these loops uses."
-        doubts = f" {unit}{doubts}"
+    doubts = matrix_unit(timed[best], core) + doubts
     from_few, from_many = (
         timed[one].median_s / timed[best].median_s for one in (few, many)
     )  # fmt: skip
