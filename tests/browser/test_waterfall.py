@@ -103,7 +103,7 @@ def test_sliders_machine_and_box_move_it_without_a_kernel(page) -> None:
     handle(page, 0).focus()
     page.keyboard.press("ArrowRight")
     says(page, "Nothing was measured at this size, so the waterfall stops at the prediction.")
-    hollow = page.locator(".rl-fall .dot.end path").evaluate("node => node.parentNode.style.fill")
+    hollow = page.locator(".rl-fall .dot.end").evaluate("node => node.style.fill")
     assert hollow == "var(--paper)"
     page.keyboard.press("ArrowLeft")
     says(page, "GEMV 1024×1024 fp32")
