@@ -6,9 +6,7 @@ the import itself stays light (no scipy, matplotlib, ipywidgets, numba or cupy u
 
 from __future__ import annotations
 
-import importlib
-import sys
-from types import ModuleType
+from rooflab.lazy import attach
 
 __version__ = "0.1.0"
 
@@ -66,37 +64,4 @@ _MODULES = {
     "live": "rooflab.live",
 }
 
-__all__ = [*_HOME, *_MODULES]
-
-
-def __getattr__(name: str) -> object:
-    if name in _HOME:
-        from rooflab.optional import installed
-
-        with installed(f"rooflab.{name}"):
-            found = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in _MODULES:
-        found = importlib.import_module(_MODULES[name])
-    else:
-        raise AttributeError(f"module 'rooflab' has no attribute {name!r}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
-
-
-class _Package(ModuleType):
-    """The package, in which ``rl.predict`` stays the function when ``rooflab.predict`` loads.
-
-    Python binds a subpackage to its parent under its own name; ``predict`` and ``measure`` are
-    functions first.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+__getattr__, __dir__, __all__ = attach(__name__, _HOME, _MODULES)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
-from rooflab.optional import installed
+from rooflab.lazy import attach
 
 _HOME = {
     "roofline": "rooflab.show.rooflines.live",
@@ -16,15 +14,4 @@ _HOME = {
     "layer": "rooflab.labs.llm.linear_layer",
     "mountain": "rooflab.labs.memory.picture",
 }
-__all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rooflab.live' has no attribute {name!r}")
-    with installed(f"rooflab.live.{name}"):
-        return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
-from rooflab.optional import installed
+from rooflab.lazy import attach
 
 _HOME = {
     "roofline": "rooflab.show.rooflines.figure",
@@ -19,11 +17,4 @@ _HOME = {
     "Picture": "rooflab.show.figures",
     "Panel": "rooflab.show.figures",
 }
-__all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rooflab.show' has no attribute {name!r}")
-    with installed(f"rooflab.show.{name}"):
-        return getattr(importlib.import_module(_HOME[name]), name)
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -91,7 +91,7 @@ def enumerated(access: Access, extents: dict[str, int]) -> int:
     for point in itertools.product(*map(range, extents.values())):
         at = dict(zip(extents, point, strict=True))
         index = tuple(
-            sum(c * at[loop] for loop, c in one.coefficients.items()) + one.offset
+            sum(factor * at[loop] for loop, factor in one.terms) + one.constant
             for one in access.index
         )
         if all(0 <= i < n for i, n in zip(index, access.shape, strict=True)):
@@ -164,13 +164,23 @@ def test_strides_are_those_of_numpy(m: int, n: int, k: int) -> None:
     one = O.gemm(m, n, k)
     for access in (one.output, *one.inputs):
         strides = np.empty(access.shape, dtype=np.int8).strides
-        moved = [next(iter(part.coefficients)) for part in access.index]
+        moved = [next(part.names()) for part in access.index]
         assert [access.stride(loop) for loop in moved] == list(strides)
 
 
 def test_a_minimum_compares_one_less_than_it_sees() -> None:
     one = rl.search.operator("y[i] = min(y[i], a[i, j])", {"i": 8, "j": 5})
     assert one.flops == 8 * 4 and one.combine == "min"
+
+
+@pytest.mark.parametrize(
+    ("statement", "combine"),
+    [("y[i] = y[i] + a[i, j]", "sum"), ("y[i] *= a[i, j]", "product"), ("y[i] += a[i, j]", "sum")],
+)
+def test_what_is_joined_may_be_written_out(statement: str, combine: str) -> None:
+    one = rl.search.operator(statement, {"i": 8, "j": 5})
+    assert one.combine == combine and one.flops == 8 * 5
+    assert one.no_cache_bytes == 4 * 3 * 40  # a and y are read, y is written
 
 
 def test_the_ledger_can_be_predicted() -> None:
@@ -193,11 +203,20 @@ STATEMENT = "y[i] += a[i, j] * x[j]"
         (lambda: rl.search.operator(3, {"i": 4}), TypeError, "statement=3"),
         (lambda: rl.search.operator(STATEMENT, 4), TypeError, "extents=4"),
         (lambda: rl.search.operator(STATEMENT, {"i": 0, "j": 1}), ValueError, r"extents\['i'\]=0"),
-        (lambda: rl.search.operator(STATEMENT, {"i": 4}), ValueError, "loop='j' is unknown"),
+        (
+            lambda: rl.search.operator(STATEMENT, {"i": 4}),
+            ValueError,
+            "no loop has this name",
+        ),
         (lambda: rl.search.operator(STATEMENT, {"i": 4, "j": 4, "k": 2}), ValueError, "loop 'k'"),
-        (lambda: rl.search.operator("y[i] +", {"i": 4}), ValueError, "one assignment"),
-        (lambda: rl.search.operator("y = a", {"i": 4}), ValueError, "assign to an element"),
-        (lambda: rl.search.operator("y[i] = a[i*i]", {"i": 4}), ValueError, "a sum of loops"),
+        (lambda: rl.search.operator("y[i] +", {"i": 4}), ValueError, "no assignment"),
+        (lambda: rl.search.operator("y = a", {"i": 4}), ValueError, "an array element is wanted"),
+        (lambda: rl.search.operator("y[i] = a[i]; z[i] = a[i]", {"i": 4}), ValueError, "no more"),
+        (
+            lambda: rl.search.operator("y[i] = a[i*i]", {"i": 4}),
+            ValueError,
+            "a sum of loops",
+        ),
         (lambda: rl.search.operator("y[i] = a[i - 1]", {"i": 4}), ValueError, "before element 0"),
         (
             lambda: rl.search.operator("y[i] = y[i + 1]", {"i": 4}),

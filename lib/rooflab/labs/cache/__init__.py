@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
-from rooflab.optional import installed
+from rooflab.lazy import attach
 
 _HOME = {
     **dict.fromkeys(("AccessStream", "Guard", "Reference"), "rooflab.labs.cache.stream"),
@@ -23,15 +21,4 @@ _HOME = {
     **dict.fromkeys(("turn_cost", "TurnCost"), "rooflab.labs.cache.two_costs"),
     "tiles": "rooflab.labs.cache.tiles_picture",
 }
-__all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rooflab.cache' has no attribute {name!r}")
-    with installed(f"rooflab.cache.{name}"):
-        return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

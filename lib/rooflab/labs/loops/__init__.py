@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
-from rooflab.optional import installed
+from rooflab.lazy import attach
 
 _HOME = {
     "Nest": "rooflab.labs.loops.nest",
@@ -13,15 +11,4 @@ _HOME = {
     "Arrow": "rooflab.labs.loops.legality.points",
     "space": "rooflab.labs.loops.space_picture",
 }
-__all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rooflab.labs.loops' has no attribute {name!r}")
-    with installed(f"rooflab.loops.{name}"):
-        return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from types import ModuleType
-
-from rooflab.optional import installed
+from rooflab.lazy import attach
 
 _HOME = {
     **dict.fromkeys(("Bandwidths", "bandwidths"), "rooflab.labs.memory.bandwidths"),
@@ -22,28 +18,4 @@ _HOME = {
     "energy_arch": "rooflab.labs.memory.energies.arch",
     "energy_bars": "rooflab.labs.memory.energies.picture",
 }
-__all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rooflab.memory' has no attribute {name!r}")
-    with installed(f"rooflab.memory.{name}"):
-        found = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
-
-
-class _Lab(ModuleType):
-    """The lab, in which ``rl.memory.mountain`` stays the function when its module loads."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Lab
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -7,9 +7,7 @@ of a loop nest are predicted, measured and improved.
 
 from __future__ import annotations
 
-import importlib
-
-from rooflab.optional import installed
+from rooflab.lazy import attach
 
 _HOME = {
     **dict.fromkeys(
@@ -31,17 +29,4 @@ _HOME = {
     "trail": "rooflab.labs.search.pictures.trail",
 }
 _MODULES = {"operators": "rooflab.labs.search.operators"}
-__all__ = [*_HOME, *_MODULES]
-
-
-def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name not in _HOME:
-        raise AttributeError(f"module 'rooflab.labs.search' has no attribute {name!r}")
-    with installed(f"rooflab.search.{name}"):
-        return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = attach(__name__, _HOME, _MODULES)

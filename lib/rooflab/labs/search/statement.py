@@ -8,7 +8,6 @@ such indices, sums of loops with whole coefficients, are analysed exactly.
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,9 @@ from rooflab.count.operation import Operand, Operation
 from rooflab.count.validation import shape as as_shape
 from rooflab.count.validation import size, unknown
 from rooflab.labs.cache.hierarchy import LINE
+from rooflab.labs.loops.language.expression import Affine
+from rooflab.labs.loops.language.statement import Access as Element
+from rooflab.labs.loops.language.statement import statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,22 +30,7 @@ if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
 MOST_POINTS = 20_000_000  # that are enumerated where no formula counts the footprint
-COMBINED = ("max", "min")
-
-
-@dataclass(frozen=True)
-class Index:
-    """One coordinate of an index map: Σ coefficient · loop + ``offset``."""
-
-    coefficients: Mapping[str, int]
-    offset: int = 0
-
-    def range(self, extents: Mapping[str, int]) -> tuple[int, int]:
-        """The lowest and the highest value over the loops."""
-        ends = [c * (extents[loop] - 1) for loop, c in self.coefficients.items()]
-        return self.offset + sum(min(0, e) for e in ends), self.offset + sum(
-            max(0, e) for e in ends
-        )
+COMBINED = {"": "", "+": "sum", "*": "product", "max": "max", "min": "min"}
 
 
 @dataclass(frozen=True)
@@ -54,25 +41,22 @@ class Access:
     """
 
     tensor: str
-    index: tuple[Index, ...]
+    index: tuple[Affine, ...]
     shape: tuple[int, ...]
 
     @property
     def loops(self) -> tuple[str, ...]:
         """Loops that it depends on."""
-        return tuple(dict.fromkeys(loop for one in self.index for loop in one.coefficients))
+        return tuple(dict.fromkeys(loop for one in self.index for loop in one.names()))
 
     def stride(self, loop: str) -> int:
         """Elements that it moves by when ``loop`` goes one on; rows lie one after the other."""
         steps = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
-        return sum(
-            one.coefficients.get(loop, 0) * step
-            for one, step in zip(self.index, steps, strict=True)
-        )
+        return sum(one.factor(loop) * step for one, step in zip(self.index, steps, strict=True))
 
     def footprint(self, extents: Mapping[str, int]) -> int:
         """Different elements that it touches, over all points of the loops."""
-        named = [loop for one in self.index for loop in one.coefficients]
+        named = [loop for one in self.index for loop in one.names()]
         if len(named) > len(set(named)):  # a loop moves two coordinates at once: no formula
             return len(set(_addresses(self, extents).tolist()))
         return math.prod(
@@ -81,16 +65,21 @@ class Access:
         )
 
 
-def _values(index: Index, length: int, extents: Mapping[str, int]) -> int:
+def _ends(index: Affine, extents: Mapping[str, int]) -> tuple[int, int]:
+    """The lowest and the highest value of one coordinate over the loops."""
+    return index.bounds({loop: (0, n - 1) for loop, n in extents.items()})
+
+
+def _values(index: Affine, length: int, extents: Mapping[str, int]) -> int:
     """Different values of one coordinate that lie within 0 … ``length`` - 1.
 
     A loop of n steps of c reaches n values, c apart. A second loop whose step is a multiple of c,
     and no longer than what is reached already, only makes the row of values longer. Where the
     values have gaps they are listed.
     """
-    lowest, _ = index.range(extents)
-    terms = sorted((abs(c), extents[loop]) for loop, c in index.coefficients.items() if c)
-    terms = [(c, n) for c, n in terms if n > 1]
+    lowest, _ = _ends(index, extents)
+    steps = ((abs(index.factor(loop)), extents[loop]) for loop in index.names())
+    terms = sorted((c, n) for c, n in steps if n > 1)
     if not terms:
         return int(0 <= lowest < length)
     step, count = terms[0]
@@ -138,8 +127,7 @@ def _addresses(access: Access, extents: Mapping[str, int]) -> np.ndarray:
     address = np.zeros(points, dtype=np.int64)
     inside = np.ones(points, dtype=bool)
     for one, length in zip(access.index, access.shape, strict=True):
-        weights = np.array([one.coefficients.get(loop, 0) for loop in loops], dtype=np.int64)
-        at = weights @ grid + one.offset
+        at = one.at(dict(zip(loops, grid, strict=True)))
         inside &= (at >= 0) & (at < length)
         address = address * length + at
     return address[inside]
@@ -161,7 +149,7 @@ class Operator:
         The tensors that are read.
     flops_per_point : int
         FLOP at each point.
-    combine : {"", "sum", "max", "min"}
+    combine : {"", "sum", "product", "max", "min"}
         How points that meet in one element of the output are combined.
     dtype : DType
         Format of all tensors.
@@ -321,9 +309,6 @@ class Operator:
         return "\n".join(rows)
 
 
-# Statements.
-
-
 def operator(
     statement: str,
     extents: Mapping[str, int],
@@ -337,8 +322,10 @@ def operator(
     Parameters
     ----------
     statement : str
-        What happens at each point. An index is a sum of loops with whole coefficients, such as
-        ``2*ho + kh - 1``. ``+=`` sums, and ``O[i] = max(O[i], …)`` takes the largest.
+        What happens at each point, in the language of ``rl.loops.Nest``: numbers, elements,
+        ``+ - * /``, ``sqrt``, ``sin``, ``exp``, ``max`` and ``min``. An index is a sum of loops
+        with whole coefficients, such as ``2*ho + kh - 1``. ``+=`` sums, and
+        ``O[i] = max(O[i], …)`` takes the largest.
     extents : mapping of str to int
         Steps of each loop.
     dtype : str, DType or a dtype of NumPy or PyTorch, default "fp32"
@@ -372,57 +359,25 @@ def operator(
     if not isinstance(extents, Mapping):
         raise TypeError(f"extents={extents!r} must be a mapping, such as {{'i': 64}}")
     sizes = {str(loop): size(f"extents[{loop!r}]", n) for loop, n in extents.items()}
-    target, value, combine = _parts(statement)
     given = {tensor: as_shape(f"shapes[{tensor!r}]", s) for tensor, s in (shapes or {}).items()}
-    read = {
-        ast.unparse(one): one
-        for one in ast.walk(value)
-        if isinstance(one, ast.Subscript) and ast.unparse(one) != ast.unparse(target)
-    }
-    output, *others = _accesses([target, *read.values()], sizes, given)
+    one, *more = statements(statement, tuple(sizes))
+    if more:
+        raise ValueError(f"statement={statement!r} must be one statement; an operator has no more")
+    read = [element for element in one.reads if element != one.target]
+    output, *others = _accesses([one.target, *read], sizes, given)
     inputs = tuple(others)
-    if any(one.tensor == output.tensor for one in inputs):
+    if any(each.tensor == output.tensor for each in inputs):
         raise ValueError(
             f"statement={statement!r} reads other elements of {output.tensor} than it writes: "
             "the order of its points matters then, and it is no operator"
         )
-    unused = set(sizes).difference(*(one.loops for one in (output, *inputs)))
+    unused = set(sizes).difference(*(each.loops for each in (output, *inputs)))
     if unused:
         raise ValueError(f"extents: loop {min(unused)!r} is in no index of {statement!r}")
-    flops = operations(statement)
-    kind = as_dtype("dtype", dtype)
     return Operator(
-        name, MappingProxyType(sizes), output, inputs, flops, combine, kind, statement.strip()
-    )
-
-
-def _parts(statement: str) -> tuple[ast.Subscript, ast.expr, str]:
-    """What is written, what is computed, and how points that meet are combined."""
-    try:
-        (line,) = ast.parse(statement.strip()).body
-    except (SyntaxError, ValueError):
-        raise ValueError(f"statement={statement!r} must be one assignment") from None
-    match line:
-        case ast.AugAssign(target=ast.Subscript() as target, op=ast.Add(), value=value):
-            return target, value, "sum"
-        case ast.Assign(targets=[ast.Subscript() as target], value=value):
-            match value:
-                case ast.Call(func=ast.Name(id=name), args=[first, *_]) if (
-                    name in COMBINED and ast.unparse(first) == ast.unparse(target)
-                ):
-                    return target, value, name
-            return target, value, ""
-    raise ValueError(f"statement={statement!r} must assign to an element, as in 'y[i] = a[i]'")
-
-
-def operations(statement: str) -> int:
-    """FLOP at each point of an assignment: one for each operation and function, and for an update.
-
-    A sign costs one too, as ``neg`` does in ``rl.elementwise``, but not that of a number.
-    """
-    (line,) = ast.parse(statement.strip()).body
-    assert isinstance(line, (ast.Assign, ast.AugAssign))
-    return _flops(line.value) + isinstance(line, ast.AugAssign)
+        name, MappingProxyType(sizes), output, inputs, one.flops, COMBINED[one.reduction],
+        as_dtype("dtype", dtype), one.text,
+    )  # fmt: skip
 
 
 def compared(points: int, flops_per_point: int, elements: int, combine: str) -> int:
@@ -431,91 +386,29 @@ def compared(points: int, flops_per_point: int, elements: int, combine: str) -> 
     A sum starts from zero and adds at each point. A maximum starts from its first element, which
     is compared with nothing.
     """
-    return points * flops_per_point - (elements if combine in COMBINED else 0)
-
-
-def _flops(value: ast.expr) -> int:
-    """Operations and functions on elements; those inside an index cost nothing."""
-    if isinstance(value, ast.Subscript):
-        return 0
-    own = isinstance(value, (ast.BinOp, ast.Call))
-    if isinstance(value, ast.UnaryOp):
-        own = not isinstance(value.operand, ast.Constant)
-    return own + sum(
-        _flops(one) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr)
-    )
+    return points * flops_per_point - (elements if combine in ("max", "min") else 0)
 
 
 def _accesses(
-    elements: Sequence[ast.Subscript],
+    elements: Sequence[Element],
     extents: Mapping[str, int],
     shapes: Mapping[str, tuple[int, ...]],
 ) -> list[Access]:
     """The accesses; a tensor without a shape ends with the last element that one touches."""
-    read = [(*_coordinates(one, extents), ast.unparse(one)) for one in elements]
     found: dict[str, tuple[int, ...]] = {}
-    for tensor, index, said in read:
-        ends = [part.range(extents) for part in index]
+    for one in elements:
+        tensor, index = one.array, one.subscripts
+        ends = [_ends(part, extents) for part in index]
         if tensor not in shapes and any(low < 0 for low, _ in ends):
             raise ValueError(
-                f"statement: {said!r} begins before element 0; give shapes={{{tensor!r}: …}} if "
-                "what lies outside is padding"
+                f"statement: {one.text()!r} begins before element 0; give "
+                f"shapes={{{tensor!r}: …}} if what lies outside is padding"
             )
         before = found.get(tensor, (0,) * len(index))
         found[tensor] = shapes.get(
             tensor, tuple(max(n, high + 1) for n, (_, high) in zip(before, ends, strict=False))
         )
         if not len(found[tensor]) == len(before) == len(index):
-            raise ValueError(f"statement: {said!r} has {len(index)} coordinates, {tensor} has "
-                             f"{len(shapes.get(tensor, before))}")  # fmt: skip
-    return [Access(tensor, index, found[tensor]) for tensor, index, _ in read]
-
-
-def _coordinates(one: ast.Subscript, extents: Mapping[str, int]) -> tuple[str, tuple[Index, ...]]:
-    """Name of the tensor and its index map."""
-    if not isinstance(one.value, ast.Name):
-        raise ValueError(f"statement: {ast.unparse(one)!r} must be a tensor and its index")
-    coordinates = one.slice.elts if isinstance(one.slice, ast.Tuple) else [one.slice]
-    return one.value.id, tuple(_index(part, extents) for part in coordinates)
-
-
-def _index(tree: ast.expr, extents: Mapping[str, int]) -> Index:
-    coefficients: dict[str, int] = {}
-    offset = _gather(tree, 1, coefficients)
-    for loop in coefficients:
-        if loop not in extents:
-            raise unknown("loop", loop, extents)
-    return Index(MappingProxyType({loop: c for loop, c in coefficients.items() if c}), offset)
-
-
-def _gather(tree: ast.expr, factor: int, coefficients: dict[str, int]) -> int:
-    """Add ``factor`` times ``tree`` to ``coefficients``; return what has no loop."""
-    match tree:
-        case ast.Name(id=loop):
-            coefficients[loop] = coefficients.get(loop, 0) + factor
-            return 0
-        case ast.Constant(value=int() as number):
-            return factor * number
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return _gather(inner, -factor, coefficients)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _gather(left, factor, coefficients) + _gather(right, factor, coefficients)
-        case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return _gather(left, factor, coefficients) + _gather(right, -factor, coefficients)
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            for times, inner in ((_whole(left), right), (_whole(right), left)):
-                if times is not None:
-                    return _gather(inner, factor * times, coefficients)
-    raise ValueError(
-        f"statement: index {ast.unparse(tree)!r} must be a sum of loops, such as 2*i + k - 1"
-    )
-
-
-def _whole(tree: ast.expr) -> int | None:
-    """The whole number that ``tree`` is, or None."""
-    match tree:
-        case ast.Constant(value=int() as number):
-            return number
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
-            return -number
-    return None
+            raise ValueError(f"statement: {one.text()!r} has {len(index)} coordinates, {tensor} "
+                             f"has {len(shapes.get(tensor, before))}")  # fmt: skip
+    return [Access(one.array, one.subscripts, found[one.array]) for one in elements]

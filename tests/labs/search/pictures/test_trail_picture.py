@@ -273,6 +273,7 @@ def test_refused_with_a_reason() -> None:
     other = dataclasses.replace(searched(1), text="C[i,j] += B[i,k]*A[k,j]")
     for wrong, said in (
         (lambda: rl.search.trail(scored), "no predicted bytes"),
+        (lambda: rl.search.trail(dataclasses.replace(found, timed=False)), "another measure than"),
         (lambda: rl.search.trail({}), "is empty"),
         (lambda: rl.search.trail({2: found, 1: other}), "of different nests"),
         (lambda: rl.search.trail(found, bare), "no fp32 figure"),

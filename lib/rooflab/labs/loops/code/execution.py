@@ -59,11 +59,19 @@ def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> d
     return {name: arrays[name] for name in nest.written}
 
 
-def operands(nest: Nest, given: Mapping[str, Array]) -> dict[str, Array]:
-    """Copies of the given arrays, and zeros for the others, checked once."""
-    for name in given:
+def fitting(nest: Nest, given: Mapping[str, Array]) -> None:
+    """Raise ValueError for an array that the nest does not have, and for one of another shape."""
+    for name, value in given.items():
         if name not in nest.shapes:
             raise unknown("array", name, nest.arrays)
+        if np.shape(value) != nest.shapes[name]:
+            wanted = nest.shapes[name]
+            raise ValueError(f"{name} has shape {np.shape(value)}; the nest needs {wanted}")
+
+
+def operands(nest: Nest, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Copies of the given arrays, and zeros for the others, checked once."""
+    fitting(nest, given)
     kinds = {str(np.asarray(one).dtype) for one in given.values()} or {"float32"}
     if len(kinds) > 1 or not kinds <= set(TYPES):
         said = ", ".join(sorted(kinds))
@@ -71,8 +79,6 @@ def operands(nest: Nest, given: Mapping[str, Array]) -> dict[str, Array]:
     kind, found = kinds.pop(), {}
     for name, sizes in nest.shapes.items():
         value = given.get(name)
-        if value is not None and np.shape(value) != sizes:
-            raise ValueError(f"{name} has shape {np.shape(value)}; the nest needs {sizes}")
         found[name] = np.zeros(sizes, kind) if value is None else np.array(value, order="C")
     return found
 

@@ -78,6 +78,14 @@ class Statement:
         return (*found, self.target) if self.reduction else found
 
     @property
+    def flops(self) -> int:
+        """FLOP of one iteration: one for each operation and function, and for a reduction.
+
+        A sign costs one too, as ``neg`` does in ``rl.elementwise``, but not that of a number.
+        """
+        return _operations(self.whole)
+
+    @property
     def names(self) -> set[str]:
         """The loops that subscripts mention."""
         every = (self.target, *accesses(self.value))
@@ -102,6 +110,13 @@ def accesses(value: Value) -> Iterator[Access]:
     elif isinstance(value, Apply):
         for argument in value.arguments:
             yield from accesses(argument)
+
+
+def _operations(value: Value) -> int:
+    if not isinstance(value, Apply):
+        return 0
+    signed = value.function == "negative" and isinstance(value.arguments[0], float)
+    return (not signed) + sum(map(_operations, value.arguments))
 
 
 def statements(text: object, loops: tuple[str, ...]) -> tuple[Statement, ...]:

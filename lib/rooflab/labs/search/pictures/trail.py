@@ -80,8 +80,8 @@ def trail(
     TypeError
         If ``found`` is no search, or ``peer`` no rate.
     ValueError
-        If a search has no predicted bytes, as with a score of one's own, if the searches are of
-        different nests, or the machine has no fp32 roof.
+        If another measure than time decided, if a search has no predicted bytes, as with a score
+        of one's own, if the searches are of different nests, or the machine has no fp32 roof.
 
     Notes
     -----
@@ -92,14 +92,16 @@ def trail(
 
     Examples
     --------
-    Let the number of transformations decide, in place of the clock:
+    So that it comes out alike everywhere, the seconds are made up: the more transformations, the
+    fewer. ``timed`` says that they are seconds.
 
+    >>> from dataclasses import replace
     >>> def seconds(nest):
     ...     return 1e-5 / (1 + len(nest.log))
     >>> mine = rl.Machine("mine", kind="cpu", peaks={"fp32": 1e11}, bandwidths=1e10,
     ...                   capacities={"l1": 1024})
     >>> found = rl.search.search(24, measure=seconds, machine=mine, width=1, progress=False)
-    >>> picture = rl.search.trail(found, mine, peer=4e10)
+    >>> picture = rl.search.trail(replace(found, timed=True), mine, peer=4e10)
     >>> picture.candidate = 0
     >>> print(picture.sentence.partition(": ")[2][:12])
     2.76 GFLOP/s
@@ -120,6 +122,9 @@ def _searches(found: object) -> dict[int, Search]:
         if not isinstance(one, Search):
             which = f"found[{name!r}]" if several else "found"
             raise TypeError(f"{which}={one!r} is no search; pass what rl.search.search returned")
+        if not one.timed:
+            raise ValueError("found: another measure than time decided this search, and a roofline "
+                             "shows FLOP/s; see its candidates instead")  # fmt: skip
         searches[name] = one
     if not searches:
         raise ValueError(f"found={found!r} is empty; give a search, or several under their widths")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import size
+from rooflab.labs.loops.code.execution import fitting
 from rooflab.labs.loops.code.llvm import compiled
 from rooflab.labs.loops.code.packing import packed, packed_loops
 from rooflab.labs.loops.code.program import outer_turns, program, shared_turns
@@ -77,16 +78,10 @@ class Kernel:
         count = size("threads", threads)
         if count > 1 and not self.parallel:
             raise ValueError(f"threads={count}: the outermost loop is not parallel")
-        for name in arrays:
-            if name not in self.nest.shapes:
-                raise unknown("array", name, self.nest.arrays)
-        given = {}
-        for name, shape in self.nest.shapes.items():
-            value = np.asarray(arrays.get(name, np.zeros(shape)), np.float32)
-            if value.shape != shape:
-                raise ValueError(f"{name} has shape {value.shape}; the nest needs {shape}")
-            given[name] = room(shape)
-            given[name][...] = value
+        fitting(self.nest, arrays)
+        given = {name: room(shape) for name, shape in self.nest.shapes.items()}
+        for name, values in arrays.items():
+            given[name][...] = values
         with Team(count) as team:
             self.bind(given, team)()
         return {name: given[name] for name in self.nest.written}

@@ -18,8 +18,9 @@ from rooflab.labs.cache.hierarchy import LINE, Cache, Hierarchy
 from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.labs.loops.code.program import Assign, Compute, For, Ops, When, each_op, program
 from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.expression import variable
 from rooflab.labs.loops.language.statement import Apply, Statement, Value
-from rooflab.labs.search.statement import COMBINED, Access, Index, compared, operations
+from rooflab.labs.search.statement import Access, compared
 from rooflab.measure.roof_kernels import Target
 
 if TYPE_CHECKING:
@@ -87,15 +88,14 @@ def flops(nest: Nest) -> int:
 def _flops(nest: Nest, one: Statement) -> int:
     dims = nest.extents if nest.order == "body" else nest.dims(one.name)
     points = math.prod(nest.extents[dim][1] - nest.extents[dim][0] for dim in dims)
-    lower = {dim: start for dim, (start, _) in nest.extents.items()}
-    lengths = {dim: stop - start for dim, (start, stop) in nest.extents.items()}
-    index = [
-        Index({str(name): c for name, c in e.terms}, e.at(lower)) for e in one.target.subscripts
-    ]
-    written = Access(one.target.array, tuple(index), nest.shapes[one.target.array])
-    combine = one.reduction if one.reduction in COMBINED else ""
-    elements = written.footprint(lengths) if combine else 0
-    return compared(points, operations(one.text), elements, combine)
+    elements = 0
+    if one.reduction in ("max", "min"):
+        from_zero = {dim: variable(dim) + start for dim, (start, _) in nest.extents.items()}
+        target = one.target.replace(from_zero)
+        lengths = {dim: stop - start for dim, (start, stop) in nest.extents.items()}
+        shape = nest.shapes[target.array]
+        elements = Access(target.array, target.subscripts, shape).footprint(lengths)
+    return compared(points, one.flops, elements, one.reduction)
 
 
 def padded(nest: Nest) -> Nest:
