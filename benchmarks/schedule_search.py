@@ -86,7 +86,7 @@ def compared(path: Path, rounds: int) -> dict[str, Any]:
     from threadpoolctl import threadpool_info, threadpool_limits
 
     from rooflab.labs.search.schedules.kernel import Kernel, Team, room
-    from rooflab.labs.search.schedules.trail import Search
+    from rooflab.labs.search.schedules.result import Search
 
     best = Search.from_dict(json.loads(path.read_text("utf-8")))
     arrays = {name: room(shape) for name, shape in best.start.shapes.items()}

@@ -29,6 +29,7 @@ ONE_IMPORTER = {
     "rooflab.labs.memory.energies.roofline": "figures alone, which the facade rl.memory names",
     "rooflab.labs.loops.legality.enumeration": "another algorithm; separation.py is long enough",
     "rooflab.labs.loops.legality.polyhedral": "needs an optional dependency",
+    "rooflab.labs.loops.pictures.knobs": "half of a picture, whose limit is 400 lines",
     "rooflab.labs.loops.code.simd": "written for numba's compiler, not for Python",
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.name_places": "which name stands where: a subject of its own",

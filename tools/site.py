@@ -23,7 +23,7 @@ from pathlib import Path
 from string import Template
 
 import nbformat
-from jinja2 import pass_context
+from jinja2 import FileSystemBytecodeCache, pass_context
 from latex2mathml.converter import convert as to_mathml
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -61,6 +61,8 @@ class Page(HTMLExporter):
         super().__init__(
             extra_template_basedirs=where, extra_template_paths=where, template_name=template
         )
+        # Translating the templates takes longer than filling them, so that is kept.
+        self.environment.bytecode_cache = FileSystemBytecodeCache()
         self.register_filter(
             "picture", lambda one: image(one.data["image/png"], alternative_text(one), shelf)
         )

@@ -659,6 +659,21 @@ for context in (128, 1024, 8192):
 # be limited by computing while attention, in the same step, waits for memory.
 
 # %% [markdown] tags=["deep"]
+# A talk says that larger batches carry fewer bytes for a FLOP, in GPT-2 on an A100. They do, down to
+# a floor: every further sequence adds its own cache, and no batch shares that. Here is the floor with
+# a context of 1024, and what an A100 can carry if its matrix units are not used:
+
+# %% tags=["deep", "nbval-check-output"]
+a100 = rl.machine("a100-sxm-80")
+few, more = gpt2.decode(1000, 1024), gpt2.decode(1001, 1024)
+floor = (more.bytes - few.bytes) / (more.flops - few.flops)
+print(f"floor {floor:.3f} byte/FLOP, A100 {a100.bandwidth() / a100.peak('fp32', 'vector'):.3f}")
+
+# %% [markdown] tags=["deep"]
+# The floor is above the machine's number: here memory is the limit at every batch. With its matrix
+# units the machine can carry still less for a FLOP.
+
+# %% [markdown] tags=["deep"]
 # ## Deeper: heads that share
 #
 # Attention is the dot that no batch moves. What does move it?

@@ -5,6 +5,7 @@ And no text lies on another, none is cut off, and nothing below the picture ever
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,7 @@ def ask(page: Any, name: str, *given: Any) -> Any:
     return page.evaluate(f"given => ({SCRIPT}).{name}(...given)", [el, *given])
 
 
+@functools.cache
 def made(name: str) -> Player:
     names: dict[str, Any] = {}
     exec(START + PICTURES[name], names)
@@ -140,20 +142,11 @@ def made(name: str) -> Player:
 
 
 @pytest.fixture(scope="module")
-def addresses(static_page: Callable[..., str]) -> dict[str, str]:
-    return {
-        name: static_page(f"scene-{name}", f"{START}{code}\npicture")
-        for name, code in PICTURES.items()
-    }
-
-
-def opened(tab: Any, address: str, window: tuple[int, int]) -> Any:
-    return tab.silent(address, window, motion="reduce")
-
-
-def states(scene: Scene) -> list[dict[str, Any]]:
-    """Some states, spread over all."""
-    return [*some_states(scene, limit=MOST)]
+def address(static_page: Callable[..., str]) -> Callable[[str], str]:
+    """``address(name)``: URL of a page with that picture, made when it is first asked for."""
+    return functools.cache(
+        lambda name: static_page(f"scene-{name}", f"{START}{PICTURES[name]}\npicture")
+    )
 
 
 def sheet(page: Any, picture: Player) -> Scene:
@@ -163,42 +156,44 @@ def sheet(page: Any, picture: Player) -> Scene:
     return next(one for one in picture.sheets if one.width == wide)
 
 
-@pytest.mark.parametrize("window", WINDOWS[::2], ids=str)
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_player_shows_what_the_painter_draws(tab, addresses, name: str, window) -> None:
-    picture = made(name)
-    with opened(tab, addresses[name], window) as page:
-        scene = sheet(page, picture)
-        for state in states(scene):
-            ask(page, "set", state)
-            seen = {mark: rest for mark, *rest in ask(page, "marks")}
-            wanted = list(drawn(scene, **state))
-            assert sorted(seen) == [scene.marks.index(mark) for mark, _ in wanted], state
-            for mark, held in wanted:
-                place, text, opacity, look = seen[scene.marks.index(mark)]
-                spot = next(held[key] for key in ("points", "box", "at") if key in held)
-                turned = np.hstack([np.ravel(spot), held.get("turn", [])])[: len(place)]
-                assert place == pytest.approx(turned.tolist(), abs=0.08), (mark.name, state)
-                assert opacity == pytest.approx(held["opacity"], abs=0.002)
-                assert text == held.get("text", ""), state
-                inks = {key: f"var(--{held[key]})" for key in ("fill", "ink") if key in held}
-                assert inks.items() <= look.items(), (mark.name, state)
-                dash = held.get("dash") or " ".join(map(str, mark.look.get("dash", ())))
-                assert look["dash"] == dash, (mark.name, state)
-            assert page.locator(".rl-scene .say").text_content() == scene.sentence(**state)
+def same_as_painted(page: Any, scene: Scene, state: dict[str, Any]) -> None:
+    """The player shows what the painter draws."""
+    seen = {mark: rest for mark, *rest in ask(page, "marks")}
+    wanted = list(drawn(scene, **state))
+    assert sorted(seen) == [scene.marks.index(mark) for mark, _ in wanted], state
+    for mark, held in wanted:
+        place, text, opacity, look = seen[scene.marks.index(mark)]
+        spot = next(held[key] for key in ("points", "box", "at") if key in held)
+        turned = np.hstack([np.ravel(spot), held.get("turn", [])])[: len(place)]
+        assert np.abs(np.subtract(place, turned)).max() <= 0.08, (mark.name, state)
+        assert abs(opacity - held["opacity"]) <= 0.002, (mark.name, state)
+        assert text == held.get("text", ""), state
+        inks = {key: f"var(--{held[key]})" for key in ("fill", "ink") if key in held}
+        assert inks.items() <= look.items(), (mark.name, state)
+        dash = held.get("dash") or " ".join(map(str, mark.look.get("dash", ())))
+        assert look["dash"] == dash, (mark.name, state)
+    assert page.locator(".rl-scene .say").text_content() == scene.sentence(**state)
+
+
+SIDEWAYS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 @pytest.mark.parametrize("name", PICTURES)
-def test_no_text_lies_on_another_and_nothing_jumps(tab, addresses, name: str, window) -> None:
+def test_the_browser_shows_what_is_painted_and_no_text_on_another(
+    tab, address, name: str, window: tuple[int, int]
+) -> None:
+    """In states spread over all; what stands below the picture never jumps."""
     picture = made(name)
-    with opened(tab, addresses[name], window) as page:
+    with tab.silent(address(name), window, motion="reduce") as page:
         scene = sheet(page, picture)
         slides = {one["dim"] for one in scene.controls if one["kind"] == "slider"} | {*"ijk"}
         heights: dict[str, set[int]] = {}
         faults = {}
-        for state in states(scene):
+        for state in some_states(scene, limit=MOST):
             ask(page, "set", state)
+            if window != WINDOWS[1]:  # its sheet is that of the first
+                same_as_painted(page, scene, state)
             found, sheet_high, high = ask(page, "faults")
             chosen = {name: value for name, value in state.items() if name not in slides}
             heights.setdefault(str(chosen), set()).add(high)
@@ -207,15 +202,12 @@ def test_no_text_lies_on_another_and_nothing_jumps(tab, addresses, name: str, wi
                 faults[str(state)] = found
         assert not faults
         assert {key: high for key, high in heights.items() if len(high) > 1} == {}
-        sideways = (
-            "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
-        )
-        assert not page.evaluate(sideways)
+        assert not page.evaluate(SIDEWAYS)
 
 
-def test_texts_that_overlap_or_are_cut_off_are_found(tab, addresses) -> None:
+def test_texts_that_overlap_or_are_cut_off_are_found(tab, address) -> None:
     """Else the test above would prove nothing."""
-    with opened(tab, addresses["free_lunch"], WINDOWS[0]) as page:
+    with tab.silent(address("free_lunch"), WINDOWS[0], motion="reduce") as page:
         for place in ("translate(-20 100)", None):
             page.evaluate(
                 """place => { const [one, two] = document.querySelectorAll('.rl-scene svg text');

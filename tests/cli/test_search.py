@@ -11,7 +11,7 @@ import pytest
 import rooflab as rl
 from rooflab.cli import main
 from rooflab.cli.search import _show
-from rooflab.labs.search.schedules.trail import Search
+from rooflab.labs.search.schedules.result import Search
 from tests.labs.search.support.machines import PLAIN
 from tests.labs.search.support.searches import searched
 

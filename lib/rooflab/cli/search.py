@@ -12,7 +12,7 @@ from rooflab.cli.options import ONE_THREAD, require_folder
 from rooflab.cli.terminal import keep_json, say, table
 
 if TYPE_CHECKING:
-    from rooflab.labs.search.schedules.trail import Search
+    from rooflab.labs.search.schedules.result import Search
 
 OPERATIONS = ("gemm",)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from rooflab.labs.memory.mountain import Mountain
-    from rooflab.labs.search.schedules.trail import Search
+    from rooflab.labs.search.schedules.result import Search
     from rooflab.show.falls import Fall, WaterfallStep
 
 WIDTH = 80  # columns where the terminal does not say

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rooflab.conclusions import Conclusion, cautions, fold, matrix_unit, speed_table
 from rooflab.count.si import grouped, percent, several, si
-from rooflab.labs.search.schedules.trail import ENDS, Candidate, Search
+from rooflab.labs.search.schedules.result import ENDS, Candidate, Search
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
 

@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
@@ -179,17 +180,17 @@ class Operation:
     def __reduce__(self) -> tuple[object, ...]:
         return (Operation.from_dict, (self.to_dict(),))  # a mapping proxy does not pickle
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """Minimum traffic in bytes: what the operands of the ledger move, added up."""
         return sum(operand.bytes for operand in self.operands)
 
-    @property
+    @cached_property
     def working_set(self) -> int:
         """Bytes that must be resident at once: every operand once, however often it is passed."""
         return sum(operand.nbytes for operand in self.operands)
 
-    @property
+    @cached_property
     def intensity(self) -> float:
         """FLOP per byte of minimum traffic."""
         return self.flops / self.bytes

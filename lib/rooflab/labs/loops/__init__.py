@@ -9,6 +9,6 @@ _HOME = {
     "Verdict": "rooflab.labs.loops.legality.verdict",
     "Instance": "rooflab.labs.loops.legality.points",
     "Arrow": "rooflab.labs.loops.legality.points",
-    "space": "rooflab.labs.loops.space_picture",
+    "space": "rooflab.labs.loops.pictures.space",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOME)

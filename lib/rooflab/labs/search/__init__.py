@@ -22,7 +22,7 @@ _HOME = {
     **dict.fromkeys(("Operator", "operator"), "rooflab.labs.search.statement"),
     **dict.fromkeys(("simplify", "Simplified", "greedy"), "rooflab.labs.search.rewrite.simplify"),
     "search": "rooflab.labs.search.schedules.beam",
-    **dict.fromkeys(("Search", "Candidate"), "rooflab.labs.search.schedules.trail"),
+    **dict.fromkeys(("Search", "Candidate"), "rooflab.labs.search.schedules.result"),
     "Kernel": "rooflab.labs.search.schedules.kernel",
     "space": "rooflab.labs.search.schedules.moves",
     "growth": "rooflab.labs.search.pictures.growth",

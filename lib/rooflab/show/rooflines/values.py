@@ -260,8 +260,15 @@ class RooflineValues:
 
     def x(self, series: Series) -> By:
         """The decade of its intensity."""
-        found = self.by_op(series, lambda op: math.log10(op.intensity), self.own(series))
-        return By(found.dims, np.asarray(found.values)[..., None])
+        return self._intensities[series.name]
+
+    @cached_property
+    def _intensities(self) -> dict[str, By]:
+        found = {}
+        for series in self.spec.series:
+            one = self.by_op(series, lambda op: math.log10(op.intensity), self.own(series))
+            found[series.name] = By(one.dims, np.asarray(one.values)[..., None])
+        return found
 
     def roof_over(self, series: Series, side: str) -> Value:
         """The decade of FLOP/s that its roof allows."""

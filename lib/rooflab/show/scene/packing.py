@@ -36,7 +36,7 @@ class Packer:
         self.rulers: dict[str, Any] = {}
         self._exact: list[np.ndarray] = []
         self._parts: list[np.ndarray] = []
-        self._packed_words: dict[int, tuple[By, Any]] = {}
+        self._tables: dict[tuple[int, str], tuple[By, Any]] = {}
         self._where: dict[tuple[bool, bytes], int] = {}
         self._lengths = {False: 0, True: 0}  # of the buffer, and of the one of exact numbers
 
@@ -70,15 +70,17 @@ class Packer:
                 codes = _coded(np.ravel(value), 0, SCALE[channel])
                 return self._packed(codes, [], False, SCALE[channel])
             return [None if np.isnan(v) else round(v, digits) for v in np.ravel(value).tolist()]
+        key = id(value), channel
+        if key not in self._tables:  # one that is used again and again is looked through once
+            self._tables[key] = value, self._table(value, channel)
+        return self._tables[key][1]
+
+    def _table(self, value: By, channel: str) -> Any:
         table = self.scene.table(value)
-        words = table.dtype == object
-        if channel == "exact" and not words:
+        if table.dtype == object:
+            return self._packed(self._words(table), list(value.names), True, 1)
+        if channel == "exact":
             return self._packed_exact(value, table)
-        if words:  # those that are used again and again are looked through once
-            if id(value) not in self._packed_words:
-                found = self._packed(self._words(table), list(value.names), True, 1)
-                self._packed_words[id(value)] = value, found
-            return self._packed_words[id(value)][1]
         codes, scale = _coded(table, len(value.names), SCALE[channel]), SCALE[channel]
         parts, of = _columns(codes)
         if not parts:

@@ -11,7 +11,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.search.pictures.replay import MOST, Replay, numbers
-from rooflab.labs.search.schedules.trail import Candidate, Search
+from rooflab.labs.search.schedules.result import Candidate, Search
 from rooflab.show.scene import drawn
 from rooflab.show.scene.player import Player
 from tests.labs.search.support.machines import PLAIN

@@ -16,7 +16,7 @@ import rooflab as rl
 from rooflab.labs.loops.nest import Nest
 from rooflab.labs.search.schedules import beam
 from rooflab.labs.search.schedules.beam import identity, search
-from rooflab.labs.search.schedules.trail import ENDS, Search
+from rooflab.labs.search.schedules.result import ENDS, Search
 from tests.labs.search.support.machines import PLAIN
 
 STENCIL = Nest({"i": (1, 17), "j": 16}, "A[i,j] = A[i-1,j+1]*0.5")

@@ -10,7 +10,7 @@ from unittest import mock
 from rooflab.labs.loops.nest import Nest
 from rooflab.labs.search.schedules import beam
 from rooflab.labs.search.schedules.beam import identity, search
-from rooflab.labs.search.schedules.trail import Search
+from rooflab.labs.search.schedules.result import Search
 from tests.labs.search.support.machines import PLAIN, WIDE
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from rooflab.count.si import plain, si
-from rooflab.labs.search.schedules.trail import Candidate, Search
+from rooflab.labs.search.schedules.result import Candidate, Search
 from rooflab.predict.roofline import Roofline
 from rooflab.show.rooflines.ceiling_lines import LEVELS
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from rooflab.count.si import several, si
 from rooflab.labs.search.pictures.replay import Replay, numbers
-from rooflab.labs.search.schedules.trail import Search
+from rooflab.labs.search.schedules.result import Search
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.recording import recording, recordings
 from rooflab.measure.this_machine import stored_machine

@@ -25,7 +25,7 @@ from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Te
 from rooflab.labs.search.schedules.moves import Move
 from rooflab.labs.search.schedules.moves import space as usual_moves
 from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
-from rooflab.labs.search.schedules.trail import (
+from rooflab.labs.search.schedules.result import (
     ENDS,
     Candidate,
     Log,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops.picture import dragged
-from rooflab.labs.loops.picture.fates import Fate, Pair, direct, fate
-from rooflab.labs.loops.picture.sheet import NARROW, WIDE, Place, Sheet
+from rooflab.labs.loops.pictures import knobs
+from rooflab.labs.loops.pictures.fates import Fate, Pair, direct, fate
+from rooflab.labs.loops.pictures.sheet import NARROW, WIDE, Place, Sheet
 from rooflab.show.scene import Dim, Scene
 from rooflab.show.scene.player import Player
 
@@ -63,7 +63,7 @@ def space(nest: Nest, schedules: Mapping[str, Nest] | None = None) -> Player:
     if len(nest.statements) != 1 or len(dims) != 2 or max(sizes) > MOST:
         raise ValueError(f"nest: one statement in two loops of at most {MOST} turns can be drawn")
     if schedules is None:
-        return Player(*dragged.scenes(nest), stem="loops")
+        return Player(*knobs.scenes(nest), stem="loops")
     for name, one in schedules.items():
         if (one.extents, one.statements) != (nest.extents, nest.statements):
             raise ValueError(f"schedules[{name!r}] is of another nest: {one.statements[0].text}")

@@ -1,4 +1,4 @@
-"""The iteration space that is pulled: rows lean, tiles grow, and arrows that this breaks are red.
+"""The iteration space with its knobs: rows lean, tiles grow, and arrows that this breaks are red.
 
 A state is a skew, a tile and an order. What each does is counted in advance by the same check and
 the same code as for any other schedule.
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.labs.loops.picture.fates import Fate, Pair, direct, fate
-from rooflab.labs.loops.picture.sheet import NARROW, TOP, WIDE, Place, Sheet
+from rooflab.labs.loops.pictures.fates import Fate, Pair, direct, fate
+from rooflab.labs.loops.pictures.sheet import NARROW, TOP, WIDE, Place, Sheet
 from rooflab.show.scene import By, Dim, Scene
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ def counted(nest: Nest) -> Space:
 def scenes(nest: Nest) -> list[Scene]:
     """The sheets of the picture, the widest first."""
     space = counted(nest)
-    return [_Dragged(space, wide).scene for wide in (WIDE, NARROW)]
+    return [_Knobs(space, wide).scene for wide in (WIDE, NARROW)]
 
 
-class _Dragged(Sheet):
+class _Knobs(Sheet):
     """A sheet with two knobs to pull, and the tiles."""
 
     def __init__(self, space: Space, wide: float) -> None:

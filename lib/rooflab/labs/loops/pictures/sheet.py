@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.labs.loops.picture.fates import Fate, Pair, Point
+from rooflab.labs.loops.pictures.fates import Fate, Pair, Point
 from rooflab.show.scene import By, Dim, Fill, Scene
 from rooflab.show.scene.graph import Above, Either, Less
 

@@ -6,7 +6,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.loops.nest import Nest
-from rooflab.labs.loops.space_picture import space
+from rooflab.labs.loops.pictures.space import space
 from rooflab.show.scene import drawn
 from rooflab.show.scene.player import Player
 from tests.support.scenes import named
