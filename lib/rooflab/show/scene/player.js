@@ -20,11 +20,11 @@ function tables(g) {
     return [low, track.words || low === keys.length - 1 ? 0 : (p - keys[low]) / (keys[low + 1] - keys[low])];
   }
 
-  function entry(track, spots) { // the numbers that stand there, null for what is missing
+  function entry(track, places) { // the numbers that stand there, null for what is missing
     let flat = 0;
     const last = track.shape.length - 1;
-    for (let axis = 0; axis < (track.rows === undefined ? last + 1 : last); axis++) flat = flat * track.shape[axis] + spots[axis][0];
-    if (track.rows !== undefined) flat = (codes[track.rows + flat] & 0xffff) * track.shape[last] + spots[last][0];
+    for (let axis = 0; axis < (track.rows === undefined ? last + 1 : last); axis++) flat = flat * track.shape[axis] + places[axis];
+    if (track.rows !== undefined) flat = (codes[track.rows + flat] & 0xffff) * track.shape[last] + places[last];
     if (track.exact !== undefined) { const from = track.exact + flat * track.n, found = Array.from(exact.subarray(from, from + track.n)); return found.some(Number.isNaN) ? null : found; }
     const from = track.at + flat * track.n;
     if (track.words) return g.texts[codes[from] & 0xffff];
@@ -35,7 +35,7 @@ function tables(g) {
 
   function value(track, spots) {
     const axis = spots.findIndex(([, t]) => t > 0);
-    if (axis < 0) return entry(track, spots);
+    if (axis < 0) return entry(track, spots.map(([low]) => low));
     const [low, t] = spots[axis], on = (place) => value(track, spots.with(axis, [place, 0])), a = on(low), c = on(low + 1);
     return a && c ? blend(a, c, t) : t < 0.5 ? a : c;
   }
@@ -50,7 +50,9 @@ function tables(g) {
       const m = read(track.matrix, positions), v = read(track.vector, positions);
       return m && v && Array.from({ length: m.length / v.length }, (_, row) => v.reduce((sum, x, i) => sum + x * m[row * v.length + i], 0));
     }
-    return value(track, track.dims.map((dim, axis) => near(track, axis, positions[dim])));
+    const places = track.dims.map((dim) => positions[dim]);
+    if (!track.keys && places.every(Number.isInteger)) return entry(track, places); // nearly always: nothing to blend
+    return value(track, places.map((p, axis) => near(track, axis, p)));
   };
 }
 
@@ -112,6 +114,10 @@ function dress(node, on, attributes) { // they stand there, or none of them does
     if (!on) node.removeAttribute(name);
     else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value); // a tabindex set again would cost a layout
   }
+}
+
+function reword(node, text) { // a text that is set again would cost a layout
+  if (node.textContent !== text) node.textContent = text;
 }
 
 function htmlNode(tag, properties, parent) {
@@ -204,8 +210,8 @@ function play(model, el, g) {
   function words(loud = true) {
     const text = read(held ?? g.says, positions);
     if (say.textContent !== text) { say.textContent = text; if (loud) speak(text); }
-    svg.setAttribute('aria-label', read(g.says, positions));
-    for (const { node, track } of notes) { node.textContent = read(track, positions); node.hidden = !node.textContent; }
+    dress(svg, true, { 'aria-label': read(g.says, positions) });
+    for (const { node, track } of notes) { reword(node, read(track, positions)); node.hidden = !node.textContent; }
   }
 
   // Moving: `show` looks up all that depends on some dimensions; a glide takes its time.
@@ -322,8 +328,8 @@ function play(model, el, g) {
     function look() {
       const stop = stops[d], now = standing(d), said = dim.stops[Math.round(stop)] + (stop % 1 ? ', on the way' : '');
       input.value = one.at ? spot(now) : now;
-      if (output) output.textContent = said;
-      input.setAttribute('aria-valuetext', said); input.setAttribute('aria-valuenow', stop);
+      if (output) reword(output, said);
+      dress(input, true, { 'aria-valuetext': said, 'aria-valuenow': stop });
     }
     return { look };
   }
@@ -336,7 +342,7 @@ function play(model, el, g) {
 
   function choiceOf(one, parent, d) {
     const add = buttons(parent, one.label), all = one.labels.map((text, n) => add(text, () => press(d, n)));
-    return { look: () => all.forEach((node, n) => { node.setAttribute('aria-pressed', stops[d] === n); node.disabled = off(one, d, n); }) };
+    return { look: () => all.forEach((node, n) => { dress(node, true, { 'aria-pressed': stops[d] === n }); node.disabled = off(one, d, n); }) };
   }
 
   function menuOf(one, parent, d) {
@@ -348,12 +354,12 @@ function play(model, el, g) {
     });
     keepKeys(select);
     select.addEventListener('change', () => { press(d, +select.value); for (const [name, track] of Object.entries(one.also)) press(names.indexOf(name), number(track)); });
-    return { look: () => { options.forEach((node, n) => { const text = read(one.labels[n], positions); if (node.textContent !== text) node.textContent = text; node.disabled = !number(one.enabled[n]); }); select.value = stops[d]; } };
+    return { look: () => { options.forEach((node, n) => { reword(node, read(one.labels[n], positions)); node.disabled = !number(one.enabled[n]); }); select.value = stops[d]; } };
   }
 
   function switchOf(one, parent, d) {
     const node = buttons(parent)(one.label, () => { touch(one.sets); press(d, stops[d] ? 0 : 1); });
-    return { look: () => node.setAttribute('aria-pressed', Boolean(stops[d])) };
+    return { look: () => dress(node, true, { 'aria-pressed': Boolean(stops[d]) }) };
   }
 
   function playOf(one, parent, d) {
@@ -366,7 +372,7 @@ function play(model, el, g) {
       if (still()) { press(d, last); return; }
       playing = d; set(d, Math.floor(stops[d]) + 1);
     }
-    return { look: () => { node.textContent = one.labels[playing === d ? 1 : stops[d] === last ? 2 : 0]; } };
+    return { look: () => reword(node, one.labels[playing === d ? 1 : stops[d] === last ? 2 : 0]) };
   }
 
   function rowOf(words, parent) {
@@ -385,7 +391,7 @@ function play(model, el, g) {
       if (focused && node.hidden) svg.querySelector('.rl-grip[tabindex]')?.focus({ preventScroll: true }); // the next to take hold of
     }
     if (one.key) keyed.push({ key: one.key, open: () => !node.hidden && !node.disabled, act });
-    return { look: () => { node.textContent = read(one.label, positions); node.hidden = !number(one.shown); node.disabled = !number(one.enabled); if (one.pressed) node.setAttribute('aria-pressed', Boolean(number(one.pressed))); if (row) row.home.hidden = row.all.every((other) => other.hidden); } };
+    return { look: () => { reword(node, read(one.label, positions)); node.hidden = !number(one.shown); node.disabled = !number(one.enabled); if (one.pressed) dress(node, true, { 'aria-pressed': Boolean(number(one.pressed)) }); if (row) row.home.hidden = row.all.every((other) => other.hidden); } };
   }
 
   // An answer that nobody would keep is not taken.
@@ -514,7 +520,7 @@ function play(model, el, g) {
     if (!says) return;
     svg.append(node.parentNode === svg ? node : node.parentNode); // above the places to pull at
     node.setAttribute('tabindex', 0); node.setAttribute('role', 'img'); node.classList.add('rl-point'); keepKeys(node);
-    const name = () => node.setAttribute('aria-label', read(says, positions));
+    const name = () => dress(node, true, { 'aria-label': read(says, positions) });
     const hold = () => { held = says; name(); node.classList.add('held'); words(); };
     const leave = () => { if (held === says) { held = null; words(false); } node.classList.remove('held'); };
     node.addEventListener('pointerenter', hold); node.addEventListener('focus', hold); node.addEventListener('click', () => node.focus());
