@@ -1,10 +1,11 @@
-"""Check arguments: sizes, yes or no, and names, with errors that say what would be right."""
+"""Check arguments: sizes, yes or no, names, and saved data. Errors say what would be right."""
 
 from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 # One check for every size, and for every yes or no, that enters the package.
 
@@ -43,6 +44,26 @@ def flag(name: str, value: object) -> bool:
     if type(value).__name__ not in _BOOLS:
         raise TypeError(f"{name}={value!r} must be True or False")
     return bool(value)
+
+
+def saved(data: object, what: str, schema: int, names: Iterable[str]) -> Mapping[str, Any]:
+    """Return ``data`` if it can be a saved ``what``: of this schema, with an entry of each name.
+
+    Raises TypeError for what is no mapping, and ValueError for another schema or a missing entry.
+    """
+    if not isinstance(data, Mapping):
+        raise TypeError(f"data={data!r} must be a dict, as to_dict() makes it")
+    version = data.get("schema")
+    if version != schema:
+        age = "newer" if isinstance(version, int) and version > schema else "unknown"
+        raise ValueError(
+            f"data: schema={version!r} is {age}; this rooflab reads a {what} of schema {schema}, "
+            f"so update rooflab or make the {what} again"
+        )
+    missing = [name for name in names if name not in data]
+    if missing:
+        raise ValueError(f"data: a {what} needs {', '.join(missing)}, which are missing")
+    return data
 
 
 # Turn an unknown name into an error that says which names would have been right.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count import Operation, si
+from rooflab.count.validation import saved
 from rooflab.measure.threads import with_threads
 from rooflab.measure.timing import iqr
 
@@ -131,19 +132,8 @@ class Measurement:
     def from_dict(cls, data: Mapping[str, Any]) -> Measurement:
         """Inverse of :meth:`to_dict`; raises ValueError for another schema and a missing or
         impossible entry."""
-        if not isinstance(data, Mapping):
-            raise TypeError(f"data={data!r} must be a dict, as to_dict() makes it")
-        version = data.get("schema")
-        if version != SCHEMA:
-            age = "newer" if isinstance(version, int) and version > SCHEMA else "unknown"
-            raise ValueError(
-                f"data: schema={version!r} is {age}; this rooflab reads measurements of schema "
-                f"{SCHEMA}, so update rooflab or measure again"
-            )
         names = ("machine", "backend", "cache", "threads", "samples", "warnings", "environment")
-        missing = [name for name in ("op", *names) if name not in data]
-        if missing:
-            raise ValueError(f"data: a measurement needs {', '.join(missing)}, which are missing")
+        data = saved(data, "measurement", SCHEMA, ("op", *names))
         for name, fits in _FITS.items():
             if not fits(data[name]):
                 raise ValueError(f"data: {name}={data[name]!r} cannot be that of a measurement")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import plain, several, si, times
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import saved, size, unknown
 from rooflab.labs.memory.walks import (
     Place,
     Walk,
@@ -250,16 +250,7 @@ class Concurrency:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Concurrency:
         """Inverse of :meth:`to_dict`; ValueError for another schema or a missing entry."""
-        if not isinstance(data, Mapping):
-            raise TypeError(f"data={data!r} must be a dict, as to_dict() makes it")
-        if data.get("schema") != SCHEMA:
-            raise ValueError(
-                f"data: schema={data.get('schema')!r}; this rooflab reads schema {SCHEMA}, so "
-                "update rooflab or measure again"
-            )
-        missing = [name for name in cls.__dataclass_fields__ if name not in data]
-        if missing:
-            raise ValueError(f"data: {', '.join(missing)} are missing")
+        data = saved(data, "concurrency", SCHEMA, cls.__dataclass_fields__)
         runs = tuple(
             Run(run["threads"], tuple(map(tuple, run["hops"])), tuple(run["read"]))
             for run in data["runs"]

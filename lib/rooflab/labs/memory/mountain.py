@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import percent, rounded, si
-from rooflab.count.validation import size
+from rooflab.count.validation import saved, size
 from rooflab.labs.memory.levels import Climb, Curves, Level, hierarchy, table
 from rooflab.labs.memory.walks import (
     Walk,
@@ -217,16 +217,7 @@ class Mountain:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Mountain:
         """Inverse of :meth:`to_dict`; ValueError for another schema or impossible entries."""
-        if not isinstance(data, Mapping):
-            raise TypeError(f"data={data!r} must be a dict, as to_dict() makes it")
-        if data.get("schema") != SCHEMA:
-            raise ValueError(
-                f"data: schema={data.get('schema')!r}; this rooflab reads mountains of schema "
-                f"{SCHEMA}, so update rooflab or measure again"
-            )
-        names = [name for name in cls.__dataclass_fields__ if name not in data]
-        if names:
-            raise ValueError(f"data: a mountain needs {', '.join(names)}, which are missing")
+        data = saved(data, "mountain", SCHEMA, cls.__dataclass_fields__)
         known = {name: data[name] for name in cls.__dataclass_fields__}
         known["sizes"] = working_sets(data["sizes"])
         return cls(**{**known, "warnings": tuple(data["warnings"])})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.si import grouped, plain, si
-from rooflab.count.validation import unknown
+from rooflab.count.validation import saved, unknown
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest, Step
@@ -255,11 +255,8 @@ class Search:
 
         Raises ValueError for data of another schema, and where something is missing.
         """
-        if data.get("schema") != SCHEMA:
-            raise ValueError(f"schema={data.get('schema')!r}: searches of {SCHEMA} are read here")
-        missing = [one.name for one in fields(cls) if one.name not in {*data, "timed"}]
-        if missing:
-            raise ValueError(f"data: a search needs {', '.join(missing)}, which are missing")
+        names = [one.name for one in fields(cls) if one.name != "timed"]
+        data = saved(data, "search", SCHEMA, names)
         return cls(
             data["text"], {name: (ends[0], ends[1]) for name, ends in data["extents"].items()},
             {name: tuple(sizes) for name, sizes in data["shapes"].items()},
