@@ -171,11 +171,7 @@ rl.show.say(rl.conclude("06-underway", chases), after=lines)
 # %% [markdown] tags=["core"]
 # A core has only so many places in which it notes what it waits for. Intel calls them *line-fill
 # buffers*. For many years its cores had ten of them at the first cache; newer cores have more, and
-# prefetchers may have others further out. When all are taken, the next request has to wait. So
-# **the most that one core can get is its buffers × the bytes of a line ÷ the latency**, however
-# much the memory could give. Servers show it best: their memory serves dozens of cores, its latency
-# is long, and one core alone gets a small part of it. Where there are few cores, one may get nearly
-# all.
+# prefetchers may have others further out. When all are taken, the next request has to wait.
 #
 # ### Vote, or choose for yourself
 #
@@ -207,6 +203,11 @@ rl.show.say(rl.conclude("06-underway", chases), after=lines)
 # Arithmetic had no part in it, before or after.
 #
 # </details>
+#
+# So **the most that one core can get is its buffers × the bytes of a line ÷ the latency**, however
+# much the memory could give. Servers show it best: their memory serves dozens of cores, its latency
+# is long, and one core alone gets a small part of it. Where there are few cores, one may get nearly
+# all.
 #
 # ### Exercise 3 · How many cores fill a memory?
 #
@@ -452,7 +453,7 @@ rl.memory.energy_arch(machine=here)
 # %% tags=["deep"]
 with rl.memory.joules() as spent:
     product = rl.measure(rl.gemm(1024, 1024, 1024), cache="warm", threads=1)
-print(spent)
+spent
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: joules for each token

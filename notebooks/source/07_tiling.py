@@ -62,8 +62,9 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
 
 # %% [markdown] tags=["core"]
-# In the next picture the two pale marks near GEMM are yours. They lie one above the other: the
-# roofline counts every operand once, whatever the loops do, so both have the same intensity.
+# In the next picture the two pale marks near GEMM are yours. They lie one above the other: whatever
+# the loops do, the roofline counts A and B once, and C twice, in and out. GEMM's own mark only
+# writes C, and stands further right.
 
 # %% tags=["core"]
 rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm", after=first)
@@ -77,7 +78,7 @@ rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm
 # ## A cache in ten lines
 #
 # A cache keeps the lines that were touched last, and in this lesson a touch is a read or a write.
-# When it is full and another line is touched, the one that was touched longest ago has to leave.
+# When it is full and another line is touched, the one touched longest ago has to leave.
 # That rule is called *least recently used*, **LRU** for short. A touch that does not find its line
 # is a **miss**. Real caches follow this rule, or one much like it.
 #
@@ -106,8 +107,8 @@ def misses(lines, capacity):
 rl.check("07-lru", misses)
 
 # %% [markdown] tags=["core"]
-# You have written the core of every cache simulator. The one of this course does the same many
-# millions of times a second, with lines of 64 bytes, and several caches behind each other. It
+# You have written the core of every cache simulator. The one of this course does it many millions
+# of times a second, with lines of 64 bytes, and several caches behind each other. It
 # also writes back what was changed. Here is the textbook program on N = 300, in a made-up machine
 # with a first cache of 48 KiB and a second one of 1 MiB. *In* is what a level fetches from behind
 # it, *out* what it writes back.
@@ -126,7 +127,7 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 # %% [markdown] tags=["core"]
 # Look at the row of B. For each row of C the program walks through the whole of B, 360 kB, and the
 # first cache has 49 kB. When the next row of C begins, the beginning of B has long left. So B is
-# fetched 300 times, once for each row. A has no such trouble: one row of it is used 300 times while
+# fetched 300 times. A has no such trouble: one row of it is used 300 times while
 # it is near.
 #
 # ## A tile
@@ -153,10 +154,10 @@ for T in (1, 5, 10, 20, 30, 50, 100):
     print(f"T = {T:3}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>8}")
 
 # %% [markdown] tags=["core"]
-# The larger the tile, the fewer the bytes, with two exceptions. T = 10 has fewer than T = 20, because
-# 10 rows of A are 12 kB, and the cache happens to keep all of them from tile to tile. And the last
-# one has more than the one before. Two questions, then: how much does a tile save, and when is it
-# too large?
+# The larger the tile, the fewer the bytes, with two exceptions. T = 10 has fewer than T = 20,
+# because 10 rows of A are 12 kB, and the cache happens to keep all of them from tile to tile. And
+# the last one has more than the one before: a real cache cannot put a line anywhere, see below. Two
+# questions, then: how much does a tile save, and when is it too large?
 #
 # ### Exercise 2 · What a tile fetches
 #
@@ -214,10 +215,10 @@ rl.check("07-tiles", tiled_bytes)
 #
 # </details>
 #
-# With no limit to the tile, a number is used as often as it is needed at all. It is said that in a
-# product each number is used *k* times. A number of A serves a row of C, so it is used *n* times. A
-# number of B serves a column, so it is used *m* times. In a square product nobody sees the difference.
-# But a token of lesson 05 is a product with *m* = 1: each weight is used once, however large *k* is.
+# It is said that in a product each number is used *k* times. A number of A serves a row of C, so it
+# is used *n* times. A number of B serves a column, so it is used *m* times. In a square product
+# nobody sees the difference. But a token of lesson 05 is a product with *m* = 1: each weight is
+# used once, however large *k* is.
 #
 # ### Exercise 3 · By how much?
 #
@@ -272,9 +273,10 @@ rl.show.say(*lines, after=second)
 #
 # With k innermost, `ijk`, a number of C is touched once in each step from tile to tile. What is
 # touched in between? The other numbers of its tile, as many of A and a row more, and *two* tiles of
-# B: the one of this step and the one of the next. LRU must have room for all of that: four tiles and
-# a row, 410 numbers. With k outermost, `kij`, a number of C comes up again after one turn of k. In
-# between are the rest of its tile, a column of A and two rows of B: 131 numbers are enough.
+# B: the one of this step and the one of the next. LRU must have room for all of that: four tiles
+# and a row, 410 numbers. With k outermost, `kij`, a number of C comes up again after one turn of k.
+# In between are the rest of its tile, a column of A and one number more, and two rows of B: with itself
+# 131.
 #
 # </details>
 #
@@ -316,11 +318,12 @@ for n in (248, 256, 264):
 # **sets**, and line number *a* may only lie in set *a* modulo the number of sets. A set has a few
 # places, its **ways**. Here there are 64 sets of 8 ways.
 #
-# A row of 256 numbers is 1024 bytes, 16 lines. Going down a column, the program steps through memory
-# 16 lines at a time, so it only ever meets every sixteenth set: 4 of the 64. The 32 rows of a tile
-# of B fill these 4 sets to the last place, and a tile of C wants the very same ones. The lines push
-# each other out while most of the cache is empty. These are *conflict misses*. With more ways, as
-# many newer first caches have, 256 does no harm, and a larger power of two does.
+# A row of 256 numbers is 1024 bytes, 16 lines. Going down a column, the program steps through
+# memory 16 lines at a time, so it only ever meets every sixteenth set: 4 of the 64. A row of a tile
+# is two lines. So the 32 rows of a tile of B fill 8 sets to the last place, and a tile of C wants
+# the very same ones. They push each other out, while other sets hold what nobody needs now. These
+# are *conflict misses*. With more ways or sets, as newer first caches have, 256 does little harm,
+# and a larger power of two does more.
 #
 # ### Exercise 5 · A column that does not fit
 #
@@ -347,11 +350,11 @@ rl.check("07-column", room_for_column)
 # %% [markdown] tags=["core"]
 # Two remedies are in use. *Padding* makes each row a line longer than it need be. *Packing* copies a
 # tile into a small array of its own, so that its numbers lie side by side. Libraries such as OpenBLAS
-# and BLIS pack, at least where matrices are large.
+# and BLIS pack large matrices.
 #
 # ## Claim court: 4.0 to 0.04
 #
-# A talk on fast programs multiplies two 100 × 100 matrices of two-byte numbers. Before: 4.0 bytes
+# A talk multiplies two 100 × 100 matrices of two-byte numbers. Before: 4.0 bytes
 # for each FLOP. After, with tiles and a cache: 0.04, a hundredth. On trial: what made the
 # difference? Here is what a cache fetches and writes back, simulated without a tile and with tiles of
 # 10 and 25. Its lines have 64 bytes, and each may lie anywhere.
@@ -395,8 +398,7 @@ rl.check("07-claim-forty", verdict)
 # the results, whatever the order is, whatever is thrown out. A tile of nearly
 # $\sqrt{S} \times \sqrt{S}$ results, with room left for a column of A and a row of B, would move
 # about that. So nothing beats such tiles by much. A real program moves more for two reasons: its tile
-# is smaller, and the cache has its rule, its lines and its sets. The order within the tile decides how
-# large it can be.
+# is smaller, and the cache has its rule, its lines and its sets.
 
 # %% tags=["core", "nbval-check-output"]
 best = rl.cache.gemm_bounds(300, 300, 300, 48 * 1024)[-1]
@@ -413,9 +415,9 @@ for T, order, how in ((50, "ijk", "innermost"), (75, "kij", "outermost")):
 # rows of B and C. There neighbours are needed together, and a vector unit can do several of them at
 # once.
 #
-# With N = 800 a column of B has 800 lines, and the made-up first cache has room for 768. So without
-# tiles nearly every number of B brings a line of its own. The next cell simulates the first 40 rows
-# of C, a twentieth of all.
+# With N = 800 a row is 50 lines. So the 800 lines of a column of B fall into every second set of
+# the made-up first cache, which have room for 384. Without tiles nearly every number of B brings a
+# line of its own. The next cell simulates the first 40 rows of C, a twentieth of all.
 
 # %% tags=["core", "nbval-check-output"]
 for T in (None, 40):
@@ -523,11 +525,14 @@ def timed_both(N):
 
 
 # %% tags=["deep"]
-cache = rl.cache.Hierarchy.like(here).caches[0]
+cache = rl.cache.Hierarchy.like(here).caches[0] if "l1" in here.capacities else l1
 
 
 def moved(N):
-    rows = rl.cache.simulate(rl.cache.gemm_stream(4, N, N), cache).bytes() * N / 4
+    four, eight = (
+        rl.cache.simulate(rl.cache.gemm_stream(m, N, N), cache).bytes() for m in (4, 8)
+    )  # fmt: skip
+    rows = four + (eight - four) * (N - 4) / 4
     formula = rl.cache.tile_ledger(rl.cache.gemm_stream(N, N, N, tile=80), depth=3)
     return rows, sum(one.bytes for one in formula.values())
 

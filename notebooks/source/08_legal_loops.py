@@ -81,9 +81,9 @@ rl.show.say(rl.conclude("08-orders", orders, here), after=first)
 # `["ik", "kj", "ij"]`. The letters are the loops in its brackets. Each array is stored so that its
 # last index runs through neighbours, and its rows are much longer than a line of the cache. A line
 # has `line` bytes, a number `itemsize`. Suppose that a cache keeps just the line in use of each
-# array. For an innermost loop, each array then costs per turn: nothing if the loop is not among its
-# indices, a share of a line if it is the last one, and else a whole line. Return (1) the loop whose
-# turn fetches the fewest lines, (2) how many lines it fetches.
+# array. Then each array costs per turn of an innermost loop: nothing if the loop is not among its
+# indices, the part of a line that a number takes if it is the last one, and else a whole line.
+# Return (1) the loop whose turn fetches the fewest lines, (2) how many.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-innermost"}
@@ -102,8 +102,8 @@ def innermost(operands, itemsize, line):
 rl.check("08-innermost", innermost)
 
 # %% [markdown] tags=["core"]
-# Your function can do more than the product. Take n images of h rows and w columns, with c colours
-# (*channels*) for each dot, and add the channels up with weights:
+# Your function can do more. Take n images of h rows and w columns, with c colours (*channels*) for
+# each dot, and add the channels up with weights:
 #
 # ```
 # O[n, h, w] += I[n, c, h, w] * W[c]
@@ -115,15 +115,15 @@ rl.check("08-innermost", innermost)
 #
 # ## Another statement, and it breaks
 #
-# All six orders gave the same product. Here is a statement that is as simple, on an array of 7 × 7:
+# All six orders gave the same product. Here is another simple statement, on an array of 7 × 7:
 #
 # ```
 # A[i, j] = A[i-1, j+1] * 0.5
 # ```
 #
-# It takes the number one row up and one column to the right, and halves it. Programs that
-# follow heat or waves through time are made of such statements; they are called *stencils*. Run it in
-# both orders:
+# It takes the number one row up and one column to the right, and halves it. Programs that follow
+# heat or waves through time are made of such *stencils*. Run it in both orders; `(1, 7)` lets i
+# begin at 1, as row 0 has none above:
 
 # %% tags=["core", "nbval-check-output"]
 import numpy as np
@@ -235,8 +235,8 @@ stencil.tile({"i": 2, "j": 2}).check()
 # ### Exercise 3 · Convict a tile
 #
 # A nest runs i from 0 to `rows` − 1 and, inside it, j from 0 to `columns` − 1. Iteration (i, j)
-# reads what iteration (i − `back`, j + `ahead`) wrote, if there is such an iteration. Both `back`
-# and `ahead` are 1 or more. Now the nest runs in tiles of `tile` × `tile`: row by row of tiles, and
+# reads what iteration (i − `back`, j + `ahead`) wrote, if there is one. Both are 1 or more, and `back`
+# is smaller than `tile`. Now the nest runs in tiles of `tile` × `tile`: row by row of tiles, and
 # within a tile as before. Return the first iteration, in the original order, that reads too early,
 # and the one that it should have waited for: ((i, j), (i − back, j + ahead)).
 
@@ -315,7 +315,7 @@ rl.check("08-skew", least_skew)
 #
 # ### Exercise 5 · The same?
 #
-# Set `verdict` to four words, in this order:
+# Set `verdict` to four texts, in this order:
 #
 # 1. what the loop over t does: `"the same order"`, `"the loops interchanged"` or `"the inner loop
 #    backwards"`;
@@ -445,8 +445,8 @@ rl.live.roofline(
 )  # fmt: skip
 
 # %% [markdown] tags=["core"]
-# All of these points lie one above the other: the same multiply-adds, on the same operands, counted
-# once. Nothing but the way in which the loops run has lifted them.
+# All of these points lie one above the other: the same multiply-adds, on the same operands. Nothing
+# but the way in which the loops run has lifted them.
 #
 # Compare one row with the order ikj. If the compiler has used lanes for ikj, both have them. But one
 # row adds to the same eight sums again and again, and each time it has to wait. With j innermost,

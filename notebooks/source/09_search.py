@@ -42,9 +42,9 @@ import rooflab as rl
 #
 # Take three loops, and split each of them in two. The six loops that come out can stand in 6! = 720
 # orders. We count only orders in which every inner loop stands inside its outer one, for otherwise
-# its turns would no longer be a tile. So of every two orders that differ in such a pair, one is
-# left. There are three pairs. That leaves 720/2³ = 90 orders. And each loop has a tile size to
-# choose:
+# its turns would no longer be a tile. Swap the two loops of a pair, and only one of the two orders
+# counts, so each pair halves the number. There are three pairs. That leaves 720/2³ = 90 orders. And
+# each loop has a tile size to choose:
 
 # %% tags=["core", "nbval-check-output"]
 N = 384
@@ -92,7 +92,7 @@ rl.check("09-count", schedules)
 #
 # 1. it applies all moves to the best schedules so far,
 # 2. **predicts** the time of what comes out, from bytes and roofs,
-# 3. tests the most promising for legality, compiles and **measures** them, copies included,
+# 3. tests the most promising for legality, compiles and **measures** them, with what they copy,
 # 4. goes on from the fastest, four of them here.
 #
 # It ends when the time is up, or after two rounds without a gain. The next cell gives it ten
@@ -116,8 +116,8 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 # The line joins those that were each the fastest so far. How many steps does it take to the top,
 # and what did each of them change? A move is not a small step: a whole tile in registers is a
 # single one. In the name of a schedule the loops stand from outside to inside, and the brackets
-# hold the tile in registers. Then choose *L1* in place of *memory*: which moves bring a point to
-# the right?
+# hold the tile in registers. Then choose *L1*, the nearest cache: which moves bring a point to the
+# right?
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -220,8 +220,8 @@ rl.check("09-beam", beam)
 # %% [markdown] tags=["core"]
 # To see the width at work without the noise of a clock, let the simulator of lesson 07 decide. The
 # next cell searches a product of N = 48 for the fewest bytes that a cache of 4 KiB moves. The
-# prediction is the same simulation, so no schedule is left out for a wrong one. Which tiles fit the
-# registers still depends on your processor.
+# prediction is the same simulation, so no schedule is left out because it was predicted wrongly.
+# Which tiles fit the registers still depends on your processor.
 
 # %% tags=["core"]
 cache = rl.cache.Cache("L1", 4096)
@@ -265,7 +265,7 @@ rl.check("09-width", least_width)
 # `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
 # cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
 # moves few bytes between the two, and few between the second one and memory. Both are simulated,
-# and each may be at most 1.45 times what ours moves. Copies of operands count.
+# and each may be at most 1.45 times what ours moves. You need tiles only; copies would count, too.
 # `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
 
 
@@ -333,8 +333,8 @@ print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
 # An **e-graph** does not replace. It keeps the old expression beside the new one, in a *class* of
 # expressions that are equal. What stands in a class is a *node*: an operation whose arguments are
 # classes, and not single expressions. So a few nodes stand for a great many expressions. When no
-# rule adds anything, the e-graph is *saturated*. Then the cheapest expression is taken out of it.
-# Pull the slider from round to round:
+# rule adds anything, the e-graph is *saturated*. Then the cheapest expression is taken out of it,
+# here the one whose steps read and write the fewest bytes. Pull the slider from round to round:
 
 # %% tags=["core"]
 rl.search.growth(2 * a / 2, rules)
@@ -430,7 +430,8 @@ rl.check("09-impossible", impossible)
 # ### Exercise 8 · Could it be?
 #
 # Set `verdict` to (1) the byte/FLOP of the machine: its bandwidth over its peak, (2) the least
-# seconds for a product of two 1024 × 1024 matrices in `fp32`, (3) `"possible"` or `"impossible"`
+# seconds for the 2 · 1024³ FLOPs of a product of two 1024 × 1024 matrices in `fp32`,
+# (3) `"possible"` or `"impossible"`
 # for the 0.3 ms.
 
 
@@ -458,12 +459,12 @@ rl.check("09-claim-beam", verdict)
 # ### Vote, or choose for yourself
 #
 # GPT-2 keeps what it computed for earlier tokens, in the KV cache of lesson 05. After 1024 tokens,
-# in `bf16` and by the roofs of an A100 with its matrix units, it makes four times as many tokens a
-# second as without the cache, at less than a hundredth of the FLOP/s. Which lever is that?
+# in `bf16` and by the roofs of an A100 with its matrix units, it makes more than four times as many
+# tokens a second as without the cache, at less than a hundredth of the FLOP/s. Which lever is that?
 #
 # <details><summary><b>A</b> None: the FLOP/s fell, so it is slower.</summary>
 #
-# FLOP/s are no aim. What you want is tokens, and there are four times as many.
+# FLOP/s are no aim. What you want is tokens, and there are more than four times as many.
 #
 # </details>
 #

@@ -70,3 +70,22 @@ def test_links_within_the_guide_lead_to_a_heading():
     anchors = {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
     links = re.findall(r"\]\(#([^)]+)\)", GUIDE)
     assert links and set(links) <= anchors
+
+
+ROUTES = re.findall(r"^\| (0[6-9]) \| (\*.*?\)) \| (.*?) \|$", GUIDE, re.M)
+
+
+@pytest.mark.parametrize(("lesson", "way", "evening"), ROUTES, ids=lambda text: text[:2])
+def test_a_way_of_25_minutes_leads_through_headings_of_its_lesson(lesson, way, evening):
+    (source,) = (REPOSITORY / "notebooks" / "source").glob(f"{lesson}_*.py")
+    headings = set(re.findall(r"^# ## (.*)$", source.read_text("utf-8"), re.M))
+    for stop in way.split("; "):  # *One*, or *One* and *another*; then what is shown there
+        begins = re.match(r"\*([^*]+)\*(?: and \*([^*]+)\*)?(?::| \()", stop)
+        assert begins, stop
+        assert {name for name in begins.groups() if name} <= headings, stop
+    assert sum(map(int, re.findall(r"\((\d+)\)", way))) == 25
+    assert set(re.findall(r"\*([A-Z][^*]{4,})\*", evening)) <= headings
+
+
+def test_there_are_such_ways():
+    assert [route[0] for route in ROUTES] == ["06", "07", "08", "09"]

@@ -109,3 +109,10 @@ def test_a_warning_names_the_readers_own_code():
 def test_a_warning_of_several_is_told_once_with_all_their_names():
     walk = [HERE.clock(rl.gemv(9, 9, batch=b), warnings=("noisy",)) for b in (1, 2)]
     assert cautions(*walk) == "\n\n*Warning: gemv 9×9 fp32, gemv 9×9 ×2 fp32: noisy.*"
+
+
+def test_warnings_that_differ_in_their_share_are_one():
+    told = "noisy: the middle half of the samples spreads over {} % of the median"
+    seen = [HERE.clock(rl.axpy(9), warnings=(told.format(share),)) for share in (17, 34, 13)]
+    assert cautions(*seen) == f"\n\n*Warning: axpy 9 fp32: {told.format('13 to 34')}.*"
+    assert cautions(seen[0]) == f"\n\n*Warning: axpy 9 fp32: {told.format(17)}.*"

@@ -51,18 +51,31 @@ def cautions(*measured: Measurement | DecodeRun | FreeLunch | Mountain | Concurr
     """Return what the clock warned of while ``measured`` was measured, as the end of a sentence.
 
     A number is never shown without its warning, and a warning says of which operations or decode
-    runs it is. "" where nothing was to be distrusted.
+    runs it is. Warnings that differ in their share alone are one. "" where nothing was to be
+    distrusted.
     """
-    told: dict[tuple[str, bool], dict[str, None]] = {}
+    told: dict[tuple[str, str, bool], tuple[dict[str, None], set[int]]] = {}
     for one in measured:
         whose = _whose(one)
         for text in getattr(one, "warnings", ()):
-            told.setdefault((text, bool(whose)), {})[whose] = None
-    said = [
-        f"{', '.join(labels)}{': ' if named else ''}{text}"
-        for (text, named), labels in told.items()
-    ]
+            before, share, after = _parted(text)
+            labels, shares = told.setdefault((before, after, bool(whose)), ({}, set()))
+            labels[whose] = None
+            shares |= {int(share)} if share else set()
+    said = []
+    for (before, after, named), (labels, shares) in told.items():
+        ends = sorted({min(shares), max(shares)} if shares else ())
+        text = before + " to ".join(map(str, ends)) + after
+        said.append(f"{', '.join(labels)}{': ' if named else ''}{text}")
     return "".join(f"\n\n*Warning: {one}{'' if one.endswith('?') else '.'}*" for one in said)
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    """A warning before its first whole share in per cent, that number, and what comes after it."""
+    found = re.search(r"\b\d+(?= %)", text)
+    if not found:
+        return text, "", ""
+    return text[: found.start()], found.group(), text[found.end() :]
 
 
 def _whose(one: Measurement | DecodeRun | FreeLunch | Mountain | Concurrency) -> str:

@@ -55,6 +55,7 @@ def forget() -> None:
 
 STALE = "This judges the version that you ran before: the last run of its cell failed."
 RENAMED = "This judges the `{}` that you ran before: a later cell defines `{}`, another name."
+SHORT = "The call is shortened here. `_.case`, in a cell of your own below, is all of it."
 ALIKE = 0.8  # of two names: what SequenceMatcher says of one letter left out
 
 
@@ -254,7 +255,8 @@ def _noted(verdict: Verdict, answer: object) -> Verdict:
     with contextlib.suppress(Exception):  # a note must not cost the verdict
         other = misspelt(answer, {found.name for found in exercises().values()})
         said = RENAMED.format(answer.__name__, other) if other else STALE if stale(answer) else ""
-        return replace(verdict, note=" ".join(filter(None, (verdict.note, said))) or None)
+        short = SHORT if verdict.case and "…" in verdict.reason else ""
+        return replace(verdict, note=" ".join(filter(None, (verdict.note, said, short))) or None)
     return verdict
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rooflab.exercises.compare import (
@@ -175,13 +175,18 @@ def _closest(found: Comparison) -> tuple[set[int], Misconception | None]:
 
 def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
     """The parts that ``wrong`` changes, if the learner's agree with it there; else none."""
-    rows, tolerance = [], found.exercise.tolerance
+    rows, tolerance, silent = [], found.exercise.tolerance, set[int]()
     for case, right, seen in found:
-        mine = parts(right, seen.get("value"))
-        theirs = parts(right, wrong(*case.values()))
-        if "value" not in seen:
+        value = wrong(*case.values())
+        if value is None and "value" not in seen:
+            silent = {0}  # neither has an answer there, which is wrong as well
+            continue
+        if value is None or "value" not in seen:
             return set()
+        mine, theirs = parts(right, seen["value"]), parts(right, value)
         rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs or (), mine or ())])
+    if not rows:
+        return silent
     if not rows[0] or len({len(row) for row in rows}) > 1:
         return {0} if _as_a_whole(found, wrong) else set()
     changed = set()
@@ -191,12 +196,15 @@ def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
         if not all(same(theirs, mine, tolerance) for _, theirs, mine in column):
             return set()
         changed.add(number)
-    return changed
+    return changed or silent
 
 
 def _as_a_whole(found: Comparison, wrong: Callable[..., object]) -> bool:
     """Whether ``wrong`` gives the learner's values, for answers that have not parts alike."""
-    pairs = [(to_plain(wrong(*case.values())), seen["value"]) for case, _, seen in found]
+    pairs = [
+        (to_plain(wrong(*case.values())), seen["value"]) for case, _, seen in found
+        if "value" in seen
+    ]  # fmt: skip
     return all(same(theirs, mine, found.exercise.tolerance) for theirs, mine in pairs)
 
 
@@ -345,9 +353,19 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
 
 def _is_given(word: Plain, cases: Sequence[Case]) -> bool:
     """Whether a word stands in a text of the cases: a loop of "ikj" is no foreign word."""
-    given = [value for case in cases for value in case.values()]
-    texts = [text for one in given for text in (one if isinstance(one, (list, tuple)) else [one])]
-    return isinstance(word, str) and any(word in text for text in texts if isinstance(text, str))
+    return isinstance(word, str) and any(word in text for case in cases for text in _texts(case))
+
+
+def _texts(given: object) -> Iterator[str]:
+    """Every text in a value, the keys of mappings among them."""
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, Mapping):
+        for key, value in given.items():
+            yield from (*_texts(key), *_texts(value))
+    elif isinstance(given, (list, tuple)):
+        for value in given:
+            yield from _texts(value)
 
 
 def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:

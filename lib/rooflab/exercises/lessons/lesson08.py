@@ -39,16 +39,35 @@ def _layouts(rng: random.Random) -> list[Case]:
     return drawn
 
 
+def _met(operands: Sequence[str]) -> list[str]:
+    """The loops in the order in which they are met."""
+    return list(dict.fromkeys("".join(operands)))
+
+
+def _backwards(operands: Sequence[str]) -> list[str]:
+    return sorted(_met(operands), reverse=True)
+
+
+def _last_met(operands: Sequence[str]) -> list[str]:
+    return _met(operands)[::-1]
+
+
+ORDERS = (_met, _backwards, _last_met)  # others than the alphabet's, in which ties are decided
+
+
 def _fewest(
-    cost: Callable[[str, str, float], float], largest: bool = False
-) -> Callable[..., tuple[str, float]]:
-    """The loop whose turn costs least, or most, if an array of ``text`` costs ``cost`` each."""
+    cost: Callable[[str, str, float], float], largest: bool = False,
+    order: Callable[[Sequence[str]], list[str]] = lambda operands: sorted(_met(operands)),
+) -> Callable[..., tuple[str, float]]:  # fmt: skip
+    """The loop whose turn costs least, or most, if an array of ``text`` costs ``cost`` each.
+
+    Of several alike it is the first one in ``order``.
+    """
 
     def found(operands: Sequence[str], itemsize: int, line: int) -> tuple[str, float]:
         share = itemsize / line
         totals = {
-            loop: sum(cost(text, loop, share) for text in operands)
-            for loop in sorted(set("".join(operands)))
+            loop: sum(cost(text, loop, share) for text in operands) for loop in order(operands)
         }
         best = (max if largest else min)(totals, key=totals.__getitem__)
         return best, totals[best]
@@ -68,9 +87,9 @@ def _last_of_output(operands: Sequence[str], itemsize: int, line: int) -> tuple[
     return loop, sum(_lines(text, loop, itemsize / line) for text in operands)
 
 
-def _dearer(operands: Sequence[str], itemsize: int, line: int) -> tuple[str, float]:
-    """The loop is chosen with the share upside down, too."""
-    return _fewest(lambda t, x, s: 1 / s if t[-1] == x else float(x in t))(operands, itemsize, line)
+def _dearer(text: str, loop: str, share: float) -> float:
+    """The lines, with the share upside down."""
+    return 1 / share if text[-1] == loop else float(loop in text)
 
 
 _right = _fewest(_lines)
@@ -98,12 +117,20 @@ INNERMOST = Exercise(
                       _fewest(lambda t, x, s: float(x in t)),
                       "a line that is fetched holds several neighbours."),
         Misconception("the dearest loop", _fewest(_lines, largest=True),
-                      "the loop is asked that fetches the fewest lines."),
+                      "the loop is asked that fetches the fewest lines.",
+                      variants=tuple(_fewest(_lines, True, order=one) for one in ORDERS)),
         Misconception("the line's share upside down",
                       lambda o, s, b: (_right(o, s, b)[0], sum(
                           _lines(text, _right(o, s, b)[0], b / s) for text in o)),
-                      "a line holds line / itemsize numbers; one of them is how much of a line?",
-                      variants=(_dearer,)),
+                      "a line holds line / itemsize numbers; how much of a line is one of them?",
+                      variants=(_fewest(_dearer),
+                                *(_fewest(_dearer, order=one) for one in ORDERS))),
+        Misconception("one over the number's bytes",
+                      lambda o, s, b: _fewest(lambda t, x, _: 1 / s if t[-1] == x else
+                                              float(x in t))(o, s, b),
+                      "a line has `line` bytes, and one number takes `itemsize` of them.",
+                      variants=(lambda o, s, b: (_right(o, s, b)[0], sum(
+                          _lines(text, _right(o, s, b)[0], 1 / s) for text in o)),)),
         Misconception("bytes",
                       lambda o, s, b: (_right(o, s, b)[0], _right(o, s, b)[1] * b),
                       "lines are asked, not bytes."),
@@ -339,7 +366,7 @@ def _leanings(rng: random.Random) -> list[Case]:
     for steep in (3, 4, 5, 7):
         d = rng.choice((3, 4))
         most = [[d, -((steep - 1) * d + 1)], [1, 1 - steep], [0, rng.randrange(1, 4)]]
-        most.append([d + 3, -((steep - 1) * (d + 3))])
+        most += [[d + 3, -((steep - 1) * (d + 3))], [3, -1]]
         most += [[rng.randrange(1, 4), rng.randrange(0, 9)] for _ in range(2)]
         if steep in (3, 5):  # this one becomes 0, and that is enough
             most.append([2, -2 * steep])
@@ -374,7 +401,9 @@ SKEW = Exercise(
     misconceptions=(
         Misconception("how far it goes back",
                       lambda d: max(0, *(-e for _, e in d)),
-                      "a skew by f adds f·d, not f: a distance of more rows gains more."),
+                      "a skew by f adds f·d, not f: a distance of more rows gains more.",
+                      variants=(lambda d: max(-e for _, e in d),
+                                lambda d: max(abs(e) for _, e in d))),
         Misconception("rounded down",
                       lambda d: max(0, *(-e // a for a, e in d if a > 0)),
                       "with that one, a number is still negative; f is whole, so round up.",
@@ -401,7 +430,8 @@ SKEW = Exercise(
                       "every distance must be without a negative number, not the first alone."),
         Misconception("the smallest of them",
                       lambda d: max(0, min(_upward(e, a) for a, e in d if a > 0)),
-                      "the distance that needs most decides."),
+                      "the distance that needs most decides.",
+                      variants=(lambda d: min((_upward(e, a) for a, e in d if e < 0), default=0),)),
         Misconception("a sum over the distances",
                       lambda d: sum(max(0, _upward(e, a)) for a, e in d if a > 0),
                       "one skew serves all distances at once."),
@@ -526,11 +556,15 @@ INSIDE = Exercise(
         Misconception("a multiply-add as one FLOP",
                       lambda r, n, h: (round(n * h / r[0]), round(max(r) / (n * h)),
                                        round(n * h / r[0]) * round(max(r) / (n * h))),
-                      "a multiply-add is two FLOPs."),
+                      "a multiply-add is two FLOPs.",
+                      variants=(lambda r, n, h: (round(n * h / r[0]), round(max(r) / (n * h)),
+                                                 _inside(r, n, h)[2]),)),
         Misconception("lanes forgotten",
                       lambda r, n, h: (round(2 * h / r[0]), round(max(r) / (2 * h)),
                                        round(2 * h / r[0]) * round(max(r) / (2 * h))),
-                      "a vector holds `lanes` numbers."),
+                      "a vector holds `lanes` numbers.",
+                      variants=(lambda r, n, h: (round(2 * h / r[0]), round(max(r) / (2 * h)),
+                                                 _inside(r, n, h)[2]),)),
         Misconception("the latency is enough",
                       lambda r, n, h: (*_inside(r, n, h)[:2], _inside(r, n, h)[0]),
                       "that many keep one unit busy."),

@@ -168,11 +168,30 @@ def _register_tile(
     room: Callable[[int, int], int] = _needed,
     score: Callable[[int, int], float] = _loads,
     sums: int | None = None,
-) -> Tile:  # fmt: skip
+    tie: int = -1,
+) -> Tile | None:  # fmt: skip
+    """The tile, or None if there is none. ``tie``: -1 takes more rows of two alike, 1 fewer."""
     least = latency * units if sums is None else sums
     found = _fitting(registers, least, room)
-    rows, vectors = min(found, key=lambda one: (score(*one), -one[0])) if found else (0, 0)
+    if not found:
+        return None
+    rows, vectors = min(found, key=lambda one: (score(*one), tie * one[0]))
     return rows, vectors * lanes
+
+
+def _either(**slip: Any) -> tuple[Callable[..., Tile | None], Callable[..., Tile | None]]:
+    """The tile with a slip, if of two alike the one with more rows is taken, and the other one."""
+
+    def tiled(tie: int) -> Callable[..., Tile | None]:
+        return lambda *given: _register_tile(*given, **slip, tie=tie)
+
+    return tiled(-1), tiled(1)
+
+
+def _slip(name: str, hint: str, *more: Callable[..., object], **slip: Any) -> Misconception:
+    """A mistake in choosing the tile: what is passed to :func:`_register_tile`."""
+    first, other = _either(**slip)
+    return Misconception(name, first, hint, variants=(other, *more))
 
 
 def _square(registers: int, lanes: int, latency: int, units: int) -> Tile:
@@ -201,60 +220,50 @@ REGISTERS = Exercise(
     insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
             "BLIS for such processors is 6 × 16: as many, and one load more.",
     misconceptions=(
-        Misconception("room for the sums alone",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v),
-                      "what is multiplied stands in registers as well.",
-                      variants=(lambda g, n, t, p: _register_tile(g, n, t, p,
-                                                                  lambda r, v: r * v + 1),)),
-        Misconception("one vector of B at a time",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v + 2),
-                      "all vectors of B of a step are loaded before the first number of A comes."),
-        Misconception("a square",
-                      lambda g, n, t, p: _register_tile(
-                          g, n, t, p, score=lambda r, v: 1000 * abs(r - v) - r * v),
-                      "it need not have as many rows as vectors: does it have enough sums, and is "
-                      "there room for one more?", variants=(_square,)),
+        _slip("room for the sums alone", "what is multiplied stands in registers as well.",
+              *_either(room=lambda r, v: r * v + 1), room=lambda r, v: r * v),
+        _slip("one vector of B at a time",
+              "all vectors of B of a step are loaded before the first number of A comes.",
+              room=lambda r, v: r * v + 2),
+        _slip("a square",
+              "it need not have as many rows as vectors: does it have enough sums, and is there "
+              "room for one more?",
+              _square, score=lambda r, v: 1000 * abs(r - v) - r * v),
         Misconception("numbers counted, not loads",
                       lambda g, n, t, p: _register_tile(
                           g, n, t, p, score=lambda r, v: (r + v * n) / (r * v * n)),
                       "one load brings a whole vector of B."),
-        Misconception("loads of A alone",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: 1 / v),
-                      "the vectors of B are loads, too."),
-        Misconception("no register for A",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v + v),
-                      "the number of A needs a register, too."),
-        Misconception("a register for every number of A",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, lambda r, v: r * v + v + r),
-                      "the numbers of A come one after another, into the same register."),
-        Misconception("too few sums", lambda g, n, t, p: _register_tile(g, n, t, p, sums=1),
-                      "how many multiply-adds are begun before the first one ends? Each of them "
-                      "needs a sum of its own."),
+        _slip("loads of A alone", "the vectors of B are loads, too.", score=lambda r, v: 1 / v),
+        _slip("no register for A", "the number of A needs a register, too.",
+              room=lambda r, v: r * v + v),
+        _slip("a register for every number of A",
+              "the numbers of A come one after another, into the same register.",
+              room=lambda r, v: r * v + v + r),
+        _slip("too few sums",
+              "how many multiply-adds are begun before the first one ends? Each of them needs a "
+              "sum of its own.", sums=1),
         Misconception("one unit", lambda g, n, t, p: _register_tile(g, n, t, p, sums=t + 1),
                       "in every cycle, each unit begins one.",
                       variants=(lambda g, n, t, p: _register_tile(g, n, t, p, sums=t),)),
-        Misconception("most sums",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: -r * v),
-                      "the largest tile need not have the fewest loads: count those of B, and "
-                      "those of A."),
-        Misconception("just enough sums",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: r * v),
-                      "more sums than are needed do no harm, and they save loads."),
-        Misconception("fewest loads in all",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: r + v),
-                      "count the loads for each multiply-add."),
+        _slip("most sums",
+              "the largest tile need not have the fewest loads: count those of B, and those of A.",
+              score=lambda r, v: -r * v),
+        _slip("just enough sums", "more sums than are needed do no harm, and they save loads.",
+              score=lambda r, v: r * v),
+        _slip("fewest loads in all", "count the loads for each multiply-add.",
+              score=lambda r, v: r + v),
         Misconception("vectors for columns",
                       lambda g, n, t, p: _register_tile(g, 1, t, p),
                       "a vector has `lanes` columns."),
         Misconception("rows and columns swapped",
-                      lambda g, n, t, p: _register_tile(g, n, t, p)[::-1],
+                      lambda *given: (_register_tile(*given) or (0, 0))[::-1],
                       "the rows come first, then the columns."),
         Misconception("one sum more than needed",
                       lambda g, n, t, p: _register_tile(g, n, t, p, sums=t * p + 1),
                       "as many sums as there are multiply-adds under way are enough."),
     ),
     errors=(
-        ("ValueError", "no tile is left",
+        ("ValueError|None", "no tile is left",
          "for this processor no tile meets all of your conditions. Which of them is too strict?"),
     ),
 )  # fmt: skip
@@ -344,6 +353,21 @@ def _untracked(
             return best, timed
 
 
+def _over_and_over(
+    children: Children, seconds: Seconds, start: str, width: int, *, fresh: bool
+) -> tuple[str, int]:
+    """A beam that counts all children in every round, until nothing is fresh or nothing changes."""
+    kept, timed, seen = [start], 1, {start}
+    while True:
+        new = [one for name in kept for one in children[name]]
+        timed += len(new)
+        before, known = kept, len(seen)
+        seen |= {*new}
+        kept = sorted({*kept, *new}, key=seconds.__getitem__)[:width]
+        if len(seen) == known if fresh else kept == before:
+            return kept[0], timed
+
+
 def _in_each_way(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
     """A beam whose new schedules stand in a list as often as there are ways to them."""
     kept, timed = [start], [start]
@@ -412,6 +436,8 @@ BEAM = Exercise(
                           lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=False),
                           lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=True),
                           _in_each_way,
+                          lambda c, s, a, w: _over_and_over(c, s, a, w, fresh=False),
+                          lambda c, s, a, w: _over_and_over(c, s, a, w, fresh=True),
                       )),
         Misconception("one at a time", _one_by_one,
                       "a round times the children of all kept schedules. Only then does it choose "
@@ -465,6 +491,20 @@ def _halving(children: Children, seconds: Seconds, start: str) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if found[middle - 1] else (middle + 1, high)
     return low
+
+
+def _until_alike(children: Children, seconds: Seconds, start: str) -> int:
+    """The least width that ends at the same schedule as the next one."""
+    ends = [_beam(children, seconds, start, w)[0] for w in range(1, len(children) + 2)]
+    return next(w for w, (one, other) in enumerate(zip(ends, ends[1:]), 1) if one == other)
+
+
+def _doubling(children: Children, seconds: Seconds, start: str) -> int:
+    """The least power of two that finds the fastest of all."""
+    best, width = min(seconds, key=seconds.__getitem__), 1
+    while _beam(children, seconds, start, width)[0] != best:
+        width *= 2
+    return width
 
 
 def _last_failure(children: Children, seconds: Seconds, start: str) -> int:
@@ -581,6 +621,11 @@ WIDTH = Exercise(
                       lambda c, s, a: max(map(len, c.values())),
                       "how many children there are does not tell which of them lead to the best "
                       "one."),
+        Misconception("until two widths agree", _until_alike,
+                      "two widths can end at the same schedule, and it need not be the fastest of "
+                      "all in `seconds`."),
+        Misconception("powers of two", _doubling,
+                      "try every width; the least one may lie between."),
         Misconception("greedy is enough", lambda c, s, a: 1,
                       "with width 1 the search ends somewhere else."),
     ),
@@ -736,6 +781,32 @@ def _trap(rng: random.Random) -> Case:
     return {"classes": classes, "root": root}
 
 
+def _chain(rng: random.Random) -> Case:
+    """Classes in a row, the root first: going through them in this order helps one at a time.
+
+    Each has an expensive node without arguments, all alike, so that the root stands still in the
+    second round and becomes cheaper only when all the others have.
+    """
+    names, dear = rng.sample("pqrstuvw", 6), rng.randrange(150, 200)
+    classes: dict[str, list[list[object]]] = {
+        name: [[dear, []], [rng.randrange(1, 9), [behind]]]
+        for name, behind in zip(names, names[1:])
+    }
+    classes[names[-1]] = [[rng.randrange(30, 60), []], [rng.randrange(2, 9), []]]
+    return {"classes": classes, "root": names[0]}
+
+
+def _until_still(classes: Classes, root: str) -> int:
+    """Rounds until the cost of the root does not change."""
+    before = NEVER
+    for rounds in count(1):
+        cost = _cheapest(classes, rounds=rounds)[root]
+        if cost == before < NEVER:
+            return cost
+        before = cost
+    raise AssertionError
+
+
 def _visited(classes: Classes, root: str) -> int:
     """A walk that takes whatever it has seen before as free."""
     seen: set[str] = set()
@@ -756,7 +827,8 @@ def _graphs(rng: random.Random) -> list[Case]:
             one = _saturated(rng)
             if _cheapest(one["classes"], rounds=1)[one["root"]] < NEVER:
                 drawn.append(one)
-        drawn.insert(rng.randrange(4), _trap(rng))
+        for one in (_trap(rng), _chain(rng)):
+            drawn.insert(rng.randrange(len(drawn) + 1), one)
         if _separated(drawn, EXTRACT, _united):
             return drawn
 
@@ -789,7 +861,11 @@ EXTRACT = Exercise(
         Misconception("one pass", lambda c, r: _cheapest(c, rounds=1)[r],
                       "a class may become cheaper after those that use it were looked at; go on "
                       "until nothing changes.",
-                      variants=(lambda c, r: _cheapest(dict(reversed(c.items())), rounds=1)[r],)),
+                      variants=(lambda c, r: _cheapest(dict(reversed(c.items())), rounds=1)[r],
+                                lambda c, r: _cheapest(c, rounds=2)[r],
+                                lambda c, r: _cheapest(c, rounds=3)[r],
+                                lambda c, r: _cheapest(c, rounds=4)[r],
+                                _until_still)),
         Misconception("remembered too early", _remembered,
                       "what you find for a class while others are closed holds only on this way. "
                       "Do not keep it for other ways."),
