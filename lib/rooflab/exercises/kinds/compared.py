@@ -347,6 +347,8 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
     words = _vocabulary(exercise, cases)
     if any(same(word, mine, 0) for word in words) or _is_given(mine, cases):
         return None
+    if words and {*words} <= {text for case in cases for text in _texts([*case.values()])}:
+        return "one of the texts in its arguments is wanted"  # a list would tell the right ones
     apart = any("," in word for word in words)  # then commas do not tell where a word ends
     return f"one of these words is wanted: {', '.join(map(repr, words) if apart else words)}"
 

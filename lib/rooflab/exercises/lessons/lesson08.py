@@ -307,9 +307,9 @@ PAIR = Exercise(
     "08-pair", "Convict a tile", 3,
     "A nest runs i from 0 to rows − 1 and, inside it, j from 0 to columns − 1. Iteration (i, j) "
     "reads what iteration (i − back, j + ahead) wrote, if there is one; both are 1 or more, and "
-    "back is smaller than tile. Now it runs in tiles of tile × tile, row by row of tiles, and within a tile as before. Return the "
-    "first iteration in the original order that reads too early, and the one that it should have "
-    "waited for.",
+    "back is smaller than tile. Now it runs in tiles of tile × tile, row by row of tiles, and "
+    "within a tile as before. Return the first iteration in the original order that reads too "
+    "early, and the one that it should have waited for.",
     "pair(rows, columns, back, ahead, tile)", _pair, cases=_grids, lines=6,
     returns=("reads too early", "should have run"),
     insight="A single pair is enough to prove that an order is wrong. To prove that one is legal "

@@ -1037,8 +1037,8 @@ CLAIM = Exercise(
     "09-claim-beam", "Claim court: the beam on a laptop", 3,
     "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, at 1.4e9 "
     "cycles a second. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
-    "machine, the least seconds for the 2 · 1024³ FLOPs of a product in fp32, and can a search have "
-    "found 0.3 ms?",
+    "machine, the least seconds for the 2 · 1024³ FLOPs of a product in fp32, and can a search "
+    "have found 0.3 ms?",
     '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,
     returns=("byte/FLOP", "least seconds", "0.3 ms"),
     insight="The printed figure divides the bandwidth of one chip by the peak of a larger one. No "
