@@ -60,11 +60,7 @@ def bandwidths(on: Simulated):
 
 TABLE: dict[str, Trial] = {
     "06-hop": (lambda on: (mountain(on), on.machine), dict.fromkeys(EVERYWHERE, "far")),
-    "06-levels": (
-        lambda on: (mountain(on),),
-        # the H200 has one figure for all levels: its curve has no step
-        dict.fromkeys(EVERYWHERE, "as told") | {"H200": "none"},
-    ),
+    "06-levels": (lambda on: (mountain(on),), dict.fromkeys(EVERYWHERE, "as told")),
     "06-underway": (
         lambda on: (chases(on),), dict.fromkeys(EVERYWHERE, "prefetchers help"),
     ),
@@ -92,10 +88,24 @@ def test_a_cache_that_serves_less_than_the_system_tells_is_said_to():
     assert found.case == "otherwise" and "gets only a part" in found.text
 
 
-def test_a_memory_that_is_strangely_near_is_doubted():
+def test_a_curve_without_a_step_shows_no_level():
+    found = conclude("06-levels", mountain(MACHINES["H200"], holds={"l2": 0}))
+    assert found.case == "none" and "no step there" in found.text
+
+
+@pytest.mark.parametrize("hop", [9e-9, 16e-9, 30e-9])
+def test_a_memory_that_is_strangely_near_is_doubted(hop):
+    """16 and 30 ns are what the last caches of a laptop and of a server take."""
     on = MACHINES["4 MB of L3"]
-    found = conclude("06-hop", mountain(on, memory_s=9e-9), on.machine)
+    found = conclude("06-hop", mountain(on, memory_s=hop), on.machine)
     assert found.case == "near" and "still lay in a cache" in found.text
+
+
+def test_levels_that_end_in_a_cache_that_is_not_told_are_not_as_told():
+    on = MACHINES["4 MB of L3"]
+    hidden = dataclasses.replace(on, told={**on.told, "l3": None})
+    found = conclude("06-levels", mountain(hidden, holds={"l3": 0}, memory_s=30e-9))
+    assert found.case == "otherwise" and "little for memory" in found.text
 
 
 def test_a_largest_array_that_still_lies_in_the_last_cache_is_said_to():

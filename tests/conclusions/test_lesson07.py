@@ -116,5 +116,26 @@ def test_a_size_whose_column_lies_in_few_sets_is_told_apart():
         in found.text
     )
     assert "in 8 of the 64 sets of the simulated cache" in found.text
+    assert "do not know what so few sets cost besides" in found.text
     other = conclude("07-unseen", predicted, {**predicted, 960: (1.5, 0.1)}, cost, L1)
     assert other.case == "off"
+
+
+@pytest.mark.parametrize(
+    ("plain_s", "words"), [(1.5, "took longer there than"), (0.5, "took less time there than")]
+)
+@pytest.mark.parametrize("cache", [L1, rl.cache.Cache("L1", 128 << 10, ways=8)], ids=str)
+def test_few_sets_are_not_said_to_cost_what_nobody_knows(plain_s, words, cache):
+    """At 720 a cache of 128 KiB moves 4 bytes a turn, at 640 it moves 65: more, not as many."""
+    predicted = dict.fromkeys((640, 720, 800, 960), (1.0, 0.1))
+    cost = TurnCost(1e-9, 1e-12)
+    found = conclude("07-unseen", predicted, {**predicted, 640: (plain_s, 0.1)}, cost, cache)
+    assert found.case == "near but for one" and words in found.text
+    assert "no more bytes" not in found.text and "a miss" not in found.text
+
+
+def test_few_sets_are_no_reason_where_only_the_loops_with_tiles_are_off():
+    predicted = dict.fromkeys((640, 720, 960), (1.0, 0.1))
+    cost = TurnCost(1e-9, 1e-12)
+    found = conclude("07-unseen", predicted, {**predicted, 640: (1.0, 0.2)}, cost, L1)
+    assert found.case == "off" and "sets" not in found.text

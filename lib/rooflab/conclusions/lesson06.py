@@ -8,6 +8,7 @@ from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count.si import plain, si
 from rooflab.labs.memory.bandwidths import Bandwidth, Bandwidths
 from rooflab.labs.memory.concurrency import Concurrency
+from rooflab.labs.memory.levels import MEMORY_HOP
 from rooflab.labs.memory.mountain import Mountain
 from rooflab.predict.machine import Machine
 
@@ -31,7 +32,7 @@ def hop(mountain: Mountain, core: Machine) -> Conclusion:
             f"{said} The system tells of an {home.name} of {si(home.told or 0, 'B')}, though. So "
             f"perhaps even the largest array lay in that cache, and not in memory.{doubts}",
         )
-    if far < NEAR * near:
+    if far < NEAR * near or far < MEMORY_HOP:  # a last cache may be 25 times as far as the first
         return Conclusion(
             "near",
             f"{said} That is little for a trip to memory. Perhaps the largest array still lay in a "
@@ -45,7 +46,7 @@ def levels(mountain: Mountain) -> Conclusion:
     seen = [one for one in mountain.levels if one.found is not None]
     told = [one.sentence for one in mountain.levels] + [one.sentence for one in mountain.climbs]
     lines = [f"- {sentence}" for sentence in told]
-    odd = [one for one in mountain.levels if one.kind not in ("agrees", "memory")]
+    odd = [one for one in mountain.levels if one.kind not in ("agrees", "memory") or one.doubtful]
     case = "none" if not seen else "otherwise" if odd or mountain.climbs else "as told"
     return Conclusion(case, "\n".join(lines) + cautions(mountain))
 

@@ -34,6 +34,14 @@ def test_chases_that_still_gain_do_not_show_the_buffers():
     assert "more than 32 lines" in found(100).sentences[1]
 
 
+def test_a_dip_before_the_last_number_of_chases_is_no_gain():
+    """12 lines in flight from 16 chases on; something else ran beside those with 96."""
+    chains = (1, 2, 4, 8, 12, 16, 96, 128)
+    hops = tuple((LATENCY * max(1, k / 12) * (1.25 if k == 96 else 1),) for k in chains)
+    one = Concurrency("dram", 2**28, chains, (Run(1, hops, (12e9,)),))
+    assert "still pays" not in one.sentences[1] and "about 12 lines" in one.sentences[1]
+
+
 def test_streams_get_further_than_chases_or_not():
     assert "prefetchers see what comes next" in found(10, stream=20e9).sentences[2]
     assert "no further" in found(10, stream=8e9).sentences[2]
@@ -45,6 +53,17 @@ def test_one_core_cannot_have_all_or_can():
     assert "the difference is noise" in found(together=11e9).sentences[3]
     assert "each other's way" in found(together=9e9).sentences[3]
     assert "Little's law" in found(together=None).sentences[3]
+
+
+@pytest.mark.parametrize(
+    ("together", "said"),
+    [(6e9, "alone already gets"), (7.5e9, "the difference is noise"), (16e9, "×2 of what one")],
+)
+def test_a_core_alone_is_what_its_chases_or_its_stream_reach(together, said):
+    """Ten lines every 80 ns are 8 GB/s, four times what this core's stream gets."""
+    one = found(10, stream=2e9, together=together)
+    assert said in one.sentences[3]
+    assert ("cannot have it" in one.sentences[3]) == (together > 8e9)
 
 
 def test_it_is_kept_and_replayed():

@@ -144,6 +144,99 @@ def test_a_step_that_bandwidth_does_not_feel_is_no_cache(huge, said):
     assert 4 * MIB < climb.at < 12 * MIB and said in climb.sentence
 
 
+INTEL = {"l1": 48 * KIB, "l2": 2 * MIB, "l3": 48 * MIB}
+SERVER = (48 * KIB, 2 * MIB, 48 * MIB), (1.2e-9, 4e-9, 75e-9, 120e-9), (100e9, 50e9, 12.9e9, 12e9)
+
+
+@pytest.mark.parametrize(
+    ("told", "latency", "rates"),
+    [
+        ({"l1": 128 * KIB, "l2": 12 * MIB, "l3": None}, (1e-9, 5.5e-9, 105e-9), (100, 66, 60)),
+        (
+            {"l1": 32 * KIB, "l2": 256 * KIB, "l3": 8 * MIB},
+            (1.2e-9, 3.5e-9, 12e-9, 80e-9),
+            (100, 40, 16, 15),
+        ),
+    ],
+    ids=["Mac", "laptop"],
+)
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_a_cache_no_faster_than_memory_for_a_stream_is_found_by_its_hops(
+    told, latency, rates, noise
+):
+    caches = [size for size in told.values() if size]
+    shape = curves(caches, latency, [rate * 1e9 for rate in rates], noise=noise)
+    levels, climbs = hierarchy(shape, told)
+    assert [level.kind for level in levels] == ["agrees"] * len(caches) + ["memory"]
+    assert not climbs and levels[-1].latency == pytest.approx(latency[-1], rel=0.05)
+
+
+def test_three_times_the_latency_is_the_border_between_a_look_up_and_a_cache():
+    for after, found in ((2.8, 1), (3.2, 2)):
+        shape = curves((48 * KIB, 8 * MIB), (1e-9, 25e-9, after * 25e-9), (300e9, 20e9, 19e9))
+        levels, climbs = hierarchy(shape, {})
+        assert len([one for one in levels if one.found]) == found and len(climbs) == 2 - found
+
+
+def test_two_small_steps_in_latency_are_no_leap():
+    shape = curves(
+        (48 * KIB, MIB, 16 * MIB), (1e-9, 12e-9, 28e-9, 65e-9), (300e9, 20e9, 20e9, 20e9)
+    )
+    levels, climbs = hierarchy(shape, {})
+    assert [one.kind for one in levels] == ["untold", "memory"] and len(climbs) == 2
+
+
+@pytest.mark.parametrize(("huge", "other"), [(None, "look-up of pages"), (1.0, "other programs")])
+def test_a_small_step_where_a_told_cache_ends_is_left_open(huge, other):
+    """Such as between an Intel server's L3 and memory: 75 and 120 ns, for a stream the same."""
+    levels, (climb,) = hierarchy(curves(*SERVER), INTEL, huge)
+    assert kinds(levels)[2:] == [("L3", "unseen"), ("memory", "memory")]
+    assert "show a step in latency there, and hardly one in bandwidth" in levels[2].sentence
+    assert "a step in it: memory, or a cache and what lies behind it." in levels[3].sentence
+    assert "This may be the end of the L3" in climb.sentence and other in climb.sentence
+    assert "not like the end" not in climb.sentence
+
+
+def test_a_small_step_far_from_every_told_cache_is_not_said_to_be_its_end():
+    told = {**INTEL, "l3": 16 * MIB}
+    levels, (climb,) = hierarchy(curves(*SERVER), told)
+    assert "no step there" in levels[2].sentence and not climb.cache
+    assert "one level with a step in it" in levels[-1].sentence
+
+
+def test_a_step_in_a_told_cache_without_an_end_may_be_the_part_that_one_gets():
+    levels, climbs = hierarchy(curves(*SERVER), {**INTEL, "l3": 900 * MIB})
+    assert kinds(levels)[2:] == [("L3", "open")] and len(climbs) == 1
+    assert "with a step in it, without an end" in levels[-1].sentence
+    assert "gets little or nothing of that cache" in levels[-1].sentence
+
+
+def test_a_step_before_the_last_level_leaves_no_doubt_of_it():
+    shape = curves(
+        (48 * KIB, 2 * MIB, 64 * MIB),
+        (1e-9, 12e-9, 26e-9, 130e-9),
+        (300e9, 70e9, 70e9, 40e9),
+    )
+    levels, climbs = hierarchy(shape, {})
+    assert len(climbs) == 1 and levels[-1].sentence.endswith("the memory answers, after 130 ns.")
+
+
+@pytest.mark.parametrize("hop", [16e-9, 30e-9])
+def test_a_last_level_too_quick_for_memory_is_not_called_memory(hop):
+    """The L3 is not told, and larger than every working set."""
+    shape = curves((48 * KIB, 2 * MIB), (1.2e-9, 4e-9, hop), (100e9, 50e9, 20e9))
+    levels, _ = hierarchy(shape, {"l1": 48 * KIB, "l2": 2 * MIB, "l3": None})
+    assert levels[-1].doubtful and "memory answers" not in levels[-1].sentence
+    assert "little for memory: it may be a cache" in levels[-1].sentence
+
+
+@pytest.mark.parametrize("hop", [60e-9, 110e-9, 150e-9])
+def test_what_loads_from_memory_take_is_believed(hop):
+    shape = curves((48 * KIB, 2 * MIB), (1.2e-9, 4e-9, hop), (100e9, 50e9, 12e9))
+    levels, _ = hierarchy(shape, {})
+    assert not levels[-1].doubtful and "the memory answers, after" in levels[-1].sentence
+
+
 def test_sizes_that_are_far_apart_agree_roughly():
     for told, words in ((40 * MIB, "they agree."), (25 * MIB, "they agree roughly.")):
         levels, _ = hierarchy(zen(32 * MIB), {**ZEN, "l3": told})

@@ -179,7 +179,8 @@ class Concurrency:
             f"{several(self.chains[best], 'chase')} side by side reach {si(reached, 'B/s')}, "
             f"{times(reached / float(rates[0]), 2)} of that"
         )
-        if len(rates) > 1 and rates[-1] >= GROWS * rates[-2]:
+        # beside all before it: after a dip the last number would seem to gain
+        if len(rates) > 1 and rates[-1] >= GROWS * rates[:-1].max():
             return (
                 f"{gain}, and their number still pays: this core keeps more than "
                 f"{plain(self.most, 2)} lines in flight."
@@ -208,7 +209,8 @@ class Concurrency:
                 f"{wanted} lines."
             )
         together = self.runs[-1]
-        no_more = together_or_alone(together.stream, self.core.stream, "the level")
+        alone = max(self.core.stream, float(self.bandwidth.max()))  # chases may get further
+        no_more = together_or_alone(together.stream, alone, "the level")
         if no_more:
             return (
                 f"{together.threads} cores together reach {si(together.stream, 'B/s')}: {no_more}."
@@ -216,7 +218,7 @@ class Concurrency:
         return (
             f"{together.threads} cores together reach {si(together.stream, 'B/s')}. By Little's "
             f"law that needs {plain(self.lines(together.stream), 2)} lines in flight, "
-            f"{times(together.stream / self.core.stream)} of what one core manages. So one core "
+            f"{times(together.stream / alone)} of what one core manages. So one core "
             "alone cannot have it."
         )
 

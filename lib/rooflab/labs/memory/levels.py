@@ -8,7 +8,9 @@ climbs is computed exactly, by dynamic programming over all of them.
 Not every climb is the end of a cache. Addresses are translated page by page, and the processor
 remembers a few hundred translations in its TLB (translation lookaside buffer). Where these run out,
 latency rises too. A stream stays on a page for many lines and hardly notices. So a step in latency
-is taken for the end of a cache only if bandwidth falls with it.
+is taken for the end of a cache if bandwidth falls with it. But the stream of a single core may get
+as much from memory as from its last cache. So a step is also taken for the end of a cache if a hop
+takes more than three times as long: a look-up hardly costs that much.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +31,10 @@ CLIMB = 0.2, 2.5  # cost of an octave that belongs to no plateau: so much, and t
 PLATEAU = 0.15  # cost of each plateau
 OUTLIER = 0.6  # doublings: a point further off costs no more
 FALLS = 1.12  # times: bandwidth that falls by less has not felt the step
+LEAPS = 3.0  # times: latency that rises by more rises for more than the look-up of a page
+# Seconds of a hop. On common machines a load from DRAM takes 60 to 150 ns, one from a last cache
+# 10 to 30, and on large servers up to 75. What is below this is too quick for memory.
+MEMORY_HOP = 40e-9
 ROUGHLY = 1.25  # times: two sizes of one cache further apart agree roughly
 AGREES = 1.75  # times: how far two sizes of one cache may be apart
 APART = 2.0  # doublings of size for which a found and a told level would rather stay alone
@@ -120,6 +126,9 @@ class Level:
         Bytes of the smallest and the largest working set on its plateau; 0 where there is none.
     largest : int
         Bytes of the largest working set that was measured.
+    step : bool
+        Whether there is a :class:`Climb` on its plateau, that of the last level. For a told cache
+        that was not seen: whether there is one where it would end.
     """
 
     name: str
@@ -132,6 +141,12 @@ class Level:
     first: int = 0
     last: int = 0
     largest: int = 0
+    step: bool = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether this is called the memory although a hop is too quick for one."""
+        return self.kind == "memory" and self.latency < MEMORY_HOP
 
     @property
     def sentence(self) -> str:
@@ -156,17 +171,48 @@ class Level:
         if self.kind == "untold":
             return f"A cache of about {found} is in the data. The system does not tell of it."
         if self.kind == "unseen":
-            return f"{self.name}: the system tells {told}, the data show no step there.{self._why}"
+            return self._unseen
         if self.kind == "open":
-            return (
-                f"{self.name}: the system tells {told}, and from {si(self.first, 'B', 2)} on the "
-                "data show one level without an end. So memory was not reached, or this program "
-                "gets nothing of that cache."
-            )
-        seen = f"From {si(self.first, 'B', 2)} on the memory answers"
+            return self._open
+        return self._memory
+
+    @property
+    def _unseen(self) -> str:
+        tells = f"{self.name}: the system tells {si(self.told or 0, 'B')}"
+        if self.step:
+            return f"{tells}. The data show a step in latency there, and hardly one in bandwidth."
+        return f"{tells}, the data show no step there.{self._why}"
+
+    @property
+    def _open(self) -> str:
+        shape, part = "one level without an end", "nothing"
+        if self.step:
+            shape, part = "one level with a step in it, without an end", "little or nothing"
+        return (
+            f"{self.name}: the system tells {si(self.told or 0, 'B')}, and from "
+            f"{si(self.first, 'B', 2)} on the data show {shape}. So memory was not reached, or "
+            f"this program gets {part} of that cache."
+        )
+
+    @property
+    def _memory(self) -> str:
+        start, hop = f"From {si(self.first, 'B', 2)} on", si(self.latency, "s")
         if self.told is not None:
-            return f"{seen}, or still a cache: the largest working set is smaller than {told}."
-        return f"{seen}, after {si(self.latency, 's')}."
+            return (
+                f"{start} the memory answers, or still a cache: the largest working set is smaller "
+                f"than {si(self.told, 'B')}."
+            )
+        if self.step:
+            return (
+                f"{start} the data show one level with a step in it: memory, or a cache and what "
+                "lies behind it."
+            )
+        if self.doubtful:
+            return (
+                f"{start} a hop takes {hop}. That is little for memory: it may be a cache that the "
+                "system does not tell of."
+            )
+        return f"{start} the memory answers, after {hop}."
 
     @property
     def _why(self) -> str:
@@ -177,22 +223,33 @@ class Level:
 
 @dataclass(frozen=True)
 class Climb:
-    """A step in latency that bandwidth does not feel: bytes at which it is, seconds around it."""
+    """A step in latency that bandwidth does not feel: bytes at which it is, seconds around it.
+
+    ``cache``: the told cache that would end there, "L3" say; "" where there is none.
+    """
 
     at: float
     before: float
     after: float
     huge_pages: float | None
+    cache: str = ""
 
     @property
     def sentence(self) -> str:
         """Why this is not counted as the end of a cache."""
         step = (
             f"At about {si(self.at, 'B', 2)} latency rises from {si(self.before, 's')} to "
-            f"{si(self.after, 's')} while bandwidth does not fall"
+            f"{si(self.after, 's')} while bandwidth hardly falls"
         )
+        large = self.huge_pages is not None and self.huge_pages > 0.9
+        if self.cache:
+            other = "other programs in that cache" if large else "the look-up of pages"
+            return (
+                f"{step}. This may be the end of the {self.cache}, if a stream gets as much from "
+                f"what lies behind it. It may also be {other}."
+            )
         looks_up = f"{step}. The processor also has to look up where each page of memory lies"
-        if self.huge_pages is not None and self.huge_pages > 0.9:
+        if large:
             return (
                 f"{looks_up}. The pages were large here, so this takes little time. It may be a "
                 "cache as fast as the level behind it, other programs in the same cache, or a "
@@ -228,6 +285,8 @@ def hierarchy(
     pairs = _paired(ends, list(known.values()))
     names, seen, levels = list(known), iter(zip(kept, ends)), []
     home = _home(curves, kept[-1], pairs, known)
+    alone = [names[i] for end, i in pairs if end is None and i is not None and names[i] != home]
+    climbs = [_beside(climb, {name: known[name] for name in alone}) for climb in climbs]
     for end, index in pairs:
         size = None if index is None else known[names[index]]
         name = "cache" if index is None else names[index].upper()
@@ -237,12 +296,21 @@ def hierarchy(
         elif index is not None and names[index] == home:
             levels.append(_level(curves, kept[-1], name, None, size))
         else:
-            levels.append(Level(name, None, size, "unseen", largest=curves.sizes[-1]))
+            step = any(climb.cache == name for climb in climbs)
+            levels.append(Level(name, None, size, "unseen", largest=curves.sizes[-1], step=step))
     if home is None:
         unseen = [one.told for one in levels if one.kind == "unseen" and one.told]
         behind = [size for size in unseen if size > curves.sizes[-1]]
         levels.append(_level(curves, kept[-1], "memory", None, max(behind, default=None)))
-    return tuple(levels), tuple(climbs)
+    stepped = any(climb.at > curves.sizes[kept[-1].first] for climb in climbs)
+    last = [replace(one, step=stepped) if one.kind in ("memory", "open") else one for one in levels]
+    return tuple(last), tuple(climbs)
+
+
+def _beside(climb: Climb, unseen: Mapping[str, int]) -> Climb:
+    """``climb`` with the name of the told cache that would end there, though it was not seen."""
+    near = [name for name, size in unseen.items() if _judged(climb.at / size) == "agrees"]
+    return replace(climb, cache=near[-1].upper()) if near else climb
 
 
 def _home(
@@ -269,18 +337,26 @@ def _home(
 def _joined(
     curves: Curves, found: Sequence[Plateau], huge_pages: float | None
 ) -> tuple[list[Plateau], list[Climb]]:
-    """Plateaus between which bandwidth falls, and the climbs at which it does not."""
+    """Plateaus between which bandwidth falls or latency leaps, and the climbs between others.
+
+    Latency is compared with that of the plateau just before: two small steps are no leap.
+    """
     kept, climbs = [found[0]], []
-    for far in found[1:]:
+    for before, far in itertools.pairwise(found):
         near = kept[-1]
-        if any(_middle(rates, near) > FALLS * _middle(rates, far)
-               for rates in (curves.read, curves.copy)):  # fmt: skip
+        if far.latency > LEAPS * before.latency or _falls(curves, near, far):
             kept.append(far)
             continue
         climbs.append(Climb(_end(curves, near, far), near.latency, far.latency, huge_pages))
         joined = curves.latency[near.first : far.last + 1]
         kept[-1] = Plateau(near.first, far.last, float(np.median(joined)))
     return kept, climbs
+
+
+def _falls(curves: Curves, near: Plateau, far: Plateau) -> bool:
+    """Whether reading or copying gets clearly less from ``far`` than from ``near``."""
+    both = curves.read, curves.copy
+    return any(_middle(rates, near) > FALLS * _middle(rates, far) for rates in both)
 
 
 def _middle(values: Sequence[float], plateau: Plateau) -> float:
