@@ -441,6 +441,71 @@ WRONG = [
         "lambda n: n.tile({'x': 16, 't': 4}).skew('xi', 'ti', 2)",
         "tiles before the slant",
     ),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    loops = []\n"
+     "    for text in operands:\n"
+     "        for x in text:\n"
+     "            if x not in loops:\n"
+     "                loops.append(x)\n"
+     "    lines = {x: 0 for x in loops}\n"
+     "    for x in loops:\n"
+     "        for text in operands:\n"
+     "            if text[-1] == x:\n"
+     "                lines[x] += itemsize / line\n"
+     "            elif x in text:\n"
+     "                lines[x] += 1\n"
+     "    worst = max(lines, key=lines.get)\n"
+     "    return worst, lines[worst]", "the dearest loop"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    found = None\n"
+     "    for x in reversed(sorted(set(''.join(operands)))):\n"
+     "        lines = 0\n"
+     "        for text in operands:\n"
+     "            if text.endswith(x):\n"
+     "                lines += itemsize / line\n"
+     "            elif x in text:\n"
+     "                lines += 1\n"
+     "        if found is None or lines > found[1]:\n"
+     "            found = x, lines\n"
+     "    return found", "the dearest loop"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    loops = list(dict.fromkeys(''.join(operands)))[::-1]\n"
+     "    def lines(x):\n"
+     "        return sum(itemsize/line if t[-1] == x else 1 for t in operands if x in t)\n"
+     "    return max(loops, key=lines), max(map(lines, loops))", "the dearest loop"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    lines = {}\n"
+     "    for text in operands:\n"
+     "        for x in text:\n"
+     "            lines[x] = lines.get(x, 0) + (line / itemsize if x == text[-1] else 1)\n"
+     "    best = min(lines, key=lines.get)\n"
+     "    return best, lines[best]", "the line's share upside down"),
+    ("08-innermost",
+     "def answer(operands, itemsize, line):\n"
+     "    lines = {}\n"
+     "    for text in operands:\n"
+     "        for x in text:\n"
+     "            lines[x] = lines.get(x, 0) + (1 / itemsize if x == text[-1] else 1)\n"
+     "    best = min(lines, key=lines.get)\n"
+     "    return best, lines[best]", "one over the number's bytes"),
+    ("08-skew", "lambda d: max(-e for a, e in d)", "how far it goes back"),
+    ("08-skew", "lambda d: max(abs(e) for a, e in d)", "how far it goes back"),
+    ("08-skew", "lambda d: min((math.ceil(-e/a) for a, e in d if e < 0), default=0)",
+     "the smallest of them"),
+    ("08-inside",
+     "def answer(r, n, h):\n"
+     "    latency = round(n*h / r[0])\n"
+     "    units = round(max(r) / (n*h))\n"
+     "    return latency, units, round(max(r)/r[0])", "a multiply-add as one FLOP"),
+    ("08-inside",
+     "def answer(r, n, h):\n"
+     "    latency = round(2*h / r[0])\n"
+     "    units = round(max(r) / (2*h))\n"
+     "    return latency, units, round(max(r)/r[0])", "lanes forgotten"),
 ]  # fmt: skip
 
 TOLD = [

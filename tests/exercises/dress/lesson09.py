@@ -15,6 +15,24 @@ FITTING = (
     "    tiles = [(r, v) for r in range(1, 99) for v in range(1, 99)"
     " if r*v + v + 1 <= registers and r*v >= latency*units]\n"
 )
+WIDE = (  # a beam that a learner writes out
+    "def answer(children, seconds, start):\n"
+    "    def beam(width):\n"
+    "        kept = [start]\n"
+    "        timed = [start]\n"
+    "        while True:\n"
+    "            new = []\n"
+    "            for name in kept:\n"
+    "                for child in children[name]:\n"
+    "                    if child not in timed:\n"
+    "                        timed.append(child)\n"
+    "                        new.append(child)\n"
+    "            if not new:\n"
+    "                break\n"
+    "            kept = sorted(kept + new, key=lambda name: seconds[name])[:width]\n"
+    "        return kept[0], len(timed)\n"
+    "    w = 1\n"
+)
 COST = (
     "    cost = {name: float('inf') for name in classes}\n"
     "    for _ in range(50):\n"
@@ -42,6 +60,59 @@ def tile(room: str = "r*v + v + 1", sums: str = "latency*units", key: str = "(r 
         f" if {room} <= registers and r*v >= {sums}]\n"
         f"    r, v = min(tiles, key=lambda rv: (lambda r, v: {key})(*rv), default=(0, 0))\n"
         "    return r, v*lanes"
+    )
+
+
+def pairs(
+    room: str = "r*v + v + 1", sums: str = "latency*units", key: str = "(r + v)/(r*v)"
+) -> str:
+    """Source of a register tile by other rules; of two alike, that with fewer rows."""
+    return (
+        (
+            "import itertools\n"
+            "def answer(registers, lanes, latency, units):\n"
+            "    best = lambda tile: (lambda r, v: KEY)(*tile)\n"
+            "    fits = [(r, v) for r, v in itertools.product(range(1, registers + 1), repeat=2)\n"
+            "            if ROOM <= registers and r*v >= SUMS]\n"
+            "    rows, vectors = min(fits, key=best)\n"
+            "    return rows, vectors * lanes"
+        )
+        .replace("KEY", key)
+        .replace("ROOM", room)
+        .replace("SUMS", sums)
+    )
+
+
+def loop(room: str = "r*v + v + 1", sums: str = "latency*units") -> str:
+    """Source of two loops over register tiles, which return None where none fits."""
+    return (
+        "def answer(registers, lanes, latency, units):\n"
+        f"    need = {sums}\n"
+        "    best, tile = None, None\n"
+        "    for r in range(1, registers):\n"
+        "        for v in range(1, registers):\n"
+        f"            if {room} <= registers and r*v >= need:\n"
+        "                loads = (r + v) / (r*v)\n"
+        "                if best is None or loads < best:\n"
+        "                    best, tile = loads, (r, v*lanes)\n"
+        "    return tile"
+    )
+
+
+def sweeps(until: str) -> str:
+    """Source of sweeps over all classes, in place; ``until`` begins the loop around them."""
+    return (
+        "def answer(classes, root):\n"
+        "    cost = {name: math.inf for name in classes}\n"
+        f"    {until}\n"
+        "        before = dict(cost)\n"
+        "        for name in classes:\n"
+        "            for own, args in classes[name]:\n"
+        "                total = own\n"
+        "                for one in args:\n"
+        "                    total += cost[one]\n"
+        "                if total < cost[name]:\n"
+        "                    cost[name] = total\n"
     )
 
 
@@ -241,6 +312,33 @@ RIGHT = [
     ("09-claim-beam", "(150e9/(14*128*2*1.4e9), 2*1024**3/5.0176e12, 'impossible')"),
     ("09-claim-beam",
      "{'byte/FLOP': 0.0299, 'least seconds': 4.28e-4, '0.3 ms': 'Impossible'}"),
+    ("09-width",
+     WIDE +
+     "    while beam(w)[0] != min(seconds, key=seconds.get):\n"
+     "        w += 1\n"
+     "    return w"),
+    ("09-width",
+     "def answer(children, seconds, start):\n"
+     "    fastest = sorted(seconds, key=seconds.get)[0]\n"
+     "    for width in range(1, len(seconds) + 1):\n"
+     "        kept, done = {start}, {start}\n"
+     "        while True:\n"
+     "            new = set()\n"
+     "            for name in kept:\n"
+     "                new |= set(children[name])\n"
+     "            new -= done\n"
+     "            if len(new) == 0:\n"
+     "                break\n"
+     "            done |= new\n"
+     "            kept = set(sorted(kept | new, key=seconds.get)[:width])\n"
+     "        if fastest in kept:\n"
+     "            return width"),
+    ("09-extract", sweeps("while True:") +
+     "        if cost == before:\n"
+     "            return cost[root]"),
+    ("09-extract", sweeps("for _ in range(len(classes)):") + "    return cost[root]"),
+    ("09-register-tile", pairs()),
+    ("09-register-tile", loop()),
 ]  # fmt: skip
 
 WRONG = [
@@ -338,7 +436,7 @@ WRONG = [
     ("09-register-tile", tile(key="1/v"), "loads of A alone"),
     ("09-register-tile", tile(sums="latency*units + 1"), "one sum more than needed"),
     ("09-register-tile", tile(sums="latency*units + 1").replace(", default=(0, 0)", ""),
-     "no tile is left"),
+     "one sum more than needed"),
     ("09-register-tile", tile("r*v"), "room for the sums alone"),
     ("09-register-tile", tile("r*v + v"), "no register for A"),
     ("09-register-tile", tile("r*v + v + r"), "a register for every number of A"),
@@ -573,6 +671,54 @@ WRONG = [
     ("09-claim-beam", "(0.0299, 0.000512, 'impossible')", "times added"),
     ("09-claim-beam", "(0.0299, 0.000214, 'possible')",
      "a multiply-add as one FLOP in the product"),
+    ("09-extract", sweeps("for _ in range(2):") + "    return cost[root]", "one pass"),
+    ("09-extract", sweeps("for _ in range(3):") + "    return cost[root]", "one pass"),
+    ("09-extract", sweeps("while True:") +
+     "        if cost[root] == before[root]:\n"
+     "            return cost[root]", "one pass"),
+    ("09-register-tile", pairs("r*v"), "room for the sums alone"),
+    ("09-register-tile", pairs("r*v + 1"), "room for the sums alone"),
+    ("09-register-tile", pairs("r*v + v"), "no register for A"),
+    ("09-register-tile", pairs("r*v + 2"), "one vector of B at a time"),
+    ("09-register-tile", pairs(key="r + v"), "fewest loads in all"),
+    ("09-register-tile", pairs(key="r*v"), "just enough sums"),
+    ("09-register-tile", pairs("r*v + v + r"), "a register for every number of A"),
+    ("09-register-tile", loop("r*v + v + r"), "a register for every number of A"),
+    ("09-register-tile", loop(sums="latency*units + 1"), "one sum more than needed"),
+    ("09-register-tile", pairs(sums="2*latency*units"), "no tile is left"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, timed = [start], 1\n"
+     "    while True:\n"
+     "        new = []\n"
+     "        for name in kept:\n"
+     "            for child in children[name]:\n"
+     "                new.append(child)\n"
+     "                timed += 1\n"
+     "        best = sorted(set(kept + new), key=lambda name: seconds[name])[:width]\n"
+     "        if best == kept:\n"
+     "            return kept[0], timed\n"
+     "        kept = best", "timed twice"),
+    ("09-beam",
+     "def answer(children, seconds, start, width):\n"
+     "    kept, seen, timed = [start], {start}, 1\n"
+     "    while True:\n"
+     "        new = [child for name in kept for child in children[name]]\n"
+     "        timed += len(new)\n"
+     "        fresh = set(new) - seen\n"
+     "        if not fresh:\n"
+     "            return min(kept, key=seconds.get), timed\n"
+     "        seen |= fresh\n"
+     "        kept = sorted(set(kept) | set(new), key=seconds.get)[:width]", "timed twice"),
+    ("09-width", WIDE +
+     "    while beam(w)[0] != beam(w + 1)[0]:\n"
+     "        w += 1\n"
+     "    return w", "until two widths agree"),
+    ("09-width", WIDE +
+     "    fastest = min(seconds, key=seconds.get)\n"
+     "    while beam(w)[0] != fastest:\n"
+     "        w *= 2\n"
+     "    return w", "powers of two"),
 ]  # fmt: skip
 
 TOLD = [

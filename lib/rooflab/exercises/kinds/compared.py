@@ -347,7 +347,7 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
     words = _vocabulary(exercise, cases)
     if any(same(word, mine, 0) for word in words) or _is_given(mine, cases):
         return None
-    if words and {*words} <= {text for case in cases for text in _texts([*case.values()])}:
+    if words and {*words} <= {*_texts(cases)}:
         return "one of the texts in its arguments is wanted"  # a list would tell the right ones
     apart = any("," in word for word in words)  # then commas do not tell where a word ends
     return f"one of these words is wanted: {', '.join(map(repr, words) if apart else words)}"
@@ -355,19 +355,25 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
 
 def _is_given(word: Plain, cases: Sequence[Case]) -> bool:
     """Whether a word stands in a text of the cases: a loop of "ikj" is no foreign word."""
-    return isinstance(word, str) and any(word in text for case in cases for text in _texts(case))
+    return isinstance(word, str) and any(word in text for text in _texts(cases))
 
 
-def _texts(given: object) -> Iterator[str]:
-    """Every text in a value, the keys of mappings among them."""
+def _texts(cases: Sequence[Case]) -> Iterator[str]:
+    """Every text in the arguments of the cases, the keys of mappings among them."""
+    for case in cases:
+        for value in case.values():
+            yield from _texts_in(value)
+
+
+def _texts_in(given: object) -> Iterator[str]:
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
         for key, value in given.items():
-            yield from (*_texts(key), *_texts(value))
+            yield from (*_texts_in(key), *_texts_in(value))
     elif isinstance(given, (list, tuple)):
         for value in given:
-            yield from _texts(value)
+            yield from _texts_in(value)
 
 
 def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:

@@ -168,10 +168,11 @@ def _register_tile(
     room: Callable[[int, int], int] = _needed,
     score: Callable[[int, int], float] = _loads,
     sums: int | None = None,
+    spare: int = 0,
     tie: int = -1,
 ) -> Tile | None:  # fmt: skip
     """The tile, or None if there is none. ``tie``: -1 takes more rows of two alike, 1 fewer."""
-    least = latency * units if sums is None else sums
+    least = latency * units + spare if sums is None else sums
     found = _fitting(registers, least, room)
     if not found:
         return None
@@ -191,7 +192,8 @@ def _either(**slip: Any) -> tuple[Callable[..., Tile | None], Callable[..., Tile
 def _slip(name: str, hint: str, *more: Callable[..., object], **slip: Any) -> Misconception:
     """A mistake in choosing the tile: what is passed to :func:`_register_tile`."""
     first, other = _either(**slip)
-    return Misconception(name, first, hint, variants=(other, *more))
+    zeros = (lambda *given, one=one: one(*given) or (0, 0) for one in (first, other))
+    return Misconception(name, first, hint, variants=(other, *zeros, *more))
 
 
 def _square(registers: int, lanes: int, latency: int, units: int) -> Tile:
@@ -258,9 +260,8 @@ REGISTERS = Exercise(
         Misconception("rows and columns swapped",
                       lambda *given: (_register_tile(*given) or (0, 0))[::-1],
                       "the rows come first, then the columns."),
-        Misconception("one sum more than needed",
-                      lambda g, n, t, p: _register_tile(g, n, t, p, sums=t * p + 1),
-                      "as many sums as there are multiply-adds under way are enough."),
+        _slip("one sum more than needed",
+              "as many sums as there are multiply-adds under way are enough.", spare=1),
     ),
     errors=(
         ("ValueError|None", "no tile is left",
@@ -675,14 +676,18 @@ def _saturated(rng: random.Random) -> Case:
     return {"classes": {name: classes[name] for name in order}, "root": names[0]}
 
 
-def _cheapest(classes: Classes, join: Callable[[list[int]], int] = sum, rounds: int = 100
-              ) -> dict[str, int]:  # fmt: skip
-    """The least cost of every class, by going over all of them until nothing changes."""
+def _cheapest(classes: Classes, join: Callable[[list[int]], int] = sum, rounds: int = 100,
+              anew: bool = False) -> dict[str, int]:  # fmt: skip
+    """The least cost of every class, by going over all of them until nothing changes.
+
+    ``anew``: a round uses the costs of the round before alone.
+    """
     cost = dict.fromkeys(classes, NEVER)
     for _ in range(rounds):
+        known = dict(cost) if anew else cost
         for name, nodes in classes.items():
-            options = [int(own) + join([cost[x] for x in args] or [0]) for own, args in nodes]
-            cost[name] = min([cost[name], *options])
+            options = [int(own) + join([known[x] for x in args] or [0]) for own, args in nodes]
+            cost[name] = min([known[name], *options])
     return cost
 
 
@@ -793,7 +798,13 @@ def _chain(rng: random.Random) -> Case:
         for name, behind in zip(names, names[1:])
     }
     classes[names[-1]] = [[rng.randrange(30, 60), []], [rng.randrange(2, 9), []]]
+    classes[names[2]].append([1, [names[1]]])  # a circle
     return {"classes": classes, "root": names[0]}
+
+
+def _rounds(anew: bool) -> list[Callable[[Classes, str], int]]:
+    """Answers that stop after two, three or four rounds."""
+    return [lambda c, r, n=n: _cheapest(c, rounds=n, anew=anew)[r] for n in (2, 3, 4)]
 
 
 def _until_still(classes: Classes, root: str) -> int:
@@ -862,10 +873,7 @@ EXTRACT = Exercise(
                       "a class may become cheaper after those that use it were looked at; go on "
                       "until nothing changes.",
                       variants=(lambda c, r: _cheapest(dict(reversed(c.items())), rounds=1)[r],
-                                lambda c, r: _cheapest(c, rounds=2)[r],
-                                lambda c, r: _cheapest(c, rounds=3)[r],
-                                lambda c, r: _cheapest(c, rounds=4)[r],
-                                _until_still)),
+                                *_rounds(anew=False), *_rounds(anew=True), _until_still)),
         Misconception("remembered too early", _remembered,
                       "what you find for a class while others are closed holds only on this way. "
                       "Do not keep it for other ways."),
