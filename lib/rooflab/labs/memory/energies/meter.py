@@ -101,10 +101,10 @@ class Joules:
         return f"{si(self.seconds, 's')}: {each}{rest}"
 
     def __repr__(self) -> str:
-        lines = [f"<Joules {self}"]
+        lines = [str(self)]
         if self.joules:
             lines += [f"  not readable: {why}" for why in self.missing]
-        return "\n".join([*lines, *(f"  {said}" for said in self.warnings)]) + ">"
+        return "\n".join([*lines, *(f"  {said}" for said in self.warnings)])
 
 
 class Meter:
