@@ -260,7 +260,7 @@ third
 # Have you guessed? Then read on. In the next picture *both* is pressed, and the marks of AXPY and
 # GEMV split in two: the cold one on the roof of the memory, the warm one on that of its cache.
 # GEMM's stay together where arithmetic limits it. The small hollow marks are what the course
-# predicts, and the pale dots what you measured. Slide `N` up; AXPY has `N` × `N` numbers here, so
+# predicts, and the grey dots what you measured. Slide `N` up; AXPY has `N` × `N` numbers here, so
 # the first picture has about the 10 000 of above. The vectors grow out of your caches, and where
 # none holds them the two marks meet.
 

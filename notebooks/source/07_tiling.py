@@ -62,7 +62,7 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
 
 # %% [markdown] tags=["core"]
-# In the next picture the two pale marks near GEMM are yours. They lie one above the other: whatever
+# In the next picture the two grey marks near GEMM are yours. They lie one above the other: whatever
 # the loops do, the roofline counts A and B once, and C twice, in and out. GEMM's own mark only
 # writes C, and stands further right.
 

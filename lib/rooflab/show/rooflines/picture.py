@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
 LETTERS = 14  # pixels of what stands at roofs and dots
 NAMED = 118  # pixels from the left at which the name of the y axis has ended
 FLIP = 110  # pixels from the right edge within which a label stands left of its dot
+FEW = 12  # measurements of an operation that are each worth a look
 SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
 
 
@@ -253,16 +255,19 @@ class Sheet:
     # Operations.
 
     def _campaign(self, series: Series) -> None:
-        """Everything measured of an operation, small."""
+        """Everything measured of an operation, small: a few plainly, many as a pale cloud."""
         values, look = self.values, theme.style(series.name)
         shows = f"shows_{series.name}"
         for s, side in enumerate(CACHES):
-            for who, kind, x, rate in values.hits(series, side).points:
+            points = values.hits(series, side).points
+            of = Counter(who for who, *_ in points)
+            for who, kind, x, rate in points:
+                size, clear = (5, 0.8) if of[who] <= FEW else (3, 0.5)
                 seen = np.zeros((len(values.timed) + 1, len(values.kinds), 3, 2))
-                seen[who, values.kinds.index(kind), [s, 2], 1] = 0.5
+                seen[who, values.kinds.index(kind), [s, 2], 1] = clear
                 opacity = By(f"who kind side {shows}", seen)
-                self.scene.dot(self.at(x, rate), None, look.shape, 3, fill="soft", opacity=opacity,
-                               clip=self.frame.box, name="campaign")  # fmt: skip
+                self.scene.dot(self.at(x, rate), None, look.shape, size, fill="soft",
+                               opacity=opacity, clip=self.frame.box, name="campaign")  # fmt: skip
 
     def _seen(self, series: Series, side: str, *more: tuple[str, Any]) -> By:
         """Where the marks of an operation's side are shown; ``more``: dims, tables of 0 and 1."""
