@@ -512,9 +512,13 @@ def _cores(rng: random.Random) -> list[Case]:
             return drawn
 
 
-def _inside(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int, int]:
-    latency = round(2 * lanes * hertz / rates[0])
-    units = round(max(rates) / (2 * lanes * hertz))
+def _inside(
+    rates: Sequence[float], lanes: int, hertz: float,
+    work: int | None = None, cut: Callable[[float], int] = round,
+) -> tuple[int, int, int]:  # fmt: skip
+    """``work``: FLOPs of a vector's multiply-add, by default 2 for each lane; ``cut``: to whole."""
+    vector = (work or 2 * lanes) * hertz
+    latency, units = cut(vector / rates[0]), cut(max(rates) / vector)
     return latency, units, latency * units
 
 
@@ -529,18 +533,16 @@ def _first_top(rates: Sequence[float]) -> int:
     return rates.index(max(rates)) + 1
 
 
-def _cut(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int, int]:
-    latency = floor(2 * lanes * hertz / rates[0])
-    units = floor(max(rates) / (2 * lanes * hertz))
-    return latency, units, latency * units
+def _of_work(work: Callable[[int], int]) -> tuple[Callable[..., tuple[int, int, int]], ...]:
+    """Another count of a vector's FLOPs; then the same, with sums that are right all the same."""
+
+    def wrong(r: Sequence[float], n: int, h: float) -> tuple[int, int, int]:
+        return _inside(r, n, h, work(n))
+
+    return wrong, lambda r, n, h: (*wrong(r, n, h)[:2], _inside(r, n, h)[2])
 
 
-def _cut_up(rates: Sequence[float], lanes: int, hertz: float) -> tuple[int, int, int]:
-    latency = ceil(2 * lanes * hertz / rates[0])
-    units = ceil(max(rates) / (2 * lanes * hertz))
-    return latency, units, latency * units
-
-
+_ONE_FLOP, _NO_LANES = _of_work(lambda lanes: lanes), _of_work(lambda lanes: 2)
 INSIDE = Exercise(
     "08-inside", "Look inside", 4,
     "A core has some vector units; each begins a multiply-add on a vector in each cycle, and the "
@@ -553,18 +555,10 @@ INSIDE = Exercise(
     insight="Latency times rate is what must be under way: it is the law of lesson 06 again, for "
             "sums in place of lines. It says how large a tile in the registers has to be.",
     misconceptions=(
-        Misconception("a multiply-add as one FLOP",
-                      lambda r, n, h: (round(n * h / r[0]), round(max(r) / (n * h)),
-                                       round(n * h / r[0]) * round(max(r) / (n * h))),
-                      "a multiply-add is two FLOPs.",
-                      variants=(lambda r, n, h: (round(n * h / r[0]), round(max(r) / (n * h)),
-                                                 _inside(r, n, h)[2]),)),
-        Misconception("lanes forgotten",
-                      lambda r, n, h: (round(2 * h / r[0]), round(max(r) / (2 * h)),
-                                       round(2 * h / r[0]) * round(max(r) / (2 * h))),
-                      "a vector holds `lanes` numbers.",
-                      variants=(lambda r, n, h: (round(2 * h / r[0]), round(max(r) / (2 * h)),
-                                                 _inside(r, n, h)[2]),)),
+        Misconception("a multiply-add as one FLOP", _ONE_FLOP[0],
+                      "a multiply-add is two FLOPs.", variants=_ONE_FLOP[1:]),
+        Misconception("lanes forgotten", _NO_LANES[0],
+                      "a vector holds `lanes` numbers.", variants=_NO_LANES[1:]),
         Misconception("the latency is enough",
                       lambda r, n, h: (*_inside(r, n, h)[:2], _inside(r, n, h)[0]),
                       "that many keep one unit busy."),
@@ -583,10 +577,10 @@ INSIDE = Exercise(
                       lambda r, n, h: (_inside(r, n, h)[0], *_inside(r, n, h)[2:] * 2),
                       "the top is that many times the first rate. How many multiply-adds begin in "
                       "a cycle, at the top?"),
-        Misconception("rounded down", _cut,
+        Misconception("rounded down", partial(_inside, cut=floor),
                       "a rate is right to 2 % only: 3.99 cycles are 4. Take the nearest whole "
                       "number."),
-        Misconception("rounded up", _cut_up,
+        Misconception("rounded up", partial(_inside, cut=ceil),
                       "a rate is right to 2 % only: 4.01 cycles are 4. Take the nearest whole "
                       "number."),
         Misconception("the gain cut down", partial(_by_gain, floor),
