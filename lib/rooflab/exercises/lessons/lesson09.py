@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations, count, product
+from functools import partial
+from itertools import combinations, count, pairwise, product
+from operator import add, mul
 from typing import Any
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -167,26 +169,20 @@ def _register_tile(
     registers: int, lanes: int, latency: int, units: int,
     room: Callable[[int, int], int] = _needed,
     score: Callable[[int, int], float] = _loads,
-    sums: int | None = None,
-    spare: int = 0,
+    sums: Callable[[int, int], int] = mul,
     tie: int = -1,
 ) -> Tile | None:  # fmt: skip
     """The tile, or None if there is none. ``tie``: -1 takes more rows of two alike, 1 fewer."""
-    least = latency * units + spare if sums is None else sums
-    found = _fitting(registers, least, room)
+    found = _fitting(registers, sums(latency, units), room)
     if not found:
         return None
     rows, vectors = min(found, key=lambda one: (score(*one), tie * one[0]))
     return rows, vectors * lanes
 
 
-def _either(**slip: Any) -> tuple[Callable[..., Tile | None], Callable[..., Tile | None]]:
+def _either(**slip: Any) -> tuple[Callable[..., Tile | None], ...]:
     """The tile with a slip, if of two alike the one with more rows is taken, and the other one."""
-
-    def tiled(tie: int) -> Callable[..., Tile | None]:
-        return lambda *given: _register_tile(*given, **slip, tie=tie)
-
-    return tiled(-1), tiled(1)
+    return tuple(partial(_register_tile, **slip, tie=tie) for tie in (-1, 1))
 
 
 def _slip(name: str, hint: str, *more: Callable[..., object], **slip: Any) -> Misconception:
@@ -243,25 +239,24 @@ REGISTERS = Exercise(
               room=lambda r, v: r * v + v + r),
         _slip("too few sums",
               "how many multiply-adds are begun before the first one ends? Each of them needs a "
-              "sum of its own.", sums=1),
-        Misconception("one unit", lambda g, n, t, p: _register_tile(g, n, t, p, sums=t + 1),
-                      "in every cycle, each unit begins one.",
-                      variants=(lambda g, n, t, p: _register_tile(g, n, t, p, sums=t),)),
+              "sum of its own.", sums=lambda latency, units: 1),
+        _slip("one unit", "in every cycle, each unit begins one.",
+              *_either(sums=lambda latency, units: latency),
+              sums=lambda latency, units: latency + 1),
         _slip("most sums",
               "the largest tile need not have the fewest loads: count those of B, and those of A.",
               score=lambda r, v: -r * v),
         _slip("just enough sums", "more sums than are needed do no harm, and they save loads.",
-              score=lambda r, v: r * v),
-        _slip("fewest loads in all", "count the loads for each multiply-add.",
-              score=lambda r, v: r + v),
-        Misconception("vectors for columns",
-                      lambda g, n, t, p: _register_tile(g, 1, t, p),
+              score=mul),
+        _slip("fewest loads in all", "count the loads for each multiply-add.", score=add),
+        Misconception("vectors for columns", lambda g, n, t, p: _register_tile(g, 1, t, p),
                       "a vector has `lanes` columns."),
         Misconception("rows and columns swapped",
                       lambda *given: (_register_tile(*given) or (0, 0))[::-1],
                       "the rows come first, then the columns."),
         _slip("one sum more than needed",
-              "as many sums as there are multiply-adds under way are enough.", spare=1),
+              "as many sums as there are multiply-adds under way are enough.",
+              sums=lambda latency, units: latency * units + 1),
     ),
     errors=(
         ("ValueError|None", "no tile is left",
@@ -497,15 +492,13 @@ def _halving(children: Children, seconds: Seconds, start: str) -> int:
 def _until_alike(children: Children, seconds: Seconds, start: str) -> int:
     """The least width that ends at the same schedule as the next one."""
     ends = [_beam(children, seconds, start, w)[0] for w in range(1, len(children) + 2)]
-    return next(w for w, (one, other) in enumerate(zip(ends, ends[1:]), 1) if one == other)
+    return next(w for w, (one, other) in enumerate(pairwise(ends), 1) if one == other)
 
 
 def _doubling(children: Children, seconds: Seconds, start: str) -> int:
     """The least power of two that finds the fastest of all."""
-    best, width = min(seconds, key=seconds.__getitem__), 1
-    while _beam(children, seconds, start, width)[0] != best:
-        width *= 2
-    return width
+    best, powers = min(seconds, key=seconds.__getitem__), (1 << n for n in count())
+    return next(w for w in powers if _beam(children, seconds, start, w)[0] == best)
 
 
 def _last_failure(children: Children, seconds: Seconds, start: str) -> int:
@@ -793,10 +786,9 @@ def _chain(rng: random.Random) -> Case:
     second round and becomes cheaper only when all the others have.
     """
     names, dear = rng.sample("pqrstuvw", 6), rng.randrange(150, 200)
-    classes: dict[str, list[list[object]]] = {
-        name: [[dear, []], [rng.randrange(1, 9), [behind]]]
-        for name, behind in zip(names, names[1:])
-    }
+    classes: dict[str, list[list[object]]] = {}
+    for name, behind in pairwise(names):
+        classes[name] = [[dear, []], [rng.randrange(1, 9), [behind]]]
     classes[names[-1]] = [[rng.randrange(30, 60), []], [rng.randrange(2, 9), []]]
     classes[names[2]].append([1, [names[1]]])  # a circle
     return {"classes": classes, "root": names[0]}
@@ -809,13 +801,8 @@ def _rounds(anew: bool) -> list[Callable[[Classes, str], int]]:
 
 def _until_still(classes: Classes, root: str) -> int:
     """Rounds until the cost of the root does not change."""
-    before = NEVER
-    for rounds in count(1):
-        cost = _cheapest(classes, rounds=rounds)[root]
-        if cost == before < NEVER:
-            return cost
-        before = cost
-    raise AssertionError
+    costs = (_cheapest(classes, rounds=rounds)[root] for rounds in count(1))
+    return next(one for one, after in pairwise(costs) if one == after < NEVER)
 
 
 def _visited(classes: Classes, root: str) -> int:
@@ -952,13 +939,10 @@ def _judged(
     found = []
     for seconds, level, moved in log:
         carrying = moved / bandwidths[one or level]
+        few = level in least_at and (moved < least or (equal and moved == least))
         found.append(
             ("peak" in tests and seconds < work)
-            or (
-                "bytes" in tests
-                and level in least_at
-                and (moved < least or (equal and moved == least))
-            )
+            or ("bytes" in tests and few)
             or ("rate" in tests and seconds < carrying)
             or (added and seconds < work + carrying)
             or seconds > slow * work
