@@ -27,10 +27,7 @@ OLDEST = (3, 11)
 COURSE, TESTS = "requirements.txt", "requirements-test.txt"
 # The oldest NVIDIA driver and the oldest compute capability of each generation of CUDA, newest
 # first. CUDA 13 no longer knows Maxwell, Pascal and Volta, which driver 580 still drives.
-GPU = (
-    (580, (7, 5), "requirements-gpu.txt"),
-    (525, (5, 0), "requirements-gpu-cuda12.txt"),
-)
+GPU = ((580, (7, 5), "requirements-gpu.txt"), (525, (5, 0), "requirements-gpu-cuda12.txt"))
 LESSONS = sorted(path.name for path in (HERE / "notebooks").glob("[0-9]*.ipynb"))
 LESSON = f"notebooks/{LESSONS[0] if LESSONS else ''}"  # a teacher's pack may begin with another
 JUPYTERLAB = ("jupyterlab", "LabApp", "lab/tree")

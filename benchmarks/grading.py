@@ -21,15 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.grading_hostile import AT, hostile
-from benchmarks.grading_peers import (
-    LESSON,
-    ORDER,
-    Nbgrader,
-    Otter,
-    environment,
-    right,
-    variables,
-)
+from benchmarks.grading_peers import LESSON, ORDER, Nbgrader, Otter, environment, right, variables
 from benchmarks.report import in_turn, save, spread, table
 from tests.grade.support.notebooks import REPOSITORY, changed, put
 from tests.grade.support.watching import Watched, watch

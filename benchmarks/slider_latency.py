@@ -27,13 +27,7 @@ from pathlib import Path
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from benchmarks.report import save, table
-from benchmarks.slider_driving import (
-    LostInput,
-    drag,
-    hold_key,
-    open_variant,
-    single_ticks,
-)
+from benchmarks.slider_driving import LostInput, drag, hold_key, open_variant, single_ticks
 from benchmarks.slider_variants import VARIANTS
 
 HERE = Path(__file__).resolve().parent

@@ -42,9 +42,7 @@ ONE_IMPORTER = {
     "rooflab.labs.llm.film.bars": "half of a picture, whose limit is 400 lines",
 }
 #: Imports that close a circle today. It is made inside a function.
-CIRCLES = {
-    ("rooflab.measure.backend", "rooflab.measure.gpu"): "a GPU's description",
-}
+CIRCLES = {("rooflab.measure.backend", "rooflab.measure.gpu"): "a GPU's description"}
 
 
 @pytest.fixture(scope="module")

@@ -29,12 +29,7 @@ CHECK = re.compile(r"\brl\.check\(\s*(?:[\"']([^\"']*)[\"'])?")
 def broken_rules(lesson: Lesson) -> list[str]:
     """Every broken rule as one sentence that names the lesson's source and the cell."""
     cells = list(enumerate(lesson.solution.cells))
-    messages = [
-        *_length(cells),
-        *_tags(cells),
-        *_imports(cells),
-        *_exercises(cells, lesson.number),
-    ]
+    messages = [*_length(cells), *_tags(cells), *_imports(cells), *_exercises(cells, lesson.number)]
     return [f"{lesson.name}.py, {message}" for message in messages]
 
 

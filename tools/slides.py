@@ -27,11 +27,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:  # so that running this file works as well as importing it
     sys.path.insert(0, str(REPOSITORY))
 
-from rooflab.lecture.present import (  # noqa: E402
-    BACKSTAGE,
-    origin,
-    recorded,
-)
+from rooflab.lecture.present import BACKSTAGE, origin, recorded  # noqa: E402
 from tools.outputs import settle  # noqa: E402
 from tools.packs import Inside, shelve  # noqa: E402
 from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, styles  # noqa: E402

@@ -529,9 +529,7 @@ cache = rl.cache.Hierarchy.like(here).caches[0] if "l1" in here.capacities else 
 
 
 def moved(N):
-    four, eight = (
-        rl.cache.simulate(rl.cache.gemm_stream(m, N, N), cache).bytes() for m in (4, 8)
-    )  # fmt: skip
+    four, eight = (rl.cache.simulate(rl.cache.gemm_stream(m, N, N), cache).bytes() for m in (4, 8))
     rows = four + (eight - four) * (N - 4) / 4
     formula = rl.cache.tile_ledger(rl.cache.gemm_stream(N, N, N, tile=80), depth=3)
     return rows, sum(one.bytes for one in formula.values())

@@ -109,7 +109,7 @@ TABLE = {
         lambda sim: (line(sim), out(sim), axpy(sim), FRESH[sim.name]),
         on("fresh memory", "the trips", "fresh memory", "fetching avoided", "out= slower"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)

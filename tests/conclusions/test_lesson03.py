@@ -37,16 +37,13 @@ TABLE = {
         lambda sim: (ten(sim), sim.machine),
         on("roof+cache", "roof+cache", "roof+chance+cache", "roof+cache", "roof"),
     ),
-    "03-slopes": (
-        lambda sim: (sim.machine,), on(*["both directions"] * 4, "one slope"),
-    ),
+    "03-slopes": (lambda sim: (sim.machine,), on(*["both directions"] * 4, "one slope")),
     "03-thumb": (
-        lambda sim: (sim.machine, H200), on("below 4", "below 4", "between", "above 8", "above 8"),
+        lambda sim: (sim.machine, H200),
+        on("below 4", "below 4", "between", "above 8", "above 8"),
     ),
-    "03-pairs": (
-        lambda sim: (ten(sim), sim.machine), on(*["other limits"] * 4, "none"),
-    ),
-}  # fmt: skip
+    "03-pairs": (lambda sim: (ten(sim), sim.machine), on(*["other limits"] * 4, "none")),
+}
 
 
 @pytest.mark.parametrize(("name", "sim", "given", "case"), trials(TABLE))
@@ -84,7 +81,7 @@ def timed(sim: Simulated, op: rl.Operation, factor: float, cache: str = "cold") 
         (rl.axpy(20_000), "warm", 1.0, "cache", "it is steeper"),
         (rl.gemv(4096, 4096), "cold", 1.1, "roof", "what stops them"),
     ],
-)  # fmt: skip
+)
 def test_every_distance_from_the_bound_gets_its_own_reason(op, cache, factor, case, words) -> None:
     sim = MACHINES["4 MB of L3"]
     here = replace(sim.machine, routines=CALLS)

@@ -41,9 +41,7 @@ def walk(on: Simulated, share: float = 0.9, **shares: float) -> dict[int, Measur
     found = {}
     for tokens in TOKENS:
         seconds = roof(on).time(up(tokens)) / shares.get(f"t{tokens}", share)
-        found[tokens] = Measurement(
-            up(tokens), on.machine.id, "cpu", "cold", 1, (seconds,) * 3
-        )  # fmt: skip
+        found[tokens] = Measurement(up(tokens), on.machine.id, "cpu", "cold", 1, (seconds,) * 3)
     return found
 
 

@@ -61,13 +61,12 @@ def bandwidths(on: Simulated):
 TABLE: dict[str, Trial] = {
     "06-hop": (lambda on: (mountain(on), on.machine), dict.fromkeys(EVERYWHERE, "far")),
     "06-levels": (lambda on: (mountain(on),), dict.fromkeys(EVERYWHERE, "as told")),
-    "06-underway": (
-        lambda on: (chases(on),), dict.fromkeys(EVERYWHERE, "prefetchers help"),
-    ),
+    "06-underway": (lambda on: (chases(on),), dict.fromkeys(EVERYWHERE, "prefetchers help")),
     "06-bandwidths": (
-        lambda on: (bandwidths(on),), dict.fromkeys(EVERYWHERE, "several") | {"H200": "alike"},
+        lambda on: (bandwidths(on),),
+        dict.fromkeys(EVERYWHERE, "several") | {"H200": "alike"},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("name", "on", "given", "case"), trials(TABLE))

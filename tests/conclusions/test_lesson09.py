@@ -223,9 +223,9 @@ def test_a_detour_is_told_only_where_the_winner_took_one():
     greedy = tried(w1=7.0)
     detour = conclude("09-widths", {**greedy, 2: lead(8.0)})
     assert "Width 2 goes on from a schedule that was not the best so far" in detour.text
-    assert "Width 2 tries more in each round" in conclude(
-        "09-widths", {**greedy, 2: lead(6.0)}
-    ).text  # fmt: skip
+    assert (
+        "Width 2 tries more in each round" in conclude("09-widths", {**greedy, 2: lead(6.0)}).text
+    )
 
 
 def test_widths_that_were_cut_off_are_not_compared():

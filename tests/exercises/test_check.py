@@ -191,9 +191,7 @@ def test_lists_come_as_arrays_only_where_the_exercise_says_so():
     case = [{"k": [1, 2, 3], "n": 2}]
     assert collect("function", case, lambda k, n: k * n) == [{"value": [1, 2, 3, 1, 2, 3]}]
     assert collect("arrays", case, lambda k, n: k * n) == [{"value": [2, 4, 6]}]
-    assert {e.id for e in exercises().values() if e.kind == "arrays"} == {
-        "00-bandwidth", "00-peak",
-    }  # fmt: skip
+    assert {e.id for e in exercises().values() if e.kind == "arrays"} == {"00-bandwidth", "00-peak"}
 
 
 def test_the_learner_cannot_change_the_cases_of_others():

@@ -102,11 +102,7 @@ def test_cases_that_ended_are_kept(short):
 
     cases = [{"n": n} for n in range(1, 6)]
     seen = ending.Ending().observe("function", cases, slow_at_three)
-    assert seen == [
-        {"value": 1},
-        {"value": 2},
-        *[{"error": "Stopped: took longer than 0.4 s"}] * 3,
-    ]
+    assert seen == [{"value": 1}, {"value": 2}, *[{"error": "Stopped: took longer than 0.4 s"}] * 3]
 
 
 def crashes(*_):

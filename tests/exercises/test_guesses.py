@@ -54,7 +54,7 @@ def test_running_a_cell_twice_adds_nothing(home):
 @pytest.mark.parametrize(
     "value",
     [0, -1, 0.0, math.inf, -math.inf, math.nan, True, False, "12", None, [1], 1j, 10**400, np.nan],
-)  # fmt: skip
+)
 def test_what_is_no_positive_number_is_refused_by_name(home, value):
     with pytest.raises(ValueError, match="guess"):
         guess(ID, value)

@@ -194,9 +194,7 @@ def test_ids_points_and_lessons():
     assert len(lesson("00")) >= 4 and len(lesson(1)) >= 8
     assert {e.id for e in lesson("01")} >= {"01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm"}
     assert all(len(e.misconceptions) >= 3 and e.points >= 1 for e in EVERY)
-    assert [e.mine for e in EVERY if e.mine] == [
-        "product", "time", "layer", "decode",
-    ]  # fmt: skip
+    assert [e.mine for e in EVERY if e.mine] == ["product", "time", "layer", "decode"]
 
 
 def test_an_unknown_id_comes_with_suggestions():

@@ -23,10 +23,7 @@ def handed_in(tmp_path):
     torn.write_text('{"cells": [', encoding="utf-8")
     return [
         put(tmp_path / "right.ipynb", solution("01")),
-        put(
-            tmp_path / "half.ipynb",
-            changed({"01-product": HALF}),
-        ),
+        put(tmp_path / "half.ipynb", changed({"01-product": HALF})),
         put(tmp_path / "mon" / "hw.ipynb", solution("00")),
         put(tmp_path / "fri" / "hw.ipynb", solution("03")),
         torn,

@@ -173,11 +173,7 @@ def test_killed_twice_nothing_is_lost_repeated_or_left(runner, tmp_path):
     paths = sorted(files.glob("*.ipynb"))
     rows = graded(paths, whole, 4, lambda: nullcontext(runner.run), limits=Limits(wall=20))
     results = Results.of(4, rows)
-    for write in (
-        results.write,
-        partial(table.write, results),
-        partial(report.write, results),
-    ):
+    for write in (results.write, partial(table.write, results), partial(report.write, results)):
         write(whole)
     assert differing(whole, out) == []
     document = json.loads((out / "results.json").read_text("utf-8"))

@@ -232,7 +232,7 @@ def test_two_mistakes_at_once_have_a_name(locked):
         {"01-product": HALF, "01-claim-1365": "claim = 4096**3 / (3 * 4096**2 * 4), 2"},
         {"01-product": HALF, "01-claim-1365": "claim = product(4096, 4096, 4096, 4)[2], 4"},
     ],
-)  # fmt: skip
+)
 def test_points_are_carried_on_only_where_the_mistake_is_called(answers, locked):
     found = judged(locked(changed(answers)))
     assert not found["01-product"].passed and not found["01-claim-1365"].passed

@@ -257,8 +257,8 @@ def test_a_pack_opens_on_its_own_first_lesson(tmp_path):
     rooflab("release", "--out", tmp_path / "p", "--lessons", "2,03")
     words = [sys.executable, "-c", "import course; print(course.LESSON)"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(words, cwd=tmp_path / "p", env=environment, capture_output=True,
-                          text=True,
-                          check=True)  # fmt: skip
+    done = subprocess.run(
+        words, cwd=tmp_path / "p", env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "notebooks/02_bytes.ipynb"
     assert read(tmp_path / "p" / "course.json").lessons == ("02", "03")

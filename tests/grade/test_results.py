@@ -19,9 +19,7 @@ def test_results_json_is_as_the_api_fixes_it(handed_in, tmp_path):
     data = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     assert set(data) == {"seed", "submissions"} and data["seed"] == 7
     for entry in data["submissions"]:
-        assert list(entry) == [
-            "file", "student", "lesson", "points", "max", "error", "exercises",
-        ]  # fmt: skip
+        assert list(entry) == ["file", "student", "lesson", "points", "max", "error", "exercises"]
         for one in entry["exercises"].values():
             assert set(one) == {"points", "max", "reason"}
         assert entry["points"] == sum(one["points"] for one in entry["exercises"].values())

@@ -12,10 +12,8 @@ from rooflab.measure.operands import HUGE_PAGE, affordable, aligned
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = st.tuples(st.integers(16, 192), st.floats(4, 64), st.floats(2, 64)).map(
-    lambda t: {
-        "l1": t[0] * KIB, "l2": int(t[0] * KIB * t[1]), "l3": int(t[0] * KIB * t[1] * t[2])
-    }
-)  # fmt: skip
+    lambda t: {"l1": t[0] * KIB, "l2": int(t[0] * KIB * t[1]), "l3": int(t[0] * KIB * t[1] * t[2])}
+)
 
 
 @given(SIZES)

@@ -151,8 +151,7 @@ GEMM, GEMV = partial(rl.gemm, 6, 5, 3), partial(rl.gemv, 6, 5)
 
 
 @pytest.mark.parametrize(
-    ("of", "shared"),
-    [(GEMM, ()), (GEMM, "a"), (GEMM, "b"), (GEMV, ()), (GEMV, "a"), (GEMV, "x")],
+    ("of", "shared"), [(GEMM, ()), (GEMM, "a"), (GEMM, "b"), (GEMV, ()), (GEMV, "a"), (GEMV, "x")]
 )
 @pytest.mark.parametrize("dtype", ["fp32", "fp16"])
 def test_a_batch_is_charged_as_many_calls_as_it_launches(of, shared, dtype, fake):

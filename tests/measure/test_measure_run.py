@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("quick")
         (rl.elementwise("add", (6, 4), inputs={"a": (6, 4), "b": 4}), lambda a, b, y: a + b),
         (rl.elementwise("relu", 40, output="x"), lambda x: np.maximum(x, 0, out=x)),
     ],
-)  # fmt: skip
+)
 def test_a_right_run_is_timed(op, run):
     found = measure(op, run, threads=1, samples=3, cache="warm")
     assert found.environment["kernel"] == f"run: {run.__name__}"

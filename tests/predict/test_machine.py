@@ -68,11 +68,7 @@ def test_grouped_weights_have_the_peak_of_their_format():
 @pytest.mark.parametrize(
     ("machine", "arguments", "message"),
     [
-        (
-            "a100-sxm-80",
-            ("fp8",),
-            "nvidia-a100-sxm-80 has no fp8_e4m3 peak; it has fp64 .vector.,",
-        ),
+        ("a100-sxm-80", ("fp8",), "nvidia-a100-sxm-80 has no fp8_e4m3 peak; it has fp64 .vector.,"),
         ("v100-sxm2", ("bf16",), "nvidia-v100-sxm2 has no bf16 peak; .*fp16 .tensor."),
         ("h100-sxm", ("bf16", "vector"), "no bf16 vector peak; .*fp16_vector .vector."),
         ("h100-sxm", ("fp32", "tensor"), "has no fp32 tensor peak"),

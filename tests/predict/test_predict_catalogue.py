@@ -53,12 +53,7 @@ def test_warm_operands_live_where_a_bandwidth_is_known():
         ((rl.axpy(8), None), {}, TypeError, "machine=None must be a machine's name"),
         ((rl.axpy(8), "h100-sxm"), {"cache": "luke"}, ValueError, "cache='luke' is unknown"),
         ((rl.gemm(8, 8, 8, "fp8"), "a100-sxm-80"), {}, ValueError, "no fp8_e4m3 peak; it has fp64"),
-        (
-            (rl.axpy(8, "bf16"), "apple-m4"),
-            {},
-            ValueError,
-            "no bf16 peak; it has fp32",
-        ),
+        ((rl.axpy(8, "bf16"), "apple-m4"), {}, ValueError, "no bf16 peak; it has fp32"),
     ],
 )
 def test_bad_questions_are_named(arguments, options, error, message):

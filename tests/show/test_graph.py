@@ -23,7 +23,7 @@ from rooflab.show.scene.graph import (
     rates,
     ridges,
     shares,
-)  # fmt: skip
+)
 
 ROOF = np.array([-3.0, 7.0, 1.0, 11.0, 7.0, 11.0])
 

@@ -108,10 +108,7 @@ def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machin
 
 @pytest.mark.parametrize(
     ("lacks", "reason"),
-    [
-        ({"bandwidths": {}}, "no memory bandwidth"),
-        ({"peaks": {}}, "no fp32 figure"),
-    ],
+    [({"bandwidths": {}}, "no memory bandwidth"), ({"peaks": {}}, "no fp32 figure")],
 )
 def test_a_static_picture_is_refused_in_the_same_words(here, lacks, reason) -> None:
     bare = dataclasses.replace(here, **lacks)

@@ -85,7 +85,7 @@ def test_each_asks_for_every_place() -> None:
         (lambda s: s.sentence(k=3), "dim='k' is unknown"),
         (lambda s: s.text(0, 0, By("n", [])), "none"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused_with_a_reason(wrong: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         wrong(scene())

@@ -137,10 +137,7 @@ def test_one_point_is_told_in_the_singular_at_the_roof_too() -> None:
 
 @pytest.mark.parametrize(
     ("sentence", "under"),
-    [
-        ("Seventeen are free.", "Seventeen are free."),
-        ("", "It is 4.0 ms (shown without a guess)."),
-    ],
+    [("Seventeen are free.", "Seventeen are free."), ("", "It is 4.0 ms (shown without a guess).")],
 )
 def test_a_covered_axis_keeps_its_picture_and_what_it_says_aside(sentence: str, under: str) -> None:
     axis = guess(

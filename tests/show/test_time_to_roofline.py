@@ -25,7 +25,7 @@ from tests.support.morph_example import (
     points,
     says,
     written,
-)  # fmt: skip
+)
 from tests.support.scenes import named
 
 PLOT = (76, 34, 704, 436)  # left, top, right and bottom of the axes on the wide sheet

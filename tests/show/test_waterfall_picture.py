@@ -24,9 +24,9 @@ TIMED = dataclasses.replace(HERE, routines={
     "gemv/fp32": {"overhead_s": 1e-7, "cold_overhead_s": 1e-5,
                   "points": [{"level": "dram", "efficiency": 0.5}]},
 })  # fmt: skip
-OPS = st.sampled_from([
-    rl.axpy(100), rl.axpy(10**7), rl.gemv(64, 64), rl.gemv(4096, 4096), rl.gemm(512, 512, 512),
-])  # fmt: skip
+OPS = st.sampled_from(
+    [rl.axpy(100), rl.axpy(10**7), rl.gemv(64, 64), rl.gemv(4096, 4096), rl.gemm(512, 512, 512)]
+)
 SECONDS = st.floats(1e-12, 1e6)
 MACHINES = st.sampled_from([HERE, TIMED, "h100-sxm", "mi250x-gcd", "raspberry-pi-5"])
 CACHES = st.sampled_from(["cold", "warm"])

@@ -18,13 +18,7 @@ from matplotlib.image import imread
 import rooflab as rl
 from rooflab.predict.explain import explain
 from rooflab.show.falls import Fall, ticks
-from rooflab.show.live_waterfall import (
-    NARROW,
-    WIDE,
-    WINDOWS,
-    WaterfallView,
-    live_scene,
-)
+from rooflab.show.live_waterfall import NARROW, WIDE, WINDOWS, WaterfallView, live_scene
 from rooflab.show.scene import Scene, painter
 from rooflab.show.waterfall_picture import TICK, lane
 from tests.show.test_live_roofline import LIMIT

@@ -198,6 +198,6 @@ def _share(one: Measurement, here: Machine) -> float:
     return max(one.op.flops / peak, one.op.bytes / bandwidth) / one.median_s
 
 
-CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = MappingProxyType({
-    "01-ratio": ratio, "01-roofs": roofs, "01-elsewhere": elsewhere, "01-small": small,
-})  # fmt: skip
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = MappingProxyType(
+    {"01-ratio": ratio, "01-roofs": roofs, "01-elsewhere": elsewhere, "01-small": small}
+)

@@ -94,7 +94,4 @@ def _of_peak(best: Measurement, core: Machine) -> str:
     return said
 
 
-CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
-    "08-orders": orders,
-    "08-rows": rows,
-}
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {"08-orders": orders, "08-rows": rows}

@@ -160,9 +160,7 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     table = "\n".join([*speed_table("at a time", shown, core), ""])
     doubts = cautions(*timed.values())
     doubts = matrix_unit(timed[best], core) + doubts
-    from_few, from_many = (
-        timed[one].median_s / timed[best].median_s for one in (few, many)
-    )  # fmt: skip
+    from_few, from_many = (timed[one].median_s / timed[best].median_s for one in (few, many))
     if best == many or from_many < CLEARLY:
         return Conclusion(
             "many are no trouble",
@@ -251,8 +249,7 @@ def rewrite(product: Measurement, vector: Measurement) -> Conclusion:
             f"less than they promise, and no loop was touched.{doubts}",
         )
     return Conclusion(
-        "as the FLOPs",
-        f"{said} No order of the product's loops could bring that.{doubts}",
+        "as the FLOPs", f"{said} No order of the product's loops could bring that.{doubts}"
     )
 
 

@@ -259,9 +259,7 @@ def shuffled(id: str, cards: Sequence[Card]) -> list[Card]:
     return random.Random(id.strip().lower()).sample(ordered, len(ordered))
 
 
-def _things(
-    measurements: object,
-) -> list[Thing]:
+def _things(measurements: object) -> list[Thing]:
     wanted = "a list of measurements (rl.measure), operations, or (operation, 'warm')"
     if isinstance(measurements, (str, Mapping)) or not isinstance(measurements, Iterable):
         raise TypeError(f"measurements={measurements!r} must be {wanted}")

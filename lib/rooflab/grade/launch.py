@@ -135,10 +135,7 @@ def _refused() -> str | None:
 
 
 def command(
-    course: Path,
-    inner: Sequence[str],
-    limits: Limits | None = None,
-    hidden: Iterable[Path] = (),
+    course: Path, inner: Sequence[str], limits: Limits | None = None, hidden: Iterable[Path] = ()
 ) -> list[str]:
     """Return the command that runs ``inner`` in a new sandbox.
 
@@ -262,9 +259,7 @@ def start_fork_server(
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     mode = "nested" if setting.nested and not setting.unsafe else "single"
-    inner = python(
-        "-P", "-s", "-m", "rooflab.grade.inside.fork_server", str(theirs.fileno()), mode,
-    )  # fmt: skip
+    inner = python("-P", "-s", "-m", "rooflab.grade.inside.fork_server", str(theirs.fileno()), mode)
     environment = None
     if setting.unsafe:
         words = inner

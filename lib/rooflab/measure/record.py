@@ -186,10 +186,7 @@ def _line(entry: Mapping[str, Any]) -> str:
 
 DTYPES = {"cpu": ("fp32", "fp64"), "gpu": ("fp32", "fp64", "tf32", "bf16", "fp16")}
 # Powers of two: the sizes of AXPY are the element counts of the matrices of GEMV and GEMM too.
-LARGEST = {
-    "cpu": {"axpy": 26, "gemv": 13, "gemm": 12},
-    "gpu": {"axpy": 30, "gemv": 15, "gemm": 14},
-}
+LARGEST = {"cpu": {"axpy": 26, "gemv": 13, "gemm": 12}, "gpu": {"axpy": 30, "gemv": 15, "gemm": 14}}
 SMALLEST = {"axpy": 8, "gemv": 6, "gemm": 4}
 STRIDE = {"axpy": 2, "gemv": 1, "gemm": 1}
 FIXED_S = 0.35  # making a measurement ready: operands, warm-up, the description of the machine

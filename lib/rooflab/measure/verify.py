@@ -465,10 +465,7 @@ def _slice(array: Any, part: slice, shape: tuple[int, ...]) -> Any:
     return array if whole else array[part]
 
 
-_REFERENCES: Mapping[str, Reference] = {
-    **VECTOR_REFERENCES,
-    **PRODUCT_REFERENCES,
-}
+_REFERENCES: Mapping[str, Reference] = {**VECTOR_REFERENCES, **PRODUCT_REFERENCES}
 _INPUT_SAMPLES = 10_007  # elements of an input that are compared to see that it was left alone
 
 

@@ -221,11 +221,7 @@ class Prediction:
 
 
 def predict(
-    op: Operation,
-    m: Machine | str,
-    *,
-    cache: str = "cold",
-    threads: int | None = None,
+    op: Operation, m: Machine | str, *, cache: str = "cold", threads: int | None = None
 ) -> Prediction:
     """Estimate how long ``op`` takes on ``m``, in seconds.
 

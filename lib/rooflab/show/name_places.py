@@ -12,16 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rooflab.show.labels import (
-    DETOUR,
-    UNNAMED,
-    Box,
-    Point,
-    Room,
-    apart,
-    overlap,
-    width,
-)
+from rooflab.show.labels import DETOUR, UNNAMED, Box, Point, Room, apart, overlap, width
 
 TRIES = 40  # orders in which names are placed, of which the best is kept
 NEARER = 1.3  # how many times as far away any other mark is, for a name without a line

@@ -262,4 +262,4 @@ TOLD = [
     ("04-swapped", "(2, 3, 4, 5, 6, 7)", "True or False is wanted"),
     ("04-gradients", "lambda m, n, k: ((m, k), (n, k))", "6 values are wanted"),
     ("04-last", LAST + "products[at], math.ceil(knees[at]), share", "one number is wanted"),
-]  # fmt: skip
+]

@@ -405,4 +405,4 @@ TOLD = [
     ("05-gauges", GAUGES + "1 / one", "4 values are wanted"),
     ("05-experts", "lambda e, k, b: [e * (1 - (1 - k / e) ** b)]", "one number is wanted"),
     ("05-claim-always", "lambda n, k, c, p, w: 'never'", "one number is wanted"),
-]  # fmt: skip
+]

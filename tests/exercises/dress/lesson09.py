@@ -726,4 +726,4 @@ TOLD = [
     ("09-claim-beam", "(0.0299, 0.000428, 'no')", "one of these words is wanted"),
     ("09-beam", "lambda children, seconds, start, width: start", "2 values are wanted"),
     ("09-count", "lambda extents: extents", "which of them together?"),
-]  # fmt: skip
+]

@@ -103,9 +103,7 @@ def test_every_layer_has_a_knee_and_rooflab_changes_its_verdict_there(which, wid
             assert roof.limit(rl.gemm(tokens, wide[1], wide[0], kind)) == limit
 
 
-@given(
-    tokens=st.integers(1, 5000), wide=st.sampled_from(LAYERS), which=st.sampled_from(ROOFS)
-)  # fmt: skip
+@given(tokens=st.integers(1, 5000), wide=st.sampled_from(LAYERS), which=st.sampled_from(ROOFS))
 def test_the_time_of_a_layer_is_the_bound_of_its_product(tokens, wide, which):
     name, kind, size = which
     peak, bandwidth = peak_and_bandwidth(name, kind)

@@ -168,9 +168,7 @@ def test_the_table_of_the_lesson_shows_what_is_said_of_it():
     both = {}
     for run in KEPT.runs:
         tried = run.trials["up"]
-        both[run.batch] = [
-            min(tried[way], tried[f"{way} on Wᵀ"]) for way in ("gemv ×B", "gemm")
-        ]  # fmt: skip
+        both[run.batch] = [min(tried[way], tried[f"{way} on Wᵀ"]) for way in ("gemv ×B", "gemm")]
     assert [batch for batch, (gemv, gemm) in both.items() if gemm < gemv] == [16, 32, 64]
     assert 1 < both[64][1] / both[8][1] < 3 and both[64][0] / both[8][0] > 5
     arithmetic = 2 * 768 * 2048 / peak_of(KEPT.name)

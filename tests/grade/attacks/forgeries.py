@@ -104,7 +104,7 @@ def squares(x):
     np.sum(x)
     raw = object.__getattribute__(x, "array")
     return float(repr(float(raw.dot(raw))))""",
-}  # fmt: skip
+}
 
 FORMULA = """
 def time_axpy(cp, x, y, a):

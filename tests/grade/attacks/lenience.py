@@ -543,22 +543,12 @@ BORROWED = {  # product(…) by a function that is locked
     "lent through math": (
         "01-product",
         "import math" + OF_FRESH.format("math.lent"),
-        [
-            (
-                f"{LENT}import math\nfor m in [math]: m.lent = lent\ndel lent{OTHER}",
-                "01-witnesses",
-            )
-        ],
+        [(f"{LENT}import math\nfor m in [math]: m.lent = lent\ndel lent{OTHER}", "01-witnesses")],
     ),
     "lent by a call": (
         "01-product",
         "import math" + OF_FRESH.format("math.lent"),
-        [
-            (
-                f"{LENT}import math\ndef put(m): m.lent = lent\nput(math){OTHER}",
-                "01-witnesses",
-            )
-        ],
+        [(f"{LENT}import math\ndef put(m): m.lent = lent\nput(math){OTHER}", "01-witnesses")],
     ),
     "lent through a list": (
         "01-product",

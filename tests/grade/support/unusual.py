@@ -615,7 +615,7 @@ SAID = {  # right, and refused: (exercise, source); rl.check must say so in the 
         "    op = rl.gemm(m, n, k, {8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}[itemsize], "
         "accumulate=accumulate)\n"
         "    return op.flops, op.bytes, op.intensity",
-    ),
+    )
 }
 
 FREE = {  # right; refused as long as golf read answers for words: (exercise, source)

@@ -52,7 +52,7 @@ def filled(x):
         (lambda x: np.mean(x, dtype=np.float32), X, 8, ["add.reduce"]),
         (lambda h: np.mean(h), H, 2, ["add.reduce"]),
     ],
-)  # fmt: skip
+)
 def test_what_a_method_moves_and_gives(function, given, moved, calls):
     done = golf(function, given)
     assert done.per_element == pytest.approx(moved)
@@ -99,7 +99,7 @@ def test_what_numpy_itself_refuses_is_refused_in_its_words(function, words):
         (lambda m: np.tensordot(m, m, axes=([0], [0])), M, "np.tensordot with axes="),
         (lambda m: np.dot(m, m), np.ones((9, 9, 9), int), "np.dot of integers in more than two"),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_count_is_refused_by_name(function, given, named):
     with pytest.raises(Untraceable, match=named):
         golf(function, given)

@@ -65,7 +65,7 @@ def call_for_ever(x):
         (lambda x: random.random(len(x)), "result"),
         (lambda x: golf(lambda y: y + 1, x), "inside a function"),
     ],
-)  # fmt: skip
+)
 def test_refused_by_name(function, named):
     with pytest.raises(GolfError, match=named):
         golf(function, X)

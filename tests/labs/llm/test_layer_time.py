@@ -114,8 +114,7 @@ def test_every_curve_is_named_at_its_right_end_in_its_own_colour(each, width):
         ["NVIDIA", "AMD"] if _bound(4096, 11008, CORE, MOST, each) > 0.05 else ["AMD", "NVIDIA"]
     )
     assert {one.get_color() for one in names} == {theme.COMPUTING}
-    ends = sorted(float(line.get_ydata()[-1]) for line in ax.lines
-                  if line.get_xdata()[-1] == MOST)  # fmt: skip
+    ends = sorted(float(line.get_ydata()[-1]) for line in ax.lines if line.get_xdata()[-1] == MOST)
     for name, y in zip(names, ends, strict=True):
         box, (x, y) = name.get_window_extent(drawn), ax.transData.transform((MOST, y))
         assert x < box.x0 < x + 20 and box.y0 - 1 <= y <= box.y1 + 1

@@ -123,10 +123,7 @@ def test_a_statement_of_order_nests_has_the_loops_that_it_mentions() -> None:
     assert nest.fuse("S", "T").check()
 
 
-@given(
-    st.lists(st.integers(1, 9), min_size=1, max_size=3),
-    st.data(),
-)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=3), st.data())
 def test_every_transformation_visits_the_same_iterations_once(
     sizes: list[int], data: st.DataObject
 ) -> None:

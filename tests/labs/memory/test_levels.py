@@ -213,9 +213,7 @@ def test_a_step_in_a_told_cache_without_an_end_may_be_the_part_that_one_gets():
 
 def test_a_step_before_the_last_level_leaves_no_doubt_of_it():
     shape = curves(
-        (48 * KIB, 2 * MIB, 64 * MIB),
-        (1e-9, 12e-9, 26e-9, 130e-9),
-        (300e9, 70e9, 70e9, 40e9),
+        (48 * KIB, 2 * MIB, 64 * MIB), (1e-9, 12e-9, 26e-9, 130e-9), (300e9, 70e9, 70e9, 40e9)
     )
     levels, climbs = hierarchy(shape, {})
     assert len(climbs) == 1 and levels[-1].sentence.endswith("the memory answers, after 130 ns.")

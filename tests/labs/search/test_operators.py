@@ -203,20 +203,12 @@ STATEMENT = "y[i] += a[i, j] * x[j]"
         (lambda: rl.search.operator(3, {"i": 4}), TypeError, "statement=3"),
         (lambda: rl.search.operator(STATEMENT, 4), TypeError, "extents=4"),
         (lambda: rl.search.operator(STATEMENT, {"i": 0, "j": 1}), ValueError, r"extents\['i'\]=0"),
-        (
-            lambda: rl.search.operator(STATEMENT, {"i": 4}),
-            ValueError,
-            "no loop has this name",
-        ),
+        (lambda: rl.search.operator(STATEMENT, {"i": 4}), ValueError, "no loop has this name"),
         (lambda: rl.search.operator(STATEMENT, {"i": 4, "j": 4, "k": 2}), ValueError, "loop 'k'"),
         (lambda: rl.search.operator("y[i] +", {"i": 4}), ValueError, "no assignment"),
         (lambda: rl.search.operator("y = a", {"i": 4}), ValueError, "an array element is wanted"),
         (lambda: rl.search.operator("y[i] = a[i]; z[i] = a[i]", {"i": 4}), ValueError, "no more"),
-        (
-            lambda: rl.search.operator("y[i] = a[i*i]", {"i": 4}),
-            ValueError,
-            "a sum of loops",
-        ),
+        (lambda: rl.search.operator("y[i] = a[i*i]", {"i": 4}), ValueError, "a sum of loops"),
         (lambda: rl.search.operator("y[i] = a[i - 1]", {"i": 4}), ValueError, "before element 0"),
         (
             lambda: rl.search.operator("y[i] = y[i + 1]", {"i": 4}),

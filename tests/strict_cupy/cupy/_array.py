@@ -73,9 +73,9 @@ def multiplied(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         key = (*_content(left), *_content(right))
         if key in _products:
             return _products[key]
-    result = np.matmul(*[
-        m.astype(np.float32) if m.dtype.itemsize == 2 else m for m in (left, right)
-    ])  # fmt: skip
+    result = np.matmul(
+        *[m.astype(np.float32) if m.dtype.itemsize == 2 else m for m in (left, right)]
+    )
     if key:
         while len(_products) > 1:
             del _products[next(iter(_products))]

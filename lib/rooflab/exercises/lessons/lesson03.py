@@ -569,9 +569,7 @@ COUNTEREXAMPLE = Exercise(
 )  # fmt: skip
 
 # In the order in which they were sold. 16-bit floating point (fp16) on the matrix unit of each.
-NVIDIA = (
-    "nvidia-v100-sxm2", "a100-sxm-40", "a100-sxm-80", "h100-sxm", "h200-sxm", "b200", "gb200",
-)  # fmt: skip
+NVIDIA = ("nvidia-v100-sxm2", "a100-sxm-40", "a100-sxm-80", "h100-sxm", "h200-sxm", "b200", "gb200")
 AMD = ("mi100", "mi210", "mi250x-gcd", "mi300x", "mi325x", "mi355x")
 EDGE = 4096  # of the matrix that the m rows are multiplied with
 

@@ -114,9 +114,7 @@ def _intensity(m: int, n: int, k: int, itemsize: int) -> float:
 def _intensities(
     batch: int, length: int, inputs: int, outputs: int, itemsize: int
 ) -> tuple[float, float]:
-    return tuple(
-        _intensity(m, outputs, inputs, itemsize) for m in (batch * length, batch)
-    )  # fmt: skip
+    return tuple(_intensity(m, outputs, inputs, itemsize) for m in (batch * length, batch))
 
 
 def _intensity_cases(rng: random.Random) -> list[Case]:
@@ -815,10 +813,7 @@ def ways(
 ) -> tuple[float, float]:
     """Seconds vector by vector, and all at once: a copy of the weights, then the arithmetic."""
     weights = inputs * outputs
-    return (
-        weights * (first + (tokens - 1) * again),
-        weights * copy + 2 * tokens * weights / peak,
-    )
+    return (weights * (first + (tokens - 1) * again), weights * copy + 2 * tokens * weights / peak)
 
 
 def model(*case: float) -> float:
@@ -994,6 +989,4 @@ PREDICT = Exercise(
 )  # fmt: skip
 
 
-EXERCISES = (
-    SHAPES, INTENSITIES, LAYER, PREDICT, KNEE, LAST, CONVICTS, SWAPPED, CEILING, GRADIENTS,
-)  # fmt: skip
+EXERCISES = (SHAPES, INTENSITIES, LAYER, PREDICT, KNEE, LAST, CONVICTS, SWAPPED, CEILING, GRADIENTS)

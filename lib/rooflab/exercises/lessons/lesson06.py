@@ -510,9 +510,8 @@ def _servers(rng: random.Random) -> list[Case]:
 
 
 def _token(
-    weights: int, itemsize: int, batch: int, kv_bytes: int, byte: float, add: float,
-    multiply: float,
-) -> tuple[float, float]:  # fmt: skip
+    weights: int, itemsize: int, batch: int, kv_bytes: int, byte: float, add: float, multiply: float
+) -> tuple[float, float]:
     carried = (weights * itemsize / batch + kv_bytes) * byte
     return (carried + weights * (add + multiply)) * 1e-12, itemsize * byte / (add + multiply)
 

@@ -166,9 +166,7 @@ def _nests(rng: random.Random) -> list[Case]:
     orders = ([1, 0], [2, 0, 1], [1, 2, 0], [0, 2, 1], [2, 1, 0], [3, 1, 0, 2], [3, 2, 1, 0])
     for order in orders:
         loops = len(order)
-        known = [
-            [*one] for one in product((-1, 0, 1, 2), repeat=loops) if [*one] > [0] * loops
-        ]  # fmt: skip
+        known = [[*one] for one in product((-1, 0, 1, 2), repeat=loops) if [*one] > [0] * loops]
         kept = [one for one in known if [one[loop] for loop in order] > [0] * loops]
         lost = [one for one in known if one not in kept]
         late = [one for one in lost if not any(_moved(one, order)[:2])]  # two zeros come first

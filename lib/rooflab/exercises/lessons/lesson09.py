@@ -894,9 +894,9 @@ def _logs(rng: random.Random) -> list[Case]:
         bandwidths["L2"] = bandwidths["memory"] * rng.uniform(4, 6)
         log = _rows(rng, work, least, bandwidths)
         rng.shuffle(log)
-        drawn.append({
-            "n": n, "itemsize": itemsize, "peak": peak, "bandwidths": bandwidths, "log": log,
-        })  # fmt: skip
+        drawn.append(
+            {"n": n, "itemsize": itemsize, "peak": peak, "bandwidths": bandwidths, "log": log}
+        )
     return drawn
 
 

@@ -173,11 +173,7 @@ def compare(
     levels = {cache.name: _differences(stream, cache, ledgers) for cache in caches.caches}
     bounds = {} if op is None else {cache.name: _bound(op, cache) for cache in caches.caches}
     blank = Comparison(levels, (), bounds)
-    why = [
-        said
-        for cache in caches.caches
-        for said in _why(cache, blank.total(cache.name))
-    ]  # fmt: skip
+    why = [said for cache in caches.caches for said in _why(cache, blank.total(cache.name))]
     return replace(blank, why=tuple(why))
 
 

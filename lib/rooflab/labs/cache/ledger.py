@@ -12,9 +12,7 @@ from rooflab.labs.cache.hierarchy import Hierarchy
 from rooflab.labs.cache.stream import Integers
 
 REGISTERS = "registers"
-KINDS = (
-    "accesses", "misses", "fetched", "written", "prefetched", "useful", "through", "stray",
-)  # fmt: skip
+KINDS = ("accesses", "misses", "fetched", "written", "prefetched", "useful", "through", "stray")
 """What the last axis of the counts is, as in rooflab.labs.cache.engine."""
 
 

@@ -564,9 +564,7 @@ _MODELS: dict[Any, Callable] = {
 
 
 _MAKERS = (np.empty, np.zeros, np.ones, np.full, np.arange)
-_CONVERTERS = (
-    np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray,
-)  # fmt: skip
+_CONVERTERS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 _OF_ONE_ARRAY = (
     np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.all, np.any, np.mean, np.var, np.std,
     np.argmax, np.argmin, np.cumsum, np.cumprod,

@@ -375,9 +375,7 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any
     return noted(name, function, args, kwargs)
 
 
-OPERATORS = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "abs", "pos",
-)  # fmt: skip
+OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "abs", "pos")
 _OF_TWO = 7  # the first ones
 _WHOLE = "Python made a whole number or a bool of it"
 _BY_NUMPY = ("clip", "max", "mean", "min", "prod", "ravel", "repeat", "reshape", "round", "squeeze",
@@ -432,9 +430,7 @@ def _kind(base: type) -> _Kind:
 
 
 # Python's own float is one of them: to NumPy it has no width, so it leaves float32 what it is.
-_FOLLOWED = (
-    float, np.float16, np.float32, np.float64, np.longdouble, np.int32, np.int64,
-)  # fmt: skip
+_FOLLOWED = (float, np.float16, np.float32, np.float64, np.longdouble, np.int32, np.int64)
 KINDS: Mapping[type, Any] = {base: _kind(base) for base in _FOLLOWED}
 
 # What else the traced function finds exchanged.

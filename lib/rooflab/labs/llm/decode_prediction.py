@@ -103,11 +103,11 @@ class DecodeRecording:
         try:
             name, surroundings = data["name"], data["environment"]
             runs = tuple(
-                DecodeRun.from_dict({
-                    **run, "machine": name, "environment": {**surroundings, **run["environment"]},
-                })
+                DecodeRun.from_dict(
+                    {**run, "machine": name, "environment": {**surroundings, **run["environment"]}}
+                )
                 for run in data["runs"]
-            )  # fmt: skip
+            )
             return cls(name, data["recorded_on"], surroundings, runs)
         except (KeyError, TypeError) as error:
             raise ValueError(f"damaged: {type(error).__name__} {error}") from error

@@ -158,10 +158,7 @@ def _heading(crowd: Crowd, roof: Roofline) -> None:
 
 
 def _dots(
-    crowd: Crowd,
-    at: dict[int, tuple[float, float]],
-    timed: dict[int, Measurement],
-    roof: Roofline,
+    crowd: Crowd, at: dict[int, tuple[float, float]], timed: dict[int, Measurement], roof: Roofline
 ) -> list[tuple[float, float]]:
     """What the roof allows is hollow, what was measured is filled; the places of the latter."""
     marker, share = theme.style("gemm").marker, crowd.share

@@ -286,9 +286,8 @@ def attend(
 
 
 def _attention(
-    streamed: bool, causal: bool, sizes: tuple[int, int, int, int, int, int], act: DType,
-    **how: Any,
-) -> list[Operation]:  # fmt: skip
+    streamed: bool, causal: bool, sizes: tuple[int, int, int, int, int, int], act: DType, **how: Any
+) -> list[Operation]:
     """Attention over ``sizes``: batch, queries, context, heads, kv_heads, head_dim."""
     if streamed:
         return [attention(*sizes, act, causal=causal, **how)]

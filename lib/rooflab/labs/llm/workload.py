@@ -603,12 +603,7 @@ class Account:
 
 
 def account(
-    w: Workload,
-    m: Machine,
-    tokens_per_s: float | None,
-    devices: int,
-    how: LinkTerms,
-    bound: Bound,
+    w: Workload, m: Machine, tokens_per_s: float | None, devices: int, how: LinkTerms, bound: Bound
 ) -> Account:
     """Account for the time of ``w``; see :meth:`Workload.explain`."""
     measured, there = _rate(tokens_per_s), w.on(m)

@@ -18,15 +18,7 @@ import numpy as np
 
 from rooflab.count.si import plain, several, si, times
 from rooflab.count.validation import saved, size, unknown
-from rooflab.labs.memory.walks import (
-    Place,
-    Walk,
-    chase,
-    huge_page_share,
-    laid,
-    read,
-    stores_of,
-)
+from rooflab.labs.memory.walks import Place, Walk, chase, huge_page_share, laid, read, stores_of
 from rooflab.measure.backend import cpu_name, host_id, now, power, select
 from rooflab.measure.caches import (
     FALLBACK,

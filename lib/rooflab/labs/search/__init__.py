@@ -11,8 +11,7 @@ from rooflab.lazy import attach
 
 _HOME = {
     **dict.fromkeys(
-        ("Expression", "matrix", "vector", "elementwise"),
-        "rooflab.labs.search.rewrite.expression",
+        ("Expression", "matrix", "vector", "elementwise"), "rooflab.labs.search.rewrite.expression"
     ),
     "EGraph": "rooflab.labs.search.rewrite.egraph",
     "egglog": "rooflab.labs.search.rewrite.egglog_graph",

@@ -193,9 +193,9 @@ class Operator:
         accesses: dict[str, list[Access]] = {}
         for one in (*self.inputs, self.output):
             accesses.setdefault(one.tensor, []).append(one)
-        return MappingProxyType({
-            tensor: _footprint(found, self.extents) for tensor, found in accesses.items()
-        })  # fmt: skip
+        return MappingProxyType(
+            {tensor: _footprint(found, self.extents) for tensor, found in accesses.items()}
+        )
 
     def footprint(self, tensor: str) -> int:
         """Different elements of ``tensor`` that are touched; ValueError if there is none."""
@@ -390,9 +390,7 @@ def compared(points: int, flops_per_point: int, elements: int, combine: str) -> 
 
 
 def _accesses(
-    elements: Sequence[Element],
-    extents: Mapping[str, int],
-    shapes: Mapping[str, tuple[int, ...]],
+    elements: Sequence[Element], extents: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]
 ) -> list[Access]:
     """The accesses; a tensor without a shape ends with the last element that one touches."""
     found: dict[str, tuple[int, ...]] = {}

@@ -242,8 +242,7 @@ class Sheet:
     def _flat_label(self) -> None:
         values = self.values
         known = self._by_roof("dram", lambda roof: si(roof.peak, "FLOP/s"))
-        rate = Fill(By("arithmetic", as_it_is()), known=known,
-                    read=Reading(rates(), values.peak()))  # fmt: skip
+        rate = Fill(By("arithmetic", as_it_is()), known=known, read=Reading(rates(), values.peak()))
         words = Fill("{kind} {rate}", kind=By("kind", [str(k) for k in values.kinds]), rate=rate)
         limits = [[[high - 0.3] for _, high in row] for row in values.limits]
         close = Above(Less(values.peak(), By("machine same_axes", limits)))

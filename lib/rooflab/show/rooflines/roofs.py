@@ -145,9 +145,7 @@ def label_ceilings(
         label_slope(crowd, ceilings[0], name)
         return
     x0, y0, x1, y1 = crowd.frame
-    right = [
-        Spot(x1 - KEY, y1 - down * (y1 - y0), "left", "top") for down in (0.02, 0.3, 0.4)
-    ]  # fmt: skip
+    right = [Spot(x1 - KEY, y1 - down * (y1 - y0), "left", "top") for down in (0.02, 0.3, 0.4)]
     heading = f"{name}, roofs from the top" if name else "roofs from the top"
     rows = [(ceiling.slope_text, ceiling.level in active) for ceiling in ceilings]
     corners = [Spot(x0 + 8, right[0].y, "left", "top"), *right]

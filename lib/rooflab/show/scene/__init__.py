@@ -35,7 +35,7 @@ from rooflab.show.scene.values import (
     Value,
     Words,
     outline,
-)  # fmt: skip
+)
 
 __all__ = [
     "FONT", "GLYPH", "GLYPHS", "MISSING", "By", "Dim", "Fill", "Made", "Mark", "Number", "Packer",

@@ -27,7 +27,7 @@ from rooflab.show.scene.values import (
     between,
     parts_of,
     words_in,
-)  # fmt: skip
+)
 
 
 @dataclass

@@ -28,9 +28,7 @@ FACTS = {
 SIZES = "batch {batch}, context {context}"
 MISFIT = "does not fit: {need} of {has}"
 #: The parts of a bar, first at its foot, and what they say in the key.
-PARTS = {
-    WEIGHTS: "carrying weights", COMPUTE: "computing", OTHER: "other", KV: "carrying KV cache"
-}  # fmt: skip
+PARTS = {WEIGHTS: "carrying weights", COMPUTE: "computing", OTHER: "other", KV: "carrying KV cache"}
 LIMITS = {
     WEIGHTS: "memory: weights", COMPUTE: "compute", OTHER: "memory: activations",
     KV: "memory: KV cache",

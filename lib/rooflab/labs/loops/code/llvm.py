@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING
 
 from rooflab.labs.loops.code.packing import packed_shape
 from rooflab.labs.loops.code.printer import names
-from rooflab.labs.loops.code.program import (
-    Assign,
-    Compute,
-    For,
-    Load,
-    Ops,
-    Store,
-    When,
-    program,
-)
+from rooflab.labs.loops.code.program import Assign, Compute, For, Load, Ops, Store, When, program
 from rooflab.labs.loops.language.expression import Affine, Quotient
 from rooflab.labs.loops.language.statement import Access, Apply, Value
 

@@ -33,9 +33,7 @@ _VECTOR = {
     "+": "vadd", "-": "vsub", "*": "vmul", "/": "vdiv", "fma": "vfma", "max": "vmax", "min": "vmin",
 }  # fmt: skip
 _RANK = {"+": 1, "-": 1, "*": 2, "/": 2}
-_C_FUNCTIONS = {
-    "max": "fmaxf", "min": "fminf", "sqrt": "sqrtf", "sin": "sinf", "exp": "expf",
-}  # fmt: skip
+_C_FUNCTIONS = {"max": "fmaxf", "min": "fminf", "sqrt": "sqrtf", "sin": "sinf", "exp": "expf"}
 
 
 def code(nest: Nest, language: str) -> str:

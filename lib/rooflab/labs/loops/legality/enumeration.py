@@ -128,9 +128,9 @@ def _before(events: _Events, counts: Array) -> Array:
 def _late(events: _Events, reassociate: bool) -> tuple[int, int] | None:
     """Two events of a cell that run in the wrong order, or None."""
     every = np.ones(len(events.run), dtype=bool)
-    wrong = np.where(
-        events.writes, _before(events, every), _before(events, events.writes)
-    ) > events.new  # fmt: skip
+    wrong = (
+        np.where(events.writes, _before(events, every), _before(events, events.writes)) > events.new
+    )
     if reassociate:
         for own in np.unique(events.sums[events.sums >= 0]):
             mine = events.sums == own

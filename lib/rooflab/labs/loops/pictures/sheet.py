@@ -104,9 +104,7 @@ class Sheet:
         self.draw_pair()
         ways = [[[math.nan] * 2, *self.way(place, fate)] for place, fate in self.fates.items()]
         x, y = self.by_step(ways, 2)
-        now = self.scene.dot(
-            x, y, size=self.dot + 3, fill="key", ink="paper", width=2, name="now"
-        )  # fmt: skip
+        now = self.scene.dot(x, y, size=self.dot + 3, fill="key", ink="paper", width=2, name="now")
         self.scene.grip("step", x, y, area=now)
 
     def by_step(self, values: Sequence[Any], width: int) -> list[By]:

@@ -33,10 +33,7 @@ from rooflab.predict.machine import Machine
 
 @installed("rooflab.search.egglog")
 def egglog(
-    expression: Expression,
-    rules: Rules = None,
-    cost: str | Machine = "bytes",
-    rounds: int = 10,
+    expression: Expression, rules: Rules = None, cost: str | Machine = "bytes", rounds: int = 10
 ) -> Expression:
     """The cheapest expression that the library egglog finds, by the same rules and costs.
 

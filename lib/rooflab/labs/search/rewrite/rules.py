@@ -464,7 +464,7 @@ _PATTERNS = (
     ("collect", "s * A + t * A -> (s + t) * A", ""),
     ("commute", "A + B -> B + A", ""),
     ("associate-sum", "(A + B) + C = A + (B + C)", ""),
-)  # fmt: skip
+)
 
 
 @cache

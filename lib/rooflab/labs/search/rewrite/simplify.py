@@ -167,9 +167,7 @@ def simplify(
     for one in growth:
         joined.update(one.joined)
     used = tuple(name for name, _ in joined.most_common())
-    return Simplified(
-        expression, after, before_cost, after_cost, unit, tuple(growth), used, ended
-    )  # fmt: skip
+    return Simplified(expression, after, before_cost, after_cost, unit, tuple(growth), used, ended)
 
 
 class Join(NamedTuple):

@@ -25,14 +25,7 @@ from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Te
 from rooflab.labs.search.schedules.moves import Move
 from rooflab.labs.search.schedules.moves import space as usual_moves
 from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
-from rooflab.labs.search.schedules.result import (
-    ENDS,
-    Candidate,
-    Log,
-    Search,
-    fastest,
-    log_key,
-)
+from rooflab.labs.search.schedules.result import ENDS, Candidate, Log, Search, fastest, log_key
 from rooflab.measure.progress import Progress, Tell, progress_bar
 from rooflab.measure.roof_kernels import Target, host
 from rooflab.measure.roofs import thread_count
