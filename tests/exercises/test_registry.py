@@ -77,6 +77,15 @@ def test_the_cases_separate_the_truth_and_all_misconceptions_pairwise(found):
             assert not all(alike), f"{found.id}: {one} and {other} coincide for seed {seed}"
 
 
+@pytest.mark.parametrize("found", [e for e in QUICK if e.fixed], ids=names)
+def test_the_fixed_cases_alone_separate_the_truth_and_all_misconceptions(found):
+    answers = {"truth": found.reference, **{m.name: m.wrong for m in found.misconceptions}}
+    rows = {k: [to_plain(f(*c.values())) for c in found.fixed] for k, f in answers.items()}
+    for one, other in combinations(rows, 2):
+        alike = [same(a, b, found.tolerance) for a, b in zip(rows[one], rows[other], strict=True)]
+        assert not all(alike), f"{found.id}: {one} and {other} coincide on the fixed cases"
+
+
 @pytest.mark.parametrize("found", EVERY, ids=names)
 def test_cases_are_plain_and_repeatable(found):
     first, again = found.draw(7), found.draw(7)

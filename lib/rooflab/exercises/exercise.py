@@ -6,6 +6,7 @@ that computes the verdict outside the learner's process.
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 from collections.abc import Callable
@@ -42,7 +43,9 @@ class Exercise:
 
     ``signature``: what the learner writes, e.g. "flops(m, n, k)"; ``lines``: how many lines that
     takes; ``returns``: names of the parts when the answer has several. ``cases``: (random.Random)
-    → list of cases; a "value" exercise has one case without inputs. ``tolerance`` is relative.
+    → list of cases; a "value" exercise has one case without inputs. ``fixed``: cases that every
+    draw ends with: alone they separate the truth and all misconceptions, and they take each input
+    to the edges of what the question allows. ``tolerance`` is relative.
     ``mine``: the name under which the function goes into the learner's mine.py; ``given``:
     functions that its lesson writes down beside it, which go there too. ``derives``: names of
     rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
@@ -69,6 +72,7 @@ class Exercise:
     reference: Callable[..., object]
     misconceptions: tuple[Misconception, ...]
     cases: Callable[[random.Random], list[Case]] = lambda rng: [{}]
+    fixed: tuple[Case, ...] = ()
     kind: str = "function"
     returns: tuple[str, ...] = ()
     tolerance: float = 1e-9
@@ -110,5 +114,5 @@ class Exercise:
         return self.tolerance if self.margin is None else self.margin(*case.values())
 
     def draw(self, seed: object = 0) -> list[Case]:
-        """Return the cases of ``seed``; the same seed gives the same cases on every machine."""
-        return self.cases(random.Random(f"{self.id}/{seed}"))
+        """Return the cases of ``seed``, the fixed ones last; alike on every machine."""
+        return [*self.cases(random.Random(f"{self.id}/{seed}")), *copy.deepcopy(self.fixed)]
