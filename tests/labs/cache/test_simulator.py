@@ -152,6 +152,16 @@ def test_turns_that_are_alike_are_not_simulated_together_around_a_prefetch():
     assert counted(simulate(stream, cache)) == expected(plain)
 
 
+def test_turns_that_are_alike_write_what_the_first_of_them_wrote_past_the_cache():
+    """The first store misses and goes past; the load fetches its line, and later stores hit it."""
+    store = Reference("A", 800, (0,), 1, write=True, bytes=1)
+    load = Reference("A", 800, (0,), 1, bytes=1)
+    past = Cache("L1", LINE, ways=1, line=LINE, write_allocate=False)
+    for turns, lines in ((1, 0), (2, 1), (40, 1)):
+        traffic = simulate(AccessStream((turns,), (store, load)), past).traffic()
+        assert traffic.bytes_out == 1 + lines * LINE, turns
+
+
 def test_warm_caches_have_no_first_misses():
     x = AccessStream((1024,), (Reference("x", 0, (4,), 1),))
     assert simulate(x, Cache("L1", 4096), warm=True).traffic().misses == 0

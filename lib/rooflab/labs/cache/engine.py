@@ -342,7 +342,8 @@ def _steady(where, references, steps, position, shift, trips):
     """For how many more iterations every reference of the innermost loop stays on its line.
 
     They are hits, if all those lines are in the first level, and they leave the caches as the
-    iteration before them did.
+    iteration before them did, but for what is written: that iteration's store may have gone past
+    the first level, while theirs hit the line that a later load has brought.
     """
     for r in range(len(references)):
         step, start = steps[r], position[r]
@@ -379,6 +380,8 @@ def _innermost(
         if not leaves and done < trips:
             turns = _steady(where, references, steps, position, shift, trips - done)
             for r in range(len(references)):
+                if turns and references[r, WRITE]:
+                    slots[MARK, where[0, position[r] >> shift]] |= DIRTY
                 counts[references[r, OPERAND], 0, ACCESS] += turns
                 position[r] += turns * steps[r]
             done += turns
