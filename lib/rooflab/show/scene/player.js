@@ -533,7 +533,7 @@ function play(model, el, g) {
   el.append(...lines(true), bars.true, stage, bars.false, room, ...lines(false), aside);
   for (const bar of Object.values(bars)) bar.hidden = !bar.children.length;
   if (!bars.fold.hidden || fold.children.length > 2) room.after(fold);
-  el.style.setProperty('--ratio', g.width / g.height);
+  el.style.setProperty('--ratio', g.width / g.height); el.style.setProperty('--drawn', `${g.width}px`);
   const heard = g.dims.flatMap((dim, d) => (dim.of ? [] : [[`change:${dim.name}`, () => go(d, stopOf(d))]]));
   for (const [name, call] of heard) model.on(name, call);
   show(names.map((_, d) => d));
@@ -581,8 +581,8 @@ function render({ model, el }) {
   const sheets = JSON.parse(model.get('scenes')), [{ texts, rulers, pool }] = sheets, buffer = model.get('numbers'), exact = model.get('exact'), parts = pool.map((part) => ({ part })), shared = { texts, buffer, exact, rulers: unpooled(rulers ?? {}, parts) };
   const scenes = sheets.map((g) => ({ ...unpooled(g, parts), ...shared })); // the first has those of all
   let shown = -1, end = () => {};
-  function fit(wide) { // the widest sheet whose letters stay large enough there
-    const fits = scenes.findIndex((g) => g.width <= 1.35 * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;
+  function fit(wide) { // the widest sheet whose letters, of 14 pixels, have 12 or more there
+    const fits = scenes.findIndex((g) => g.width <= wide * 14 / 12), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;
     if (next === shown) return;
     shown = next; end(); home.replaceChildren(); end = play(model, home, scenes[next]);
   }
