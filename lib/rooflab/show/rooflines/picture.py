@@ -224,13 +224,16 @@ class Sheet:
         reach = half * (np.cos(angle) / across)[..., None] + 0.26  # decades from the left end
         middle = left + reach  # by machine, same_axes, side
         ridge = values.lines[:, :, number, 2][:, :, None, None]
-        near = values.lines[:, :, number + 1 :, 1] - values.lines[:, :, number, 1, None]
-        gap = np.min(np.nan_to_num(near, nan=9), axis=-1, initial=9)  # to the next roof above
+        starts = values.lines[..., 1]
+        gaps = np.delete(starts, number, axis=-1) - starts[..., number, None]
+        gap = np.min(np.abs(np.nan_to_num(gaps, nan=9)), axis=-1)  # to the next roof
         room = gap[:, :, None] * (up * np.cos(angle))[:, None, :]
         seen = (middle + 0.4 * reach)[:, None] < np.nan_to_num(ridge, nan=-9)
-        seen = seen & (room[..., None] > 16)
+        seen = seen & (room[..., None] > LETTERS - 4)
         seen[..., 0] = level == "dram"
-        away = np.array([16, 12, 12])  # above the line, in pixels: the long words clear the dots
+        # From the line, in pixels: words clear the dots, a short name stands in its own line, so
+        # that it cannot be taken for the name of the next one.
+        away = np.array([16, -4.5, -4.5])
         off = -np.stack([np.sin(angle), np.cos(angle)], -1)[:, :, None] * away[:, None]
         return (
             By("machine same_axes side", middle[..., None]),

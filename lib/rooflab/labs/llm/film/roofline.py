@@ -17,6 +17,7 @@ from rooflab.show.scene import By, Number, Scene, Sum, Times
 from rooflab.show.scene.axes import Frame, Scale
 
 SMALL = 14  # pixels of letters
+NEAR = 24  # pixels that a name may stand further from its dot
 UNIT = 400  # of a frame's width or height are all of it
 Look: TypeAlias = dict[str, Any]  # what several marks have in common
 NAME: Look = {"size": SMALL, "bold": True, "halo": True}
@@ -158,16 +159,15 @@ class FilmRoofline:
     def _name_weights(self) -> None:
         """Products with weights share a name while their dots lie together.
 
-        Names lie right below their dots, and none on the line of the ridge or beyond the frame: one
-        that would begins right of the ridge, and is shorter there. The MLP's is lower where its
-        neighbour's is at the same height.
+        Names lie right below their dots, and none beyond the frame. One that would lie on the line
+        of the ridge is shorter, and begins right of the line if that is near its dot. The MLP's is
+        lower where its neighbour's is at the same height.
         """
         mlp, qkvo, head = (one for one in KINDS if one.part == WEIGHTS)
         x = np.stack([self.across(self.tables.intensity(one)) for one in (mlp, qkvo, head)])
         one_name = x.max(0) - x.min(0) <= 26
         two_names = abs(x[2] - x[1]) <= 80
-        mine, _ = self._beside(x[0], np.array("weight products"))
-        room = np.isclose(mine, x[0] + 10)
+        room = self._clear(x[0] + 10, labels.width("weight products"))
         names = {
             mlp: np.where(one_name, np.where(room, "weight products", "weights"), "MLP"),
             qkvo: np.where(one_name, "", np.where(two_names, "Q K V O, head", "Q K V O")),
@@ -184,12 +184,19 @@ class FilmRoofline:
             said = By(NARROW, np.broadcast_to(found, level.shape).astype(object))
             self.scene.text(place, None, said, name=f"name-{kind.name}", **NAME)
 
+    def _clear(self, start: np.ndarray, wide: Any) -> np.ndarray:
+        """Return whether names that begin at x ``start`` end before the frame, off the ridge."""
+        ridge, end = self.across(self.tables.ridge)[..., None], start + wide
+        found: np.ndarray = ((start >= ridge + 5) | (end <= ridge - 5)) & (end <= self.frame.right)
+        return found
+
     def _beside(self, at: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where names begin that belong to dots at x ``at``, and how long they are."""
         wide = np.vectorize(lambda text: labels.width(str(text)))(said)
-        start, ridge = at + 10, self.across(self.tables.ridge)[..., None]
-        on = (start < ridge + 5) & (start + wide > ridge - 5)
-        found = np.minimum(np.where(on, ridge + 5, start), self.frame.right - wide)
+        start, beyond = at + 10, self.across(self.tables.ridge)[..., None] + 5
+        near = (start < beyond) & (beyond - start <= NEAR)
+        moved = np.where(near & ~self._clear(start, wide), beyond, start)
+        found = np.minimum(moved, self.frame.right - wide)
         return np.broadcast_to(found, np.broadcast_shapes(found.shape, wide.shape)), wide
 
     def _name_prefill(self) -> None:
