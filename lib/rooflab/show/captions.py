@@ -117,6 +117,12 @@ def bound(op: Operation, roof: Roofline) -> str:
     )
 
 
+def no_flops(op: Operation) -> str:
+    """Say why an operation without a FLOP has no place on the axis."""
+    moved = si(op.bytes, "B")
+    return f"{op.name}: 0 FLOP over {moved}, so no place on this axis; it takes the bytes' time."
+
+
 def count(op: Operation, level: str = "dram") -> str:
     """Say what was counted, or what was moved at ``level`` where that is known."""
     return SAY["none"].format(**counts(op, level))

@@ -228,8 +228,8 @@ class Workload:
         the KV cache once, less what the caches hold, at the DRAM's bandwidth. Sending, with
         ``link``: the least that an all-reduce takes, each device its whole partial sum once.
         Nothing is added for launches, small operations or activations, everything overlaps, and
-        ``devices`` divide it all without loss. A peak that is there and that nobody publishes
-        bounds nothing.
+        ``devices`` divide it all without loss. A named format is bounded by its own peak. Where no
+        peak of its width is published, computing is not bounded, and no sentence says "at most".
 
         One step makes a token for each sequence, with every weight and position in its format.
         Other steps are speculative decoding, sequences that share a prompt's cache, sparse
@@ -557,6 +557,9 @@ class Account:
             return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
         if not self.bound.seconds:
             return "with no figure here that bounds it"
+        if not self.bound.computing_known:
+            alone = plain(self.bound_tokens_per_s, 3)
+            return f"reading alone would allow {alone}, and no peak for computing is known"
         most = f"at most {plain(self.bound_tokens_per_s, 3)}"
         if self.restricted and self.estimate.seconds < self.bound.seconds:
             return f"{most} with all that the step must do"
@@ -697,12 +700,15 @@ class Bound:
     """Seconds that a step takes at least: to ``compute``, to ``carry``, to ``send``.
 
     ``notes``: what was assumed, most of it in favour of the program that is to be bounded.
+    ``computing_known``: the machine has a peak for every product. Where it has not, ``compute``
+    leaves those products out.
     """
 
     compute: float
     carry: float
     send: float
     notes: tuple[str, ...]
+    computing_known: bool = True
 
     @property
     def seconds(self) -> float:
@@ -724,7 +730,7 @@ def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str
         raise unknown("roofs", roofs, ROOFS)
     said: dict[str, None] = {}
     products = [s for s in w.steps if s.op.unit == "tensor"]
-    computing = _computing(w, products, m, roofs, said)
+    computing, known = _computing(w, products, m, roofs, said)
     bandwidth = _bandwidth(m, roofs, said)
     moved = max(0, _carried(w) - devices * _held(m, said))
     sending = 0.0
@@ -736,20 +742,26 @@ def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str
         said["sending between devices takes no time: give link= in byte/s"] = None
     if w.model.experts and w.tokens > 1:
         said["all tokens choose the same experts, so that the others are not read"] = None
-    return Bound(computing / devices, moved / bandwidth / devices, sending, tuple(said))
+    return Bound(computing / devices, moved / bandwidth / devices, sending, tuple(said), known)
 
 
 def _computing(
     w: Workload, products: list[Step], m: Machine, roofs: str, said: dict[str, None]
-) -> float:
-    """Seconds of the products' FLOPs on one device."""
+) -> tuple[float, bool]:
+    """Return the seconds of the products' FLOPs on one device, and whether all peaks are known."""
     alike: dict[tuple[int, DType], float] = {}
     for step in products:
         key = _bits(step, w.formats), step.op.compute_dtype
         alike[key] = alike.get(key, 0.0) + _flops(step)
-    return sum(
-        flops / _fastest(m, bits, kind, roofs, said) for (bits, kind), flops in alike.items()
-    )
+    named = [w.formats.weights, w.formats.kv, w.formats.activations]
+    rates = {
+        (bits, kind): _fastest(
+            m, bits, kind, {f.family for f in named if f.bits == bits}, roofs, said
+        )
+        for bits, kind in alike
+    }
+    seconds = sum(flops / rates[key] for key, flops in alike.items())
+    return seconds, all(map(math.isfinite, rates.values()))
 
 
 def _bits(step: Step, formats: Formats) -> int:
@@ -771,16 +783,20 @@ def _flops(step: Step) -> float:
     return total * _AGAIN if step.name.endswith("attention back") else total
 
 
-def _fastest(m: Machine, bits: int, kind: DType, roofs: str, said: dict[str, None]) -> float:
-    """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more; infinite where one
-    that may be higher is not published.
+def _fastest(
+    m: Machine, bits: int, kind: DType, named: Collection[str], roofs: str, said: dict[str, None]
+) -> float:
+    """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more; infinite where none
+    of the ``named`` formats has one, and one that may be higher is not published.
 
     Where the estimate computes ``kind`` in another format, because ``m`` lists no peak for it,
     that format counts too.
     """
     rates = _stated(m) if roofs == "catalogue" else {k: float(r) for k, r in m.peaks.items()}
     wide = {key: rate for key, rate in rates.items() if _width(key) >= bits}
+    listed = {key.partition("_")[0] for key in wide}
     unknown_peak = _unpublished(m, bits, wide) if roofs == "catalogue" else ""
+    unknown_peak = "" if listed & set(named) else unknown_peak
     if unknown_peak or not wide:
         peak = f"its {unknown_peak} peak" if unknown_peak else f"a peak of {m.id} for {bits} bits"
         said[f"{peak} is not known: computing is taken to cost nothing"] = None

@@ -53,13 +53,14 @@ def roofline(
     ----------
     machines : Machine, str or iterable of them
         One or several machines or their names.
-    points : Operation, Measurement, Point, table, or iterable of them
+    points : Operation, Measurement, Point, step, table, or iterable of them
         An Operation is hollow, at what the first machine's roof allows; one that states its traffic
         (``op.with_traffic``) stands at the intensity of that. A Measurement is filled; a warm one
         above the DRAM roof is marked as such. A :class:`Point` is a prediction or a guess. A table
         is a DataFrame or a mapping, with the columns ``intensity`` (FLOP/B) and ``rate`` (FLOP/s),
         and maybe ``name`` and ``cache``. Pairs ``(intensity, rate)`` are measured points too, as
-        are ``(name, intensity, rate)``.
+        are ``(name, intensity, rate)``. A model's step (``rl.model(…).decode(…)``) stands as one
+        run of each of its operations. What has no FLOP is named beside the axis.
     dtype : str, DType or sequence of them, optional
         Whose peaks are drawn; None: the dtypes of the points, else fp32.
     cache : {"cold", "warm", "both"}
@@ -107,6 +108,8 @@ def roofline(
         raise unknown("cache", cache, CHOICES)
     band = ceiling_lines.as_band(band)
     given = marks.given_points(points)
+    left_out = [op for one in given if (op := marks.without_flops(one))]
+    given = [one for one in given if not marks.without_flops(one)]
     kinds = _kinds(dtype, given)
     lines = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
     placed = [p for one in given for p in _points(one, shown[0], cache)]
@@ -118,8 +121,9 @@ def roofline(
         dress(
             sheet.ax, *_limits([c for groups in lines for group in groups for c in group], placed)
         )
-        _fill(sheet, shown, lines, placed, cache, calls, band)
-    words = _words(shown, kinds, placed, cache)
+        crowd = _fill(sheet, shown, lines, placed, cache, calls, band)
+        marks.name_left_out(crowd, left_out)
+    words = "\n".join([_words(shown, kinds, placed, cache), *map(captions.no_flops, left_out)])
     return sheet.done(words + (f"\n{ceiling_lines.band_words(band)}" if band else ""))
 
 
@@ -131,7 +135,7 @@ def _fill(
     cache: str,
     calls: Mapping[tuple[str, str], CallLine],
     band: tuple[float, float] | None,
-) -> None:
+) -> Crowd:
     """Draw everything first and write labels last, so that they know what to avoid."""
     crowd = sheet.crowd(sheet.ax)
     for m, groups, dashes in zip(machines, lines, itertools.cycle(_DASHES)):
@@ -144,6 +148,7 @@ def _fill(
         roofs.label_machine(crowd, groups, _active(m, points, cache), name)
     marks.label_points(crowd, points)
     roofs.label_overhead(crowd, calls)
+    return crowd
 
 
 def draw_marks(

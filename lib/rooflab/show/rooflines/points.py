@@ -11,7 +11,7 @@ from rooflab.count.operation import Operation
 from rooflab.count.si import grouped, si, times
 from rooflab.count.validation import unknown
 from rooflab.show import captions, theme
-from rooflab.show.labels import Crowd, Haloed, spots_around
+from rooflab.show.labels import Crowd, Haloed, Spot, spots_around
 from rooflab.show.rooflines.columns import Column, is_number, is_table, row_of, rows_of
 from rooflab.show.rooflines.machine_choices import listed
 
@@ -133,8 +133,8 @@ _INTENSITY = Column(
 _RATE = Column("rate", "FLOP/s", ("FLOP/s", "FLOPs/s", "FLOP per second", "FLOP_per_s"))
 _SIDE = Column("cache", others=("side",), needed=False)
 WANTED = (
-    "Operations, Measurements, Points, a table with the columns intensity (FLOP/B) and rate "
-    "(FLOP/s), or pairs (intensity, rate)"
+    "Operations, Measurements, Points, a model's step, a table with the columns intensity "
+    "(FLOP/B) and rate (FLOP/s), or pairs (intensity, rate)"
 )
 SLOWEST = 1e4  # FLOP/s; less was meant in another unit
 
@@ -149,10 +149,18 @@ def given_points(points: Any) -> list[Any]:
         return [_bare(row, number) for number, row in enumerate(rows)]
     if isinstance(points, Operation) or hasattr(points, "op"):
         return [points]
+    if hasattr(points, "steps"):  # a model's step: one run of each kind of operation
+        return [step.op for step in points.steps]
     several = listed("points", points, WANTED)
     if isinstance(points, tuple) and len(points) in (2, 3) and is_number(points[-1]):
         several = [points]  # one pair alone
     return [_one(one, number) for number, one in enumerate(several)]
+
+
+def without_flops(given: Any) -> Operation | None:
+    """Return the operation of a point that has bytes and no FLOP, so no place on a log axis."""
+    op = given if isinstance(given, Operation) else given.op
+    return op if op is not None and not op.flops else None
 
 
 def _one(given: Any, number: int) -> Any:
@@ -320,6 +328,15 @@ def _count_hidden(crowd: Crowd, hidden: int) -> None:
             color=theme.CEILING, fontsize=theme.SMALL * crowd.share, clip_on=False,
         )
     )  # fmt: skip
+
+
+def name_left_out(crowd: Crowd, ops: Sequence[Operation]) -> None:
+    """Name operations without a FLOP at the left end of the axis, which begins right of them."""
+    if not ops:
+        return
+    (left, _, _, top), names = crowd.frame, ", ".join(dict.fromkeys(op.name for op in ops))
+    corners = [Spot(left + 6, top - down, va="top") for down in (6, 26, 46)]
+    crowd.write_rows([(f"0 FLOP: {names}", False)], corners, color=theme.CEILING)
 
 
 def measured_words(p: Point) -> str:
