@@ -1,7 +1,7 @@
 """The course in one command; it needs nothing but Python 3.11 or newer.
 
     python course.py lab     install what is missing, open JupyterLab on lesson 00
-    python course.py test    everything the continuous integration runs
+    python course.py test    everything the continuous integration runs; --all: slow tests too
     python course.py build   notebooks from their sources, then the static pages in site/
     python course.py bench   the benchmarks of benchmarks/README.md
     python course.py gpu     all that needs an NVIDIA GPU, in this Python; installs nothing
@@ -200,7 +200,8 @@ def gpu(options: argparse.Namespace, rest: list[str]) -> int:
 
 def fmt(options: argparse.Namespace, rest: list[str]) -> int:
     prepare(options, TESTS)
-    return run("-m", "ruff", "check", "--fix", ".") | run("-m", "ruff", "format", ".")
+    formatted = run("-m", "ruff", "check", "--fix", ".") | run("-m", "ruff", "format", ".")
+    return formatted | run("tools/budget.py", "--lower")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -43,14 +43,24 @@ def pytest_configure(config: pytest.Config) -> None:
     with contextlib.suppress(ImportError):  # the tests of counting need no bars
         import tqdm.auto  # noqa: F401
 
-    # Property tests have no deadline: a busy machine is slow, not wrong.
-    settings.register_profile("no-deadline", deadline=None)
-    settings.load_profile("no-deadline")
+    # Property tests have no deadline: a busy machine is slow, not wrong. Without --all they draw
+    # the same examples every time, so that a red run tells of a change and of nothing else.
+    settings.register_profile("rooflab", deadline=None, derandomize=not config.option.all)
+    settings.load_profile("rooflab")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first: begun last, one alone would keep everybody waiting."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--all``: slow surroundings too, and property tests on examples of their own."""
+    parser.addoption("--all", action="store_true", help="slow tests too; draw examples freely")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The longest first: begun last, one alone would keep everybody waiting. Slow ones: --all."""
     items.sort(key=lambda item: item.get_closest_marker("notebook") is None)
+    if not config.option.all:
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if item not in slow]
+        config.hook.pytest_deselected(items=slow)
 
 
 @pytest.fixture(scope="session")
