@@ -219,7 +219,8 @@ def test_the_cache_never_decides_the_peak_of_weight_products(kv):
 
 @pytest.mark.parametrize(
     ("machine", "weights", "unknown"),
-    [("intel-xeon-8480p", "bf16", "bf16"), ("a10g", "int8", "int8"), ("max-1550", "int4", "int8"), ("a100-sxm-80", "int4", "int4"),
+    [("intel-xeon-8480p", "bf16", "bf16"), ("a10g", "int8", "int8"), ("max-1550", "int4", "int8"),
+     ("a100-sxm-80", "int4", "int4"),
      ("t4", "q4_k", "int4"), ("epyc-9654", "bf16", "bf16"), ("raspberry-pi-5", "int8", "int8")],
 )  # fmt: skip
 def test_a_peak_that_nobody_publishes_bounds_nothing(machine, weights, unknown):
