@@ -20,6 +20,7 @@ import numpy as np
 
 import rooflab as rl
 from benchmarks.report import in_turn, save, spread, table
+from rooflab.labs.cache.formula import stack_distance
 from rooflab.labs.cache.stream import AccessStream
 
 LEVELS = (("L1", 48 << 10, 12), ("L2", 1 << 20, 16), ("L3", 8 << 20, 16))
@@ -141,7 +142,7 @@ def main(arguments: list[str] | None = None) -> dict[str, object]:
             options.rounds,
         ) | compared(
             {
-                "stack distance": partial(rl.cache.stack_distance, lines),
+                "stack distance": partial(stack_distance, lines),
                 "stack distance, NumPy": partial(numpy_distances, lines),
             },
             options.rounds,

@@ -12,18 +12,11 @@ from rooflab.labs.cache import (
     Guard,
     Hierarchy,
     Reference,
-    compare,
-    elementwise_stream,
-    footprint,
     gemm_bounds,
     gemm_stream,
-    gemv_stream,
-    miss_curve,
     simulate,
     smallest_cache,
-    stencil_stream,
     tile_ledger,
-    transpose_stream,
     turn_cost,
 )
 
@@ -76,22 +69,14 @@ REFUSED = {
         lambda: gemm_stream(9, 9, 9, tile=2, c="tile"), "2 does not divide m=9"),
     "half bytes": (lambda: gemm_stream(9, 9, 9, "fp4"), "a loop moves whole bytes"),
     "two bases": (lambda: gemm_stream(9, 9, 9, bases=(0, 9)), "must be 3 addresses"),
-    "no rows": (lambda: gemv_stream(0, 9), "m=0 must be a positive"),
-    "no elements": (lambda: elementwise_stream(0), "n=0 must be a positive"),
-    "no middle": (lambda: stencil_stream(2, 9), "m=2 must be an integer, 3 or more"),
-    "a tile of a copy": (lambda: transpose_stream(9, 9, tile=10), "larger than loop i"),
     "a depth": (lambda: tile_ledger(STREAM, 2), "depth=2 must be at most 1"),
-    "a footprint of text": (lambda: footprint("x", 1), "stream='x' must be an AccessStream"),
     "a formula of text": (lambda: tile_ledger("x", 1), "stream='x' must be an AccessStream"),
     "a cache for text": (lambda: smallest_cache("x", 1), "stream='x' must be an AccessStream"),
     "a cost of text": (
         lambda: turn_cost(["a", 1], [1, 2], [1, 2]), "turns: 'a' must be a positive number"),
     "lines of no use": (
         lambda: smallest_cache(gemm_stream(9, 9, 9, tile=3), 0, 64), "take shorter lines"),
-    "a curve of a word": (lambda: miss_curve(["x"]), "vector of byte addresses"),
     "a bound of no cache": (lambda: gemm_bounds(9, 9, 9, 0), "capacity=0 must be"),
-    "a comparison of numbers": (lambda: compare([0, 4], L1), "must be an AccessStream"),
-    "a bound of a vector": (lambda: compare(STREAM, L1, rl.axpy(9)), "op='axpy' must be one"),
     "a level": (lambda: simulate(STREAM, L1).bytes("L2"), "level='L2' is unknown"),
     "an operand": (lambda: simulate(STREAM, L1).bytes("L1", "y"), "operand='y' is unknown"),
     "odd names": (
@@ -100,11 +85,10 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused_with_a_reason(case: str) -> None:
-    wrong, said = REFUSED[case]
-    with pytest.raises((TypeError, ValueError), match=said):
-        wrong()
+def test_refused_with_a_reason() -> None:
+    for wrong, reason in REFUSED.values():
+        with pytest.raises((TypeError, ValueError), match=reason):
+            wrong()
 
 
 def test_no_accesses_are_no_misses():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.labs.cache import AccessStream, Cache, Guard, Hierarchy, Reference, simulate, simulator
 from rooflab.labs.cache.ledger import KINDS
+from rooflab.labs.loops.nest import Nest
 from tests.support.plain_caches import PlainCaches, walked
 
 QUICK = settings(max_examples=120, deadline=None)
@@ -100,9 +101,9 @@ def test_one_element_more_than_fits_costs_every_access_of_a_loop():
 
 
 def test_written_lines_cross_twice_and_a_streaming_store_once():
-    stores = rl.cache.elementwise_stream(1024, inputs=1)
+    stores = Nest({"i": 1024}, "y[i] = x[i]").stream()
     ledger = simulate(stores, Cache("L1", 4096))
-    assert (ledger.bytes("L1", "x0"), ledger.bytes("L1", "y")) == (4096, 8192)
+    assert (ledger.bytes("L1", "x"), ledger.bytes("L1", "y")) == (4096, 8192)
     past = simulate(stores, Cache("L1", 4096, write_allocate=False))
     assert past.traffic("L1", "y").bytes_in == 0
     assert past.bytes("L1", "y") == 4096

@@ -1,4 +1,4 @@
-"""Caches: what a loop nest moves between the levels of a simulated hierarchy, and why."""
+"""Caches: what a loop nest moves between the levels of a simulated hierarchy."""
 
 from __future__ import annotations
 
@@ -6,18 +6,11 @@ from rooflab.lazy import attach
 
 _HOME = {
     **dict.fromkeys(("AccessStream", "Guard", "Reference"), "rooflab.labs.cache.stream"),
-    **dict.fromkeys(
-        ("gemm_stream", "gemv_stream", "elementwise_stream", "transpose_stream", "stencil_stream"),
-        "rooflab.labs.cache.nests",
-    ),
+    "gemm_stream": "rooflab.labs.cache.nests",
     **dict.fromkeys(("Cache", "Hierarchy"), "rooflab.labs.cache.hierarchy"),
     "Ledger": "rooflab.labs.cache.ledger",
     "simulate": "rooflab.labs.cache.simulator",
-    **dict.fromkeys(
-        ("stack_distance", "miss_curve", "smallest_cache"), "rooflab.labs.cache.distances"
-    ),
-    **dict.fromkeys(("tile_ledger", "footprint", "gemm_bounds"), "rooflab.labs.cache.formula"),
-    **dict.fromkeys(("compare", "Comparison"), "rooflab.labs.cache.comparison"),
+    **dict.fromkeys(("tile_ledger", "gemm_bounds", "smallest_cache"), "rooflab.labs.cache.formula"),
     **dict.fromkeys(("turn_cost", "TurnCost"), "rooflab.labs.cache.two_costs"),
     "tiles": "rooflab.labs.cache.tiles_picture",
 }

@@ -1,4 +1,4 @@
-"""The byte ledger of a tiled nest as a formula, and the least that any order could move.
+"""The byte ledger of a tiled nest as a formula, the least that any order could move, and caches.
 
 The formula imagines a fast memory that holds exactly what the loops inside the tiles touch. It
 loads a tile when the loops over the tiles come to it, and keeps it while they do not move it.
@@ -16,9 +16,15 @@ import numpy as np
 
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as as_format
+from rooflab.count.si import grouped
 from rooflab.count.validation import size
-from rooflab.labs.cache.stream import AccessStream, Reference
+from rooflab.labs.cache.hierarchy import Cache, Hierarchy
+from rooflab.labs.cache.simulator import as_walk, empty_caches, lowest_address
+from rooflab.labs.cache.stream import AccessStream, Integers, Reference
+from rooflab.optional import installed
 
+MOST_ACCESSES = 1 << 27
+"""Accesses whose distances are kept at a time: 1 GiB of them."""
 MOST_ELEMENTS = 10_000_000
 """Elements of a tile up to which those that two indices share are told apart."""
 
@@ -42,38 +48,6 @@ def unit(stream: AccessStream, most: int = 64) -> int:
     for reference in stream.references:
         numbers += [reference.offset, reference.bytes, *map(abs, reference.strides)]
     return reduce(math.gcd, numbers)
-
-
-def footprint(stream: AccessStream, depth: int) -> dict[str, int]:
-    """Return the bytes of each operand that the loops inside ``depth`` touch, at their first turn.
-
-    Parameters
-    ----------
-    stream : AccessStream
-        The nest.
-    depth : int
-        How many loops stand outside; 0 is the whole nest.
-
-    Returns
-    -------
-    dict of str to int
-        Bytes for each operand, each counted once.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``stream`` is no AccessStream, or ``depth`` no integer from 0 to the number of loops.
-
-    Examples
-    --------
-    >>> rl.cache.footprint(rl.cache.gemm_stream(100, 100, 100, tile=10), depth=3)
-    {'C': 400, 'A': 400, 'B': 400}
-    """
-    depth = _depth(stream, depth)
-    found = dict.fromkeys(stream.arrays, 0)
-    for group in _groups(stream):
-        found[group[0].array] += _distinct(stream, group, depth)
-    return found
 
 
 def tile_ledger(
@@ -121,14 +95,6 @@ def tile_ledger(
         into[group[0].array] += _loads(stream, loaded, depth)
         out[group[0].array] += _loads(stream, stored, depth)
     return {name: Moved(into[name], out[name]) for name in arrays}
-
-
-def fitting_depth(stream: AccessStream, capacity: int) -> int:
-    """How many loops must stay outside so that what the others touch fits into ``capacity``."""
-    for depth in range(len(stream.extents) + 1):
-        if sum(footprint(stream, depth).values()) <= capacity:
-            return depth
-    return len(stream.extents)
 
 
 def as_stream(stream: object) -> AccessStream:
@@ -269,3 +235,106 @@ def gemm_bounds(
         found.append(("Kwasniewski et al. 2019", both, 2 * work / root + m * n))
     bounds = [Bound(name, counts, width * least) for name, counts, least in found if least > 0]
     return tuple(sorted(bounds, key=lambda bound: bound.bytes))
+
+
+# The smallest cache that does what the formula says. R. L. Mattson et al., "Evaluation techniques
+# for storage hierarchies", IBM Systems Journal 9(2), 1970: in a cache that replaces the least
+# recently used line, an access hits if fewer than ``capacity`` other lines were touched since the
+# line was last used.
+
+
+def stack_distance(lines: Integers) -> Integers:
+    """Count the other lines touched since each access's line was last touched; -1 for the first.
+
+    ``lines`` are numbers of lines in the order of access.
+    """
+    from rooflab.labs.cache.engine import distances
+
+    names, ranks = np.unique(lines, return_inverse=True)
+    found: Integers = distances(ranks.astype(np.int64), names.size)
+    return found
+
+
+def miss_curve(lines: Integers) -> Integers:
+    """Count the misses of a fully associative cache of 0, 1, 2, … lines.
+
+    The last element is the number of lines touched at all; a larger cache has as many misses.
+    """
+    found = stack_distance(lines)
+    first = int((found < 0).sum())
+    reuses = np.bincount(found[found >= 0], minlength=first)
+    beyond = np.append(np.cumsum(reuses[::-1])[::-1], 0)
+    curve: Integers = first + beyond
+    return curve
+
+
+@installed("rooflab.cache.smallest_cache")
+def smallest_cache(stream: AccessStream, depth: int, line: int | None = None) -> int:
+    """Return the smallest LRU cache, in bytes, in which a tiled nest meets its formula.
+
+    The cache is fully associative. It meets the formula if it fetches no more bytes than
+    :func:`tile_ledger` says for a memory that holds what the loops inside ``depth`` touch.
+
+    Parameters
+    ----------
+    stream : AccessStream
+        The nest.
+    depth : int
+        How many loops run over tiles: 3 for a tiled product.
+    line : int, optional
+        Bytes of a line. By default one element, so that lines cost nothing.
+
+    Returns
+    -------
+    int
+        Bytes, a multiple of the line.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument does not fit, or no cache is large enough, as with lines of which only a
+        part is used.
+
+    Examples
+    --------
+    Tiles of 10×10 words. Three of them are 300 words; the cache must be larger, since B's last
+    tile and one of A's rows are still there when the next ones come in. With the loop over k
+    outermost inside a tile, a column of A and a row of B are enough beside C:
+
+    >>> stream = rl.cache.gemm_stream(100, 100, 100, tile=10)
+    >>> rl.cache.smallest_cache(stream, depth=3) // 4
+    410
+    >>> stream = rl.cache.gemm_stream(100, 100, 100, tile=10, order="kij")
+    >>> rl.cache.smallest_cache(stream, depth=3) // 4
+    131
+    """
+    line = unit(as_stream(stream)) if line is None else size("line", line)
+    goal = sum(moved.bytes_in for moved in tile_ledger(stream, depth).values())
+    curve = miss_curve(lines_of(stream, line))
+    enough = np.flatnonzero(curve * line <= goal)
+    if not enough.size:
+        raise ValueError(
+            f"line={line}: the nest touches {grouped(int(curve[-1]))} lines, which is more than "
+            f"the {grouped(goal)} bytes of the formula; take shorter lines"
+        )
+    return int(enough[0]) * line
+
+
+def lines_of(stream: AccessStream, line: int) -> Integers:
+    """List the numbers of the lines that a nest touches, in their order."""
+    from rooflab.labs.cache.engine import run
+
+    cache = Hierarchy(Cache("one", size("line", line), line=line))
+    walk = as_walk(stream, stream.arrays, lowest_address([stream], line), line)
+    counting = empty_caches(cache, 0, 1, trace=1)
+    run(counting, walk)
+    number = int(counting.trace[0])
+    if number > MOST_ACCESSES:
+        raise ValueError(
+            f"lines: the stream makes {grouped(number)} accesses, and at most "
+            f"{grouped(MOST_ACCESSES)} can be kept; make it smaller"
+        )
+    keeping = empty_caches(cache, 0, 1, trace=number + 1)
+    run(keeping, walk)
+    found: Integers = keeping.trace[1:]
+    return found
