@@ -23,9 +23,6 @@ def search(
     threads: ONE_THREAD = 1,
     seconds: Annotated[float, typer.Option("--seconds", help="Time for the search.")] = 60.0,
     width: Annotated[int, typer.Option("--width", help="Schedules kept in each round.")] = 4,
-    log: Annotated[
-        Path | None, typer.Option("--log", help="File to go on from another time.")
-    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="File to keep the result in.")
     ] = None,
@@ -41,10 +38,9 @@ def search(
 
     if operation not in OPERATIONS:
         raise unknown("operation", operation, OPERATIONS)
-    require_folder("--log", log)
     require_folder("--json", json_file)
     found = found_by(
-        n, thread_count(threads), seconds=seconds, width=width, log=log,
+        n, thread_count(threads), seconds=seconds, width=width,
         progress=sys.stderr.isatty(),
     )  # fmt: skip
     if json_file is not None:

@@ -1,13 +1,11 @@
-"""Search: the clock decides, nothing illegal is kept, an interrupted one goes on."""
+"""Search: the clock decides, nothing illegal is kept, an interrupted one keeps its best."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,7 +208,7 @@ def test_what_cannot_be_compiled_is_rejected_with_the_reason() -> None:
     assert "vectorize one of them" in found.rejected[0].why
 
 
-# Time, interruption, and going on.
+# Time and interruption.
 
 
 def test_the_time_ends_a_search_within_a_schedule() -> None:
@@ -218,24 +216,8 @@ def test_the_time_ends_a_search_within_a_schedule() -> None:
     assert found.ended == ENDS[1] and 1 < len(found.measured) < 20
 
 
-def test_going_on_finds_what_going_through_finds(tmp_path: Path) -> None:
-    whole = quick()
-    path, ends = tmp_path / "search.jsonl", []
-    for _ in range(20):
-        found = quick(log=path, seconds=100.0)
-        ends.append(found.ended)
-        if found.ended == ENDS[0]:
-            break
-    assert ends[0] == ENDS[1] and len(ends) > 2
-    assert [(c.log, c.measured, c.predicted, c.why) for c in found.candidates] == [
-        (c.log, c.measured, c.predicted, c.why) for c in whole.candidates
-    ]
-    lines = path.read_text().splitlines()
-    assert len(lines) == 1 + len(found.candidates), "nothing is written twice"
-
-
-def test_an_interrupted_search_keeps_its_best_and_goes_on(tmp_path: Path) -> None:
-    path, calls = tmp_path / "search.jsonl", []
+def test_an_interrupted_search_keeps_its_best() -> None:
+    calls = []
 
     def pressed(nest: Nest) -> float:
         calls.append(nest)
@@ -243,15 +225,9 @@ def test_an_interrupted_search_keeps_its_best_and_goes_on(tmp_path: Path) -> Non
             raise KeyboardInterrupt
         return made_up(nest)
 
-    found = quick(log=path, measure=pressed)
+    found = quick(measure=pressed)
     assert found.ended == ENDS[2] and len(found.measured) == 5
     assert found.winner.measured == min(made_up(nest) for nest in calls[:5])
-    # A line that was being written is lost, and nothing else.
-    path.write_text(path.read_text() + '{"log": [["sp')
-    again = quick(log=path, measure=pressed)
-    assert again.ended == ENDS[0] and again.winner.log == quick().winner.log
-    assert all(identity(nest) != identity(calls[0]) for nest in calls[6:])
-    assert all(json.loads(line) for line in path.read_text().splitlines())
 
 
 def test_control_c_before_anything_is_known_is_not_swallowed() -> None:
@@ -260,50 +236,6 @@ def test_control_c_before_anything_is_known_is_not_swallowed() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         quick(measure=pressed)
-
-
-def test_a_log_of_another_search_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "search.jsonl"
-    quick(16, log=path)
-    with pytest.raises(ValueError, match=r"of another search: its extents is .* Name a new file"):
-        quick(24, log=path)
-    with pytest.raises(ValueError, match="its width is 2, here it is 3"):
-        quick(16, log=path, width=3)
-    with pytest.raises(ValueError, match="its measure is 'made_up', here it is 'seconds'"):
-        quick(16, log=path, measure=None)
-    with pytest.raises(ValueError, match="its score is 'ledger', here it is 'made_up'"):
-        quick(16, log=path, score=made_up)
-    other = dataclasses.replace(PLAIN, id="other")
-    with pytest.raises(ValueError, match="its machine is 'plain', here it is 'other'"):
-        quick(16, log=path, machine=other)
-    larger = Nest({"i": 16, "j": 16, "k": 16}, beam.GEMM, shapes={"A": (16, 17)})
-    with pytest.raises(ValueError, match="its shapes is .*17"):
-        quick(larger, log=path)
-    path.write_bytes(b"\xff\xfe\n")
-    with pytest.raises(ValueError, match="cannot be read"):
-        quick(16, log=path)
-    with pytest.raises(ValueError, match="cannot be read"):
-        quick(16, log=tmp_path)
-    path.write_text("what is this\n")
-    with pytest.raises(ValueError, match="is no log of a search"):
-        quick(16, log=path)
-
-
-def test_a_log_of_an_older_rooflab_is_refused_kindly(tmp_path: Path) -> None:
-    path = tmp_path / "search.jsonl"
-    quick(16, log=path)
-    first, *rest = path.read_text().splitlines(keepends=True)
-    head = json.loads(first)
-    old = {name: head[name] for name in head if name not in ("measure", "machine")}
-    path.write_text("".join([json.dumps(old) + "\n", *rest]))
-    said = "older rooflab: it does not say its measure and machine.* Name a new file"
-    with pytest.raises(ValueError, match=said):
-        quick(16, log=path)
-
-
-def test_a_log_that_cannot_be_written_is_named() -> None:
-    with pytest.raises(ValueError, match="log='/nonexist/x' cannot be written"):
-        quick(16, log="/nonexist/x")
 
 
 # What comes out.

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,7 @@ from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Te
 from rooflab.labs.search.schedules.moves import Move
 from rooflab.labs.search.schedules.moves import space as usual_moves
 from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
-from rooflab.labs.search.schedules.result import ENDS, Candidate, Log, Search, fastest, log_key
+from rooflab.labs.search.schedules.result import ENDS, Candidate, Search, fastest
 from rooflab.measure.progress import Progress, Tell, progress_bar
 from rooflab.measure.roof_kernels import Target, host
 from rooflab.measure.roofs import thread_count
@@ -55,7 +54,6 @@ def search(
     score: Score | None = None,
     measure: Score | None = None,
     machine: Machine | None = None,
-    log: str | Path | None = None,
     progress: Progress = True,
     seed: int = 0,
     clock: Callable[[], float] = time.perf_counter,
@@ -88,9 +86,6 @@ def search(
         another function returns has a unit of its own, so that there are no FLOP/s of it.
     machine : Machine, optional
         Whose roofs are used, by default this machine's.
-    log : str or Path, optional
-        A file that keeps every candidate, a line of JSON each. A search that is given the same
-        file again goes on from there.
     progress : bool or callable, default True
         True draws a progress bar. A function is called with the share done, 0 to 1.
     seed : int, default 0
@@ -108,8 +103,8 @@ def search(
     TypeError
         For an argument of a wrong type, and for a move that is no function of a nest.
     ValueError
-        For a time that is not positive, a width below 1, more threads than cores, a start that is
-        not legal, a log of another search and one that cannot be written.
+        For a time that is not positive, a width below 1, more threads than cores, and a start that
+        is not legal.
 
     Notes
     -----
@@ -135,18 +130,10 @@ def search(
     budget, moves = _budget(seconds), _moves(space, count)
     if score is None and machine is None:
         machine = _roofs(count, progress)
-    head = {
-        "text": _text(start), "order": start.order, "extents": start.extents,
-        "shapes": start.shapes, "start": start.log, "threads": count, "width": beam, "seed": dice,
-        "space": [_name_of(move) for move in moves],
-        "measure": _name_of(measure) if measure else "seconds",
-        "score": _name_of(score) if score else "ledger", "machine": machine.id if machine else "",
-    }  # fmt: skip
-    kept = Log(None if log is None else Path(log), head)
     with Team(count) as team, progress_bar(progress, "search") as tell, MEASUREMENT_LOCK:
         arrays = None if measure else _operands(start)
         rules = _Rules(start, moves, beam, score, machine, measure, arrays, team, host())
-        running = _Beam(rules, kept, random.Random(dice), clock, budget, tell)
+        running = _Beam(rules, random.Random(dice), clock, budget, tell)
         ended = running.run()
     return Search(
         _text(start), start.extents, start.shapes, start.order, count, beam, flops(start),
@@ -263,7 +250,6 @@ class _Beam:
     """One search while it runs."""
 
     rules: _Rules
-    log: Log
     dice: random.Random
     clock: Clock
     seconds: float
@@ -314,10 +300,12 @@ class _Beam:
         for nest, score, amounts in ranked:
             if len(found) >= most:
                 why = f"predicted slower than {most} others"
-                self.keep(Candidate(nest.log, number, score, None, amounts, self.spent(), why))
+                self.candidates.append(
+                    Candidate(nest.log, number, score, None, amounts, self.spent(), why)
+                )
                 continue
             candidate = self.decided(nest, number, score, amounts)
-            self.keep(candidate)
+            self.candidates.append(candidate)
             if candidate.measured is not None:
                 found.append((candidate.measured, nest))
         return found
@@ -339,7 +327,7 @@ class _Beam:
             self.wait()
             why = _misfit(made, self.rules.target)
             if why:
-                self.keep(Candidate(made.log, number, at_s=self.spent(), why=why))
+                self.candidates.append(Candidate(made.log, number, at_s=self.spent(), why=why))
             else:
                 ranked.append((made, *self.rules.predicted(made)))
         return sorted(ranked, key=lambda one: math.inf if one[1] is None else one[1])
@@ -348,11 +336,7 @@ class _Beam:
         self, nest: Nest, number: int, score: float | None, amounts: dict[str, float],
         may_stop: bool = True,
     ) -> Candidate:  # fmt: skip
-        """A schedule, measured or refused; as the log has it if it does."""
-        known = self.log.known.get(log_key(nest.log))
-        if known is not None:
-            self.best = min(self.best, known.measured or math.inf)
-            return known
+        """A schedule, measured or refused."""
         if may_stop:
             self.wait()
         verdict = nest.check()
@@ -364,17 +348,11 @@ class _Beam:
                 return replace(found, why=str(error))
             self.best = min(self.best, measured)
             found = replace(found, measured=measured, at_s=self.spent(), why="")
-        self.log.add(found)
         return found
 
-    def keep(self, candidate: Candidate) -> None:
-        """Write a candidate down."""
-        self.log.add(candidate)
-        self.candidates.append(candidate)
-
     def spent(self) -> float:
-        """Seconds of this search, those of the log before it too."""
-        return self.log.before + self.clock() - self.began
+        """Seconds of this search so far."""
+        return self.clock() - self.began
 
     def wait(self) -> None:
         """Tell how far the search is. Raises _TimeUp at its end."""

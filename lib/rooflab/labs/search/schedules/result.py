@@ -1,12 +1,10 @@
-"""What a search leaves: its candidates in order, the best of them, and a log to go on from."""
+"""What a search leaves: its candidates in order, and the best of them."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.si import grouped, plain, si
@@ -271,73 +269,6 @@ def fastest(candidates: Sequence[Candidate]) -> Candidate:
     measured = [one for one in candidates if one.measured is not None]
     finals = [one for one in measured if one.final is not None]
     return min(finals or measured, key=lambda one: one.seconds)
-
-
-class Log:
-    """A file of one candidate a line, behind a line that says what is searched.
-
-    A search that finds candidates in it takes them as they are, so that it goes on where the last
-    one stopped. A last line that is not whole, as after a kill, is dropped.
-    """
-
-    def __init__(self, path: Path | None, head: Mapping[str, Any]) -> None:
-        self.path = path
-        self.known: dict[str, Candidate] = {}
-        self.before = 0.0  # seconds of the search that wrote the log
-        if path is None:
-            return
-        try:
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
-        except (OSError, ValueError) as error:
-            raise ValueError(f"log={str(path)!r} cannot be read ({error})") from None
-        whole = text[: text.rfind("\n") + 1]
-        if whole:
-            self._read(path, whole.splitlines(), head)
-        if whole != text or not whole:
-            start = whole or json.dumps({"schema": SCHEMA, **head}) + "\n"
-            try:
-                path.write_text(start, encoding="utf-8")
-            except OSError as error:
-                raise ValueError(f"log={str(path)!r} cannot be written ({error})") from None
-
-    def _read(self, path: Path, lines: list[str], head: Mapping[str, Any]) -> None:
-        try:
-            first, *rest = map(json.loads, lines)
-            found = [Candidate.from_dict(one) for one in rest]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"log={str(path)!r} is no log of a search ({error})") from None
-        if not isinstance(first, dict) or "schema" not in first:
-            raise ValueError(f"log={str(path)!r} is no log of a search (its first line says none)")
-        wanted = json.loads(json.dumps({"schema": SCHEMA, **head}))
-        missing = [name for name in wanted if name not in first]
-        if missing:
-            raise ValueError(
-                f"log={str(path)!r} is of an older rooflab: it does not say its "
-                f"{' and '.join(missing)}, so it may be of another search. Name a new file"
-            )
-        for name, value in wanted.items():
-            if first[name] != value:
-                was = first[name]
-                raise ValueError(
-                    f"log={str(path)!r} is of another search: its {name} is {was!r}, here it is "
-                    f"{value!r}. Name a new file"
-                )
-        self.known = {log_key(one.log): one for one in found}
-        self.before = max((one.at_s for one in found), default=0.0)
-
-    def add(self, candidate: Candidate) -> None:
-        """Write a line, unless it is there."""
-        key = log_key(candidate.log)
-        if self.path is None or key in self.known:
-            return
-        self.known[key] = candidate
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(candidate.to_dict()) + "\n")
-
-
-def log_key(log: Sequence[Step]) -> str:
-    """Transformations as one text."""
-    return json.dumps(log)
 
 
 def _tuples(value: Any) -> Any:
