@@ -16,7 +16,6 @@ _BROUGHT_BY = {  # extra → the packages that it brings, as they are imported
     "course": "IPython anywidget ipykernel ipywidgets jupyter_server markdown_it traitlets",
     "grade": "filelock jinja2 jupyter_client nbclient nbformat nbval pytest zmq",
     "cluster": "distributed",
-    "search": "egglog",
 }
 EXTRA = {package: extra for extra, names in _BROUGHT_BY.items() for package in names.split()}
 _ENDING = "is not installed here"

@@ -14,7 +14,6 @@ _HOME = {
         ("Expression", "matrix", "vector", "elementwise"), "rooflab.labs.search.rewrite.expression"
     ),
     "EGraph": "rooflab.labs.search.rewrite.egraph",
-    "egglog": "rooflab.labs.search.rewrite.egglog_graph",
     "total": "rooflab.labs.search.rewrite.cost",
     **dict.fromkeys(("Rule", "rule", "rules"), "rooflab.labs.search.rewrite.rules"),
     **dict.fromkeys(("compilers", "CompilerMap"), "rooflab.labs.search.compiler_map"),
