@@ -551,15 +551,51 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # Real compilers differ in three decisions. Who chooses the schedule: the user, the compiler, or a
 # search? What makes it legal? And what scores it: a clock or a model? Here are some of them by the
 # second question, each with a fact from its source, paper or documentation, or from a run of ours.
-
-# %% tags=["deep"]
-rl.search.compilers(by="legality")
-
-# %% [markdown] tags=["deep"]
+#
+# | compiler | what makes it legal | who chooses the schedule | what scores it | what comes out | in its own words |
+# |---|---|---|---|---|---|
+# | loopy | **the user**: the order of loops is taken as told, even one that changes the result <sup>1</sup> | the user, by a library of transformations <sup>2</sup> | nothing: the user measures <sup>2</sup> | code for OpenCL, CUDA and other targets <sup>2</sup> | `prioritize_loops(kernel, "j,i")` puts `j` outside in `a[i + 1, j] = a[i, j + 1] + 1`, without a word of warning <sup>1</sup> |
+# | TVM | **each step is tested**: a step is refused unless the blocks under the loop meet its conditions <sup>3</sup> | search over the space that schedule rules span, rules without search, or the user <sup>4</sup> | a learned model picks which candidates are measured <sup>4</sup> | a module compiled for the target <sup>4</sup> | “Predicts schedule performance using XGBoost, reducing the number of actual hardware measurements needed.” <sup>4</sup> |
+# | Tiramisu | **each step is tested**: dependences of the original program are recorded; each schedule is tested by them <sup>5</sup> | the user, in a scheduling language, or a beam search <sup>5, 6</sup> | a learned model, or the run time <sup>5</sup> | code for CPUs, NVIDIA GPUs, FPGAs and clusters; it is built on isl, Halide and LLVM <sup>7</sup> | “we record the dependencies of the original program to be able to test the legality of transformations during the exploration” <sup>5</sup> |
+# | Exo | **each step is tested**: every primitive rewrite is checked by analyses of effects <sup>8</sup> | the user, step by step; steps are put together in libraries <sup>8</sup> | nothing: the control is the user's <sup>8</sup> | C <sup>8</sup> | “The language implementation guarantees the correctness of these primitive rewrites with a set of effect analyses.” <sup>8</sup> |
+# | Halide | **moves that keep the result, or what can be proved is allowed**: loops over pure variables have no order to keep; that of a reduction is changed where Halide proves it safe, or the user says so <sup>9, 10</sup> | the user writes the schedule, or asks an auto-scheduler for one <sup>11</sup> | the auto-scheduler compares by estimated sizes, cores, cache and cost of a miss <sup>11</sup> | an object file, or code run at once in the same process <sup>12</sup> | “enables parallelizing over RVars even when Halide cannot prove that it is safe to do so” <sup>10</sup> |
+# | tinygrad | **moves that keep the result**: every move gives an equivalent kernel, or raises an error and is skipped <sup>13, 14</sup> | fixed rules; or, where it is asked for, a beam search over a list of moves <sup>13, 14, 15</sup> | in a search, the shortest of a few runs; far too much work is dropped before <sup>14</sup> | one compiled program a kernel <sup>14</sup> | “it searches over a set of equivalent kernels which all perform the same operation and finds the one which performs the task the fastest” <sup>13</sup> |
+# | TileLang | **results are compared**: those of candidates with those of a reference program <sup>16</sup> | the user writes the tiles; sizes, stages and threads may be tuned <sup>16</sup> | latency of each configuration <sup>16</sup> | kernels for a GPU, by way of TVM <sup>16, 17</sup> | “searches configuration spaces for the best performing kernel, compiles candidates in parallel, validates correctness, benchmarks them, and caches the best result for reuse” <sup>16</sup> |
+# | AKG | not stated in our sources | a polyhedral scheduler <sup>18</sup> | an auto-tuner follows code generation <sup>18</sup> | kernels for NPUs; later versions for GPUs and CPUs too <sup>18, 19</sup> | “Unlike existing approaches that resort to manually written schedules, AKG leverages polyhedral schedulers to perform a much wider class of transformations” <sup>18</sup> |
+# | Triton | not stated in our sources | the user cuts the work into blocks and lists their sizes; inside one the compiler decides <sup>20, 21</sup> | configurations are run; a model of the user's may prune them <sup>21</sup> | LLVM IR, then PTX or AMD's assembly <sup>21</sup> | “the Triton compiler makes heavy use of block-level data-flow analysis, a technique for scheduling iteration blocks statically” <sup>20</sup> |
+# | XLA | not stated in our sources | passes of the compiler: what is fused, laid out, sent to a library <sup>22</sup> | on GPUs a model of time decides on fusions; kernels' parameters are tuned <sup>23, 24</sup> | LLVM IR, and native code from it <sup>22</sup> | “These backends emit the LLVM IR necessary to represent the HLO computation in an efficient manner, and then invoke LLVM to emit native code” <sup>22</sup> |
+#
 # Maps of this kind are on slides of many talks, and some put names in wrong places. SGLang, which
 # one of them lists beside Halide and TVM, serves language models: it is no compiler of loops.
 # Another slip of that talk: an e-graph is said to find a shortest *path*. What is extracted is one
 # node for each class that is needed. Together they are an expression, and no path.
+#
+# Sources, with the version that was read:
+#
+# 1. loopy, run by us: loopy 2025.2
+# 2. loopy, doc/misc.rst: [inducer/loopy](https://github.com/inducer/loopy) 0b84581
+# 3. Apache TVM, python/tvm/tir/schedule/schedule.py, Schedule.parallel: [apache/tvm](https://github.com/apache/tvm) 072f020
+# 4. Apache TVM documentation, MetaSchedule: Search-Based Auto-Tuning: [apache/tvm](https://github.com/apache/tvm) 060e40f
+# 5. Tiramisu, tutorials/tutorial_autoscheduler/README.md: [Tiramisu-Compiler/tiramisu](https://github.com/Tiramisu-Compiler/tiramisu) 3c323f2
+# 6. R. Baghdadi et al., Tiramisu: a polyhedral compiler for expressing fast and portable code, 2018: [arXiv 1804.10694](https://arxiv.org/abs/1804.10694), abstract
+# 7. Tiramisu, README.md: [Tiramisu-Compiler/tiramisu](https://github.com/Tiramisu-Compiler/tiramisu) 008ad35
+# 8. Exo, docs/Design.md: [exo-lang/exo](https://github.com/exo-lang/exo) 078fbcc
+# 9. Halide, src/RDom.h, RDom: [halide/Halide](https://github.com/halide/Halide) 00da5dc
+# 10. Halide, src/Func.h, Func::allow_race_conditions: [halide/Halide](https://github.com/halide/Halide) bb6092b
+# 11. Halide tutorial, lesson 21: Auto-Scheduler: [halide/Halide](https://github.com/halide/Halide) 06a757b
+# 12. Halide, README.md: [halide/Halide](https://github.com/halide/Halide) 011a655
+# 13. tinygrad, docs/developer/speed.md: [tinygrad/tinygrad](https://github.com/tinygrad/tinygrad) 44fd923
+# 14. tinygrad, tinygrad/codegen/opt/search.py: [tinygrad/tinygrad](https://github.com/tinygrad/tinygrad) 04c9f17
+# 15. tinygrad, tinygrad/codegen/opt/heuristic.py: [tinygrad/tinygrad](https://github.com/tinygrad/tinygrad) 005b121
+# 16. TileLang, docs/programming_guides/autotuning.md: [tile-ai/tilelang](https://github.com/tile-ai/tilelang) 0d74c21
+# 17. TileLang, README.md: [tile-ai/tilelang](https://github.com/tile-ai/tilelang) 1088a14
+# 18. J. Zhao et al., AKG: automatic kernel generation for neural processing units using polyhedral transformations, PLDI 2021: [doi 10.1145/3453483.3454106](https://doi.org/10.1145/3453483.3454106), abstract
+# 19. AKG, README_en.md: [mindspore-ai/akg](https://github.com/mindspore-ai/akg) 63afce7
+# 20. Triton documentation, programming guide, chapter 1: Introduction: [triton-lang/triton](https://github.com/triton-lang/triton) 5f14691
+# 21. Triton, python/triton/runtime/autotuner.py: [triton-lang/triton](https://github.com/triton-lang/triton) 0094017
+# 22. OpenXLA, docs/architecture.md: [openxla/xla](https://github.com/openxla/xla) 28ac9d3
+# 23. T. Joerg, Cost models in XLA GPU: present and future: [openxla/xla, discussion 10065](https://github.com/openxla/xla/discussions/10065)
+# 24. OpenXLA, docs/persisted_autotuning.md: [openxla/xla](https://github.com/openxla/xla) 31a7ef0
 
 # %% [markdown] tags=["core"]
 # ## What you can do now

@@ -1,8 +1,7 @@
 """``rl.search``: let the machine look for what is cheaper.
 
 Expressions are rewritten by rules until the cheapest equal one is known; operators are described by
-which elements they touch; compilers are compared by what they decide and what they check. Schedules
-of a loop nest are predicted, measured and improved.
+which elements they touch; schedules of a loop nest are predicted, measured and improved.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ _HOME = {
     "EGraph": "rooflab.labs.search.rewrite.egraph",
     "total": "rooflab.labs.search.rewrite.cost",
     **dict.fromkeys(("Rule", "rule", "rules"), "rooflab.labs.search.rewrite.rules"),
-    **dict.fromkeys(("compilers", "CompilerMap"), "rooflab.labs.search.compiler_map"),
     **dict.fromkeys(("Operator", "operator"), "rooflab.labs.search.statement"),
     **dict.fromkeys(("simplify", "Simplified", "greedy"), "rooflab.labs.search.rewrite.simplify"),
     "search": "rooflab.labs.search.schedules.beam",
