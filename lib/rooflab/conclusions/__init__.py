@@ -143,13 +143,6 @@ def conclude(name: str, *measured: object, **more: object) -> Conclusion:
     Conclusion
         A sentence in Markdown, and the name of the case it was chosen for.
 
-    Raises
-    ------
-    ValueError
-        For another name, with suggestions.
-    TypeError
-        For values that the conclusion does not take; the message says which it takes.
-
     Examples
     --------
     >>> core = rl.gemm(1, 4096, 4096, "bf16"), rl.Roofline(rl.machine("H100-SXM"), "bf16")

@@ -81,12 +81,6 @@ def attention(
         (batch, kv_heads, positions that are read, head_dim or value_dim), and of the output,
         (batch, heads, queries, value_dim). Its unit is "tensor".
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, ``context`` is less than ``queries``, ``kv_heads`` does
-        not divide ``heads``, or a format is unknown.
-
     Notes
     -----
     The streamed ledger is a minimum. When K and V outgrow the chip, a real kernel rereads them for

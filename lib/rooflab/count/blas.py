@@ -29,11 +29,6 @@ def axpy(n: int, dtype: DTypeLike = "fp32") -> Operation:
     Operation
         The ledger of x, shape (n,), and of y, shape (n,), which is read and written.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If ``n`` is no positive integer, or ``dtype`` is an unknown format.
-
     References
     ----------
     .. [1] C. L. Lawson et al., "Basic Linear Algebra Subprograms for Fortran usage", ACM
@@ -66,11 +61,6 @@ def dot(n: int, dtype: DTypeLike = "fp32") -> Operation:
     -------
     Operation
         The ledger of x and y, shape (n,), and of the result r, shape (1,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``n`` is no positive integer, or ``dtype`` is an unknown format.
 
     References
     ----------
@@ -107,11 +97,6 @@ def scale(n: int, dtype: DTypeLike = "fp32") -> Operation:
     Operation
         The ledger of x, shape (n,), which is read and written.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If ``n`` is no positive integer, or ``dtype`` is an unknown format.
-
     References
     ----------
     .. [1] C. L. Lawson et al., "Basic Linear Algebra Subprograms for Fortran usage", ACM
@@ -143,11 +128,6 @@ def ger(m: int, n: int, dtype: DTypeLike = "fp32") -> Operation:
     Operation
         The ledger of A, shape (m, n), which is read and written, of x, (m,), and of y, (n,).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, or ``dtype`` is an unknown format.
-
     See Also
     --------
     outer : The same product without the sum: A is written and not read.
@@ -175,31 +155,8 @@ def ger(m: int, n: int, dtype: DTypeLike = "fp32") -> Operation:
 def outer(m: int, n: int, dtype: DTypeLike = "fp32") -> Operation:
     """A ← xyᵀ, A ``m``×``n``: mn FLOP; x and y read, A written (mn + m + n elements).
 
-    Parameters
-    ----------
-    m : int
-        Rows of A, and elements of x.
-    n : int
-        Columns of A, and elements of y.
-    dtype : str, DType or a dtype of NumPy or PyTorch, default "fp32"
-        Format of A, x and y; its width in bits decides the bytes.
+    :func:`ger` is BLAS's own routine, which adds to what A holds.
 
-    Returns
-    -------
-    Operation
-        The ledger of A, shape (m, n), which is written, of x, (m,), and of y, (n,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, or ``dtype`` is an unknown format.
-
-    See Also
-    --------
-    ger : BLAS's own routine, which adds to what A holds.
-
-    Examples
-    --------
     >>> op = rl.outer(1000, 500)
     >>> op.flops, op.bytes
     (500000, 2006000)
@@ -245,12 +202,6 @@ def gemv(
         The ledger of A, shape (m, n), of x, (n,), and of y, (m,), each with a leading axis
         ``batch`` where it is neither shared nor alone. Its unit is "tensor" where a batch shares
         A, else "vector".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, a format is unknown, a name in ``shared`` is no
-        operand, or ``accumulate`` is neither True nor False.
 
     Notes
     -----
@@ -331,12 +282,6 @@ def gemm(
     Operation
         The ledger of A, shape (m, k), of B, (k, n), and of C, (m, n), each with a leading axis
         ``batch`` where it is neither shared nor alone. Its unit is "tensor".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, a format is unknown, a name in ``shared`` is no
-        operand, or ``accumulate`` is neither True nor False.
 
     References
     ----------

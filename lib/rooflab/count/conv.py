@@ -62,12 +62,6 @@ def conv2d(
         (kernel height, kernel width, c_in/groups, c_out), and of the output y,
         (batch, out_height, out_width, c_out). Its unit is "tensor".
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, ``padding`` is negative, ``groups`` does not divide both
-        channels, the window does not fit the padded image, or ``dtype`` is an unknown format.
-
     Examples
     --------
     >>> op = rl.conv2d(1, 56, 56, 64, 128, 3, "fp16", padding=1)
@@ -144,12 +138,6 @@ def pool2d(
     Operation
         The ledger of the input x, shape (batch, height, width, channels), and of the output y,
         (batch, out_height, out_width, channels). Its unit is "vector".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, ``padding`` is negative, the window does not fit the
-        padded image, or a format, ``kind`` or ``convention`` is unknown.
 
     Examples
     --------

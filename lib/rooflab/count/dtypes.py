@@ -40,12 +40,6 @@ class DType:
     tensor_bytes : int, default 0
         Bytes that come once a tensor, such as a scale of the whole.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If ``name`` is no word, ``kind`` is unknown, ``bits`` or ``group`` is no positive integer,
-        or another number is negative.
-
     See Also
     --------
     dtype : Look a format up by its name.
@@ -180,12 +174,6 @@ def dtype(
     -------
     DType
         The format; its ``bits`` are those of an element, without scales.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the name is unknown, with the closest names; if ``scale`` or ``zero`` come without
-        ``group``; if the format already has groups.
 
     Examples
     --------

@@ -60,12 +60,6 @@ def elementwise(
     Operation
         The ledger of the inputs and the output. Its unit is "vector".
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a function without a cost or a format is unknown, a size is no positive integer, a cost
-        is negative, or an input does not broadcast to ``shape``.
-
     Notes
     -----
     A transcendental function such as exp is many instructions. Counting it as 1 FLOP is the usual
@@ -164,12 +158,6 @@ def chain(*operations: Operation, fused: bool = False) -> Operation:
     Operation
         The ledger of the whole chain, without ``dims``. It is computed in the widest of their
         formats, and its unit is "tensor" where one of them has that unit.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no operation, one is no Operation, ``fused`` is neither True nor False, or one
-        name has two sizes or formats.
 
     Examples
     --------

@@ -55,11 +55,6 @@ class Operand:
         Elements that are moved, where the operation skips some, as a strided convolution does. By
         default it is all of them.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, a count is negative, or the format is unknown.
-
     Examples
     --------
     >>> y = rl.Operand("y", (1000,), "fp32", reads=1, writes=1)
@@ -111,38 +106,12 @@ class Operand:
 class Operation:
     """An operation with its ledger. Make one with ``axpy``, ``gemv``, ``gemm``, … .
 
-    ``bytes``, the minimum traffic, and ``intensity``, FLOP per byte, follow from the ledger.
+    ``dims`` are its sizes by their usual letters, ``operands`` every array that it reads or writes,
+    ``flops`` count a fused multiply-add as 2. ``unit`` is "tensor" when a matrix unit can do it.
+    ``batch`` problems are independent and share the operands named in ``shared``. ``accumulate``
+    says that the output is read too. ``traffic`` is what an implementation moves, see
+    :meth:`with_traffic`. ``bytes``, the minimum traffic, and ``intensity``, FLOP per byte, follow.
 
-    Parameters
-    ----------
-    name : str
-        What it is called, such as "gemm".
-    dims : mapping of str to int
-        Its sizes by their usual letters, such as m, n and k.
-    operands : tuple of Operand
-        The ledger: every array that it reads or writes, at least one.
-    flops : int
-        Floating-point operations, a fused multiply-add counting 2.
-    compute_dtype : str, DType or a dtype of NumPy or PyTorch
-        Format that it is computed in.
-    unit : {"vector", "tensor"}, default "vector"
-        "tensor" when a matrix unit can do it.
-    batch : int, default 1
-        Number of independent problems in it.
-    shared : tuple of str, default none
-        Names of the operands that all problems of the batch share.
-    accumulate : bool, default False
-        Whether it adds to what its output holds, so that the output is read too.
-    traffic : mapping of str to float, default none
-        Bytes that an implementation moves per level, see :meth:`with_traffic`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument does not fit; the message names it.
-
-    Examples
-    --------
     >>> x = rl.Operand("x", (1000,), "fp32")
     >>> total = rl.Operand("sum", (1,), "fp32", reads=0, writes=1)
     >>> op = rl.Operation("sum", {"n": 1000}, (x, total), 999, "fp32")

@@ -242,27 +242,11 @@ def lecture(notebook: str | Path | None = None) -> Lecture:
 
     Every guess and every sorting is covered, whatever was guessed before, and those that are made
     from now on in this kernel are the lecture's own: none of them reaches your own guesses. Call it
-    again for a second group. A restarted kernel has your own guesses again.
+    again for a second group. A restarted kernel has your own guesses again. Without ``notebook``,
+    it is the notebook of this kernel; where recorded outputs are missing, the lecture goes on
+    without the key L and says why. It works in JupyterLab and Notebook 7 only; elsewhere use the
+    slides.
 
-    Parameters
-    ----------
-    notebook : str or Path, optional
-        The file with the recorded outputs; None is the notebook of this kernel. A file that is
-        missing or holds no outputs is no error: the lecture goes on without the key L and says why.
-
-    Returns
-    -------
-    Lecture
-        A button that puts the notebook on a stage; ``sentence`` lists its keys. It works in
-        JupyterLab and Notebook 7 only; elsewhere use the slides.
-
-    Raises
-    ------
-    TypeError or ValueError
-        When ``notebook`` is given and is not the name of a notebook.
-
-    Examples
-    --------
     >>> rl.lecture("02_bytes.ipynb").sentence.split(", ")[:4]
     ['→ next', '← back', '23 Enter goes to step 23', 'G lists headings']
     """

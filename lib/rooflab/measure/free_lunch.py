@@ -50,35 +50,11 @@ TYPES = ("fp32", "fp64")
 class FreeLunch:
     """A measured curve: ``seconds[i]`` for ``k[i]`` multiply-adds on each of ``n`` elements.
 
-    Attributes
-    ----------
-    k : ndarray of int
-        Multiply-adds on each element, in place. Arrays are read-only, so that
-        ``2 * k * n / seconds`` is what it looks like.
-    seconds : ndarray of float
-        From the three fastest samples for each k (:mod:`rooflab.measure.timing`).
-    iqr : ndarray of float
-        Interquartile range of all samples for each k, seconds.
-    n : int
-        Elements of the array.
-    itemsize : int
-        Bytes of an element.
-    threads : int
-        CPU threads.
-    dtype : {"fp32", "fp64"}
-        The number format of an element.
-    machine, name : str
-        The host's id, and its processor's name.
-    measured_on : str
-        UTC, as 2026-11-21T10:00:00Z.
-    warnings : tuple of str
-        What to distrust, in words.
-    bandwidth, peak, ridge : float
-        byte/s from the flat end, FLOP/s from the slope of the rising end, and the FLOP/byte at
-        which the two meet.
+    ``seconds`` are from the three fastest samples for each k (:mod:`rooflab.measure.timing`),
+    ``iqr`` is the interquartile range of all. Arrays are read-only, so that ``2 * k * n / seconds``
+    is what it looks like. ``bandwidth`` is byte/s from the flat end, ``peak`` FLOP/s from the slope
+    of the rising end, and ``ridge`` the FLOP/byte at which the two meet.
 
-    Examples
-    --------
     >>> curve = rl.FreeLunch(k=[1, 2, 64, 128], seconds=[1e-3, 1e-3, 8e-3, 16e-3], iqr=[0] * 4,
     ...                      n=10**6, itemsize=4, threads=1)
     >>> curve.bandwidth, curve.peak, curve.ridge
@@ -228,14 +204,6 @@ def free_lunch(
     -------
     FreeLunch
         The seconds for each k, and the bandwidth, peak and ridge that they show.
-
-    Raises
-    ------
-    ValueError
-        For an argument that cannot be used: fewer than two counts, another dtype, more than a
-        quarter of the free memory, more threads than cores.
-    TypeError
-        For an argument of a wrong type.
 
     Examples
     --------

@@ -236,10 +236,7 @@ def measure(
         When the operands do not fit memory, before they are allocated. It is both a ValueError and
         a MemoryError.
     ValueError
-        When a dtype has no routine here, when ``run`` fails or is wrong, when ``setup`` returns
-        unfitting operands, and for a wrong argument.
-    TypeError
-        For an argument of a wrong type.
+        When a dtype has no routine here, and when ``run`` fails or is wrong.
     RuntimeError
         For "gpu" where none can be used.
 

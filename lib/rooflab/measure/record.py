@@ -390,14 +390,9 @@ def record(
 
     Raises
     ------
-    ValueError
-        For a wrong argument, a finished recording of that name, or a folder that cannot be written
-        to, before anything is measured.
-    TypeError
-        For an argument of a wrong type.
-    RuntimeError
-        For "gpu" where none can be used. Also, as its subclass RecordingStopped, when
-        ``stop_after`` is over; the next call with the same options goes on.
+    RecordingStopped
+        When ``stop_after`` is over; the next call with the same options goes on. It is a
+        RuntimeError, as for "gpu" where none can be used.
 
     Examples
     --------

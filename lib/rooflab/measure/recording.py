@@ -233,10 +233,7 @@ def recording(name: str) -> Recording:
     Raises
     ------
     ValueError
-        For an unknown name, with suggestions, and for a file that is damaged or of another version,
-        naming the file and what to do.
-    TypeError
-        When ``name`` is no text.
+        For a file that is damaged or of another version, naming the file and what to do.
 
     Examples
     --------

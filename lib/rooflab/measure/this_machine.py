@@ -82,10 +82,6 @@ def this_machine(
 
     Raises
     ------
-    ValueError
-        For a wrong backend, and for more threads than cores.
-    TypeError
-        For an argument of a wrong type.
     RuntimeError
         For "gpu" where none can be used.
 
@@ -488,13 +484,6 @@ def explain(
     -------
     Explanation
         The steps from the bound to ``seconds``, whose product is their ratio.
-
-    Raises
-    ------
-    TypeError
-        When ``machine`` or ``seconds`` is missing, or an argument has a wrong type.
-    ValueError
-        For an unknown machine or cache, and for seconds that are not positive.
 
     Examples
     --------

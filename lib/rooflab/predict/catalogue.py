@@ -88,11 +88,7 @@ def machine(name: str | Machine) -> Machine:
     Raises
     ------
     VagueName
-        If the name fits several machines, with what it could mean. It is a ValueError.
-    ValueError
-        If the name is unknown, with what it could mean.
-    TypeError
-        If ``name`` is neither a name nor a Machine.
+        For a name that fits several machines, with what it could mean; it is a ValueError.
 
     Examples
     --------

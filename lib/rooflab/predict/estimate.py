@@ -244,9 +244,9 @@ def predict(
 
     Raises
     ------
-    TypeError, ValueError
-        If ``op`` is no Operation, ``m`` or ``cache`` is unknown, the machine has no peak for the
-        format of ``op``, or its roofs were measured with other ``threads``.
+    ValueError
+        If the machine has no peak for the format of ``op``, or its roofs were measured with other
+        ``threads``.
 
     Notes
     -----

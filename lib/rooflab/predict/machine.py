@@ -39,21 +39,10 @@ class FigureData(TypedDict):
 class Figure(float):
     """A float that knows where it comes from: a rate in FLOP/s or byte/s.
 
-    Parameters
-    ----------
-    value : float
-        The rate, in FLOP/s or byte/s.
-    source : tuple of str, default none
-        Keys of the catalogue's sources, or "measured" and the day.
-    unit : {"vector", "tensor"}, optional
-        For a peak, the execution unit; a peak without one counts for both.
-    note : str, optional
-        What to know about it.
-    derived : str, optional
-        How it was computed from sourced figures.
+    ``source`` are keys of the catalogue's sources, or "measured" and the day. A peak without a
+    ``unit`` counts for both, vector and tensor. ``derived`` says how it was computed from sourced
+    figures.
 
-    Examples
-    --------
     >>> bandwidth = rl.machine("h100-sxm").bandwidth()
     >>> bandwidth / 1e12  # TB/s
     3.35
@@ -230,11 +219,6 @@ class Machine:
         level serves. Empty for a catalogue machine.
     notes : tuple of str, default none
         What to know about how it was measured, such as which kind of core.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a table is no mapping, or a rate or capacity is no positive number.
 
     Examples
     --------

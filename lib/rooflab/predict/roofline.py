@@ -33,11 +33,6 @@ class Roofline:
     mix : {"read", "axpy", "copy", "update", "best"}, default "read"
         Mix of reads and writes of the bandwidth, see :meth:`Machine.bandwidth`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a name is unknown, or the machine has no such peak or bandwidth.
-
     Examples
     --------
     >>> r = rl.Roofline("h100-sxm", "bf16")
@@ -119,11 +114,6 @@ class HierarchicalRoofline:
         Unit of the peak; by default the one with the highest, see :meth:`Machine.peak`.
     mix : {"read", "axpy", "copy", "update", "best"}, default "read"
         Mix of reads and writes of every bandwidth, see :meth:`Machine.bandwidth`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a name is unknown, or the machine has no such peak or no bandwidth.
 
     Examples
     --------

@@ -92,15 +92,6 @@ class Picture(Figure):
 class Panel:
     """What was drawn into axes of yours: the ``axes``, and ``words`` that say what they show.
 
-    Parameters
-    ----------
-    axes : tuple of matplotlib.axes.Axes
-        Those that were drawn into.
-    words : str
-        What they show.
-
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> panel = rl.show.roofline("H100-SXM", ax=Figure().add_subplot())
     >>> print(panel.words.splitlines()[0])

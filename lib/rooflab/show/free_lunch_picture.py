@@ -344,13 +344,6 @@ def free_lunch(
     FreeLunchPicture
         A widget; its ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError
-        For something that is no such curve.
-    ValueError
-        For a curve that cannot be drawn, for a start or guess_k outside it, and for another view.
-
     Examples
     --------
     >>> import numpy as np

@@ -373,12 +373,6 @@ def morph(
     Morph
         A widget; ``sentence`` says what it shows at the nearest of its named stops.
 
-    Raises
-    ------
-    TypeError or ValueError
-        For what is no measurement, for a guess about an operation that is not among them, for one
-        that is no positive number of seconds, and for an ``after`` that is never covered.
-
     Examples
     --------
     >>> morph = rl.live.morph(rl.recording("epyc-2core-vm").measurements[:2])

@@ -143,11 +143,6 @@ def say(*what: object, after: object) -> Said:
     Said
         A widget; as text it is what it shows now.
 
-    Raises
-    ------
-    TypeError
-        Where there is nothing to say, and for an ``after`` that is never covered.
-
     Examples
     --------
     >>> axis = rl.ask("01-speed-ratio", 100.0)

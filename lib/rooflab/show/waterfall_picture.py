@@ -230,36 +230,10 @@ def waterfall(
     """Draw where a measured time went: a bar a factor, from the roofline's bound to the time.
 
     The axis is logarithmic, so equal factors have equal lengths. The arguments are those of
-    ``rl.explain``.
+    ``rl.explain``; ``ax`` draws into axes of yours, ``width`` is in inches: 3.3 for a paper's
+    column, 7 for a post. The ``words`` of what comes back say what it shows, ``save(path)`` writes
+    a pdf, svg or png.
 
-    Parameters
-    ----------
-    measured : Measurement, Explanation or Operation
-        What was measured; an Operation took ``seconds`` on ``machine``.
-    machine : Machine or str, optional
-        None: the machine of the measurement.
-    seconds : float, optional
-        The time that an Operation took; None: the time measured.
-    cache : {"cold", "warm"}, optional
-        Where the operands lay; None: where they lay in the measurement, else "cold".
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into, where they are. None: a figure of its own.
-    width : float, optional
-        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
-
-    Returns
-    -------
-    Picture or Panel
-        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
-        writes a pdf, svg or png.
-
-    Raises
-    ------
-    TypeError or ValueError
-        Naming the argument.
-
-    Examples
-    --------
     >>> op = rl.gemm(4096, 4096, 4096, "fp16")
     >>> print(rl.show.waterfall(op, "H100-SXM", seconds=200e-6).words)
     GEMM 4096×4096×4096 fp16 in 200 µs on NVIDIA H100 SXM5 80 GB: 687 TFLOP/s, 69 % of the ...

@@ -74,11 +74,6 @@ def tile_ledger(
     dict of str to Moved
         Bytes in and out for each operand.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If ``stream`` is no AccessStream, or ``depth`` no integer from 0 to the number of loops.
-
     Examples
     --------
     >>> stream = rl.cache.gemm_stream(100, 100, 100, tile=10)
@@ -197,11 +192,6 @@ def gemm_bounds(
     tuple of Bound
         Name, what is counted, and bytes. One that says nothing at this size is left out.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer.
-
     References
     ----------
     .. [1] J.-W. Hong, H. T. Kung, "I/O complexity: the red-blue pebble game", STOC 1981.
@@ -291,9 +281,8 @@ def smallest_cache(stream: AccessStream, depth: int, line: int | None = None) ->
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument does not fit, or no cache is large enough, as with lines of which only a
-        part is used.
+    ValueError
+        If no cache is large enough, as with lines of which only a part is used.
 
     Examples
     --------

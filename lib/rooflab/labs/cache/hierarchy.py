@@ -34,12 +34,6 @@ class Cache:
     prefetch : bool, default False
         Whether a miss fetches the next line too.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is no positive integer, the line or the number of sets is no power of two, or
-        the capacity is no multiple of a line times the ways.
-
     Examples
     --------
     >>> rl.cache.Cache("L1", 48 << 10, ways=12).sets
@@ -102,11 +96,6 @@ class Hierarchy:
         The levels, nearest first, all with lines of one length.
     inclusive : bool, default False
         Whether a line that leaves a level leaves all levels above it too.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no cache, or two have one name or lines of different lengths.
 
     Examples
     --------

@@ -18,19 +18,12 @@ KINDS = ("accesses", "misses", "fetched", "written", "prefetched", "useful", "th
 
 @dataclass(frozen=True)
 class Traffic:
-    """What one level saw of one operand, or of all of them.
+    """What one level saw of one operand, or of all of them: lines and bytes.
 
-    Attributes
-    ----------
-    accesses, misses : int
-        Lines that were asked for, and those of them that the level did not have. What asks is the
-        program at the first level, the misses of the level above at every other.
-    bytes_in, bytes_out : int
-        Bytes that came into the level from below, and that left it downwards.
-    prefetched, useful : int
-        Lines that the level fetched ahead, and those of them that were asked for later.
-    stray : int
-        Lines written back from above that the level had lost in the meantime.
+    Accesses come from the program at the first level, from the misses of the level above at every
+    other. ``bytes_in`` came into the level from below, ``bytes_out`` left it downwards. Of
+    ``prefetched`` lines, ``useful`` ones were asked for later; ``stray`` lines were written back
+    from above when the level had lost them.
     """
 
     accesses: int
@@ -58,21 +51,9 @@ class Ledger:
 
     The bytes of a level are those that cross its lower border: those of "L1" run between L1 and
     whatever lies below, those of the last level between it and memory. Those of "registers" are
-    what the program asked for.
+    what the program asked for. ``counts`` are by operand, level and kind; :meth:`traffic` names
+    them.
 
-    Attributes
-    ----------
-    hierarchy : Hierarchy
-        The caches.
-    operands : tuple of str
-        The arrays of the program, in the order of their first access.
-    requested : mapping of str to int
-        Bytes that the program asked for, for each operand.
-    counts : ndarray of int
-        Counts by operand, level and kind, read-only. :meth:`traffic` gives them names.
-
-    Examples
-    --------
     >>> L1 = rl.cache.Cache("L1", 4096)
     >>> ledger = rl.cache.simulate(rl.cache.gemm_stream(100, 100, 100, "bf16"), L1)
     >>> ledger.bytes("registers"), ledger.bytes("L1")

@@ -76,12 +76,6 @@ def gemm_stream(
     AccessStream
         Three loops, or six with tiles.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no positive integer, a tile is larger than its loop, an order does not have
-        the letters i, j and k, or an element has no whole number of bytes.
-
     Examples
     --------
     >>> stream = rl.cache.gemm_stream(100, 100, 100, "bf16", tile=25)

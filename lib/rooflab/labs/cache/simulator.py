@@ -63,11 +63,6 @@ def simulate(
     Ledger
         Accesses, misses and bytes for each level and operand. Addresses are one operand, "trace".
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument does not fit, an address is negative, or the addresses lie too far apart.
-
     Examples
     --------
     Every element of a vector, twice. It fits into 4 KiB, and a line is fetched once:

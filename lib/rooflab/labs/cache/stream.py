@@ -22,35 +22,12 @@ PLACES = ("before", "after")
 
 @dataclass(frozen=True)
 class Reference:
-    """One affine access of a loop nest.
+    """One affine access of a loop nest: element ``x[i]`` of an fp32 vector in a loop over i.
 
-    Parameters
-    ----------
-    array : str
-        Which operand it belongs to. Traffic is counted for each operand.
-    offset : int
-        Byte address at the first iteration of the nest.
-    strides : tuple of int
-        Bytes by which one step of each loop moves it, outermost loop first.
-    depth : int
-        How many loops stand around it. It is made each time that loop ``depth - 1`` advances; one
-        of depth 0 is made once.
-    write : bool, default False
-        Whether it is a store.
-    bytes : int, default 4
-        Contiguous bytes that it touches; the access of a vector is one reference.
-    when : {"before", "after"}, default "before"
-        Whether it is made before or after the loops that stand inside ``depth``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is no integer, the offset is negative, no byte is touched, or the depth does
-        not fit to the strides.
-
-    Examples
-    --------
-    Element ``x[i]`` of an fp32 vector, in a loop over i:
+    ``offset`` is its byte address at the first iteration, ``strides`` the bytes by which one step
+    of each loop moves it, outermost first. ``depth`` loops stand around it: it is made each time
+    that loop ``depth - 1`` advances, "before" or "after" the loops inside. It touches ``bytes``
+    contiguous ones; the access of a vector is one reference.
 
     >>> rl.cache.Reference("x", offset=0, strides=(4,), depth=1).bytes
     4
@@ -84,25 +61,11 @@ class Reference:
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition on the loop indices: an iteration runs only while it holds.
+    """A condition on the loop indices: an iteration runs only while Σ coefficient · index < limit.
 
-    The condition is Σ coefficient · index < limit. It bounds a loop of 100 that was split into 7
-    tiles of 16: ``Guard((16, 1), 100)``.
+    It bounds a loop of 100 that was split into 7 tiles of 16. The coefficients are one for each
+    loop, outermost first, none of them negative.
 
-    Parameters
-    ----------
-    coefficients : tuple of int
-        One for each loop, outermost first, none of them negative.
-    limit : int
-        What the sum stays below.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is no integer, or a coefficient is negative, or the limit is not positive.
-
-    Examples
-    --------
     >>> rl.cache.Guard(coefficients=(16, 1), limit=100).limit
     100
     """
@@ -118,27 +81,10 @@ class Guard:
 
 @dataclass(frozen=True)
 class AccessStream:
-    """The accesses of a loop nest.
+    """The accesses of a loop nest: trip counts, outermost first, and references in program order.
 
-    Parameters
-    ----------
-    extents : tuple of int
-        Trip counts of the loops, outermost first.
-    references : tuple of Reference
-        The accesses, in the order of the program.
-    guards : tuple of Guard, default none
-        Conditions for splits that do not divide a loop. An access is made if its guards hold with
-        the loops inside it at their first iteration.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no loop or no reference, or one of them has another number of loops, or an
-        address is negative.
-
-    Examples
-    --------
-    The sum of a vector of 1000 fp32 numbers:
+    Guards are for splits that do not divide a loop: an access is made if they hold with the loops
+    inside it at their first iteration.
 
     >>> x = rl.cache.Reference("x", offset=0, strides=(4,), depth=1)
     >>> stream = rl.cache.AccessStream((1000,), (x,))

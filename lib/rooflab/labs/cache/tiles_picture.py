@@ -122,11 +122,6 @@ def tiles(n: int = 8, words: int = 32, sides: Sequence[int] = (1, 2, 4, 8)) -> P
     Player
         A widget; its ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is no integer or out of range, or a side does not divide ``n``.
-
     Examples
     --------
     >>> picture = rl.cache.tiles()

@@ -18,21 +18,11 @@ LEAST = 2  # measurements for two costs
 
 @dataclass(frozen=True)
 class TurnCost:
-    """Two costs of a program.
+    """Two costs of a program, as :func:`turn_cost` finds them.
 
-    Attributes
-    ----------
-    turn_s : float
-        Seconds of a turn of the innermost loop whose data are near.
-    byte_s : float
-        Seconds on top for each byte that the cache fetches or writes back.
+    ``turn_s`` is seconds of a turn of the innermost loop whose data are near, ``byte_s`` seconds on
+    top for each byte that the cache fetches or writes back.
 
-    See Also
-    --------
-    turn_cost : Finds them.
-
-    Examples
-    --------
     >>> rl.cache.TurnCost(turn_s=0.5e-9, byte_s=2e-12).seconds(turns=1e9, moved=4e9)
     0.508
     """
@@ -61,11 +51,6 @@ def turn_cost(turns: Sequence[float], moved: Sequence[float], seconds: Sequence[
     -------
     TurnCost
         The costs, neither of them negative, with the least relative error.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two runs, for lists of different lengths, and for what is no positive number.
 
     Notes
     -----

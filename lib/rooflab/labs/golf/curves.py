@@ -52,13 +52,6 @@ def pieces(
         A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
         writes a pdf, svg or png.
 
-    Raises
-    ------
-    TypeError
-        For something that is no sweep.
-    ValueError
-        For a sweep that was not timed.
-
     Notes
     -----
     The part of the bytes is the best time, and elsewhere as many times that as there are more
@@ -114,11 +107,6 @@ def scores(
     Picture or Panel
         A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
         writes a pdf, svg or png.
-
-    Raises
-    ------
-    ValueError
-        Where there is nothing to draw or a number is not positive.
 
     Examples
     --------

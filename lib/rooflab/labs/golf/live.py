@@ -66,13 +66,6 @@ def golf(
     GolfPicture
         A widget; its ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError
-        For something that is neither.
-    ValueError
-        For a run without steps, a sweep that cannot be drawn, and for a start beyond the last step.
-
     Examples
     --------
     >>> import numpy as np

@@ -361,32 +361,9 @@ def golf(
 ) -> Picture | Panel:
     """Draw every trip of an ``rl.golf`` run as a block of the ledger, and its last step.
 
-    Parameters
-    ----------
-    golf : Golf
-        What ``rl.golf`` returned.
-    title : str, optional
-        None: the total against the minimum, or nothing in axes of yours. "": none.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into, where they are. None: a figure of its own.
-    width : float, optional
-        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
+    ``ax`` draws into axes of yours, ``width`` is in inches: 3.3 for a paper's column, 7 for a post.
+    The ``words`` of what comes back say what it shows, ``save(path)`` writes a pdf, svg or png.
 
-    Returns
-    -------
-    Picture or Panel
-        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
-        writes a pdf, svg or png.
-
-    Raises
-    ------
-    TypeError
-        For something that is no Golf.
-    ValueError
-        For a run without steps, and for a width or axes too small for its text.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> run = rl.golf(lambda x, y: 2 * x + y, np.ones(1_000_000), np.ones(1_000_000))
     >>> print(rl.show.golf(run).words.splitlines()[0])

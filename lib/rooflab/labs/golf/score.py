@@ -273,10 +273,8 @@ def golf(
 
     Raises
     ------
-    TypeError
-        For inputs that are no NumPy arrays or numbers.
-    ValueError
-        GolfError, for a function that raises, never ends, or does what cannot be counted.
+    GolfError
+        For a function that raises, never ends, or does what cannot be counted.
 
     Notes
     -----

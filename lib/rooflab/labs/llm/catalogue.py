@@ -34,15 +34,8 @@ def document() -> Mapping[str, Any]:
 
 @cache
 def models() -> Mapping[str, Model]:
-    """Return the catalogue: name → Model, in the catalogue's order.
+    """Return the catalogue: name → Model, read-only, in the order of models.yaml.
 
-    Returns
-    -------
-    Mapping of str to Model
-        Read-only. Sizes and their sources are in models.yaml.
-
-    Examples
-    --------
     >>> rl.models()["gpt2"].parameters
     124439808
     """
@@ -69,10 +62,6 @@ def model(name: str | Model) -> Model:
     ------
     VagueName
         For a vague name ("llama"), with what it could mean; it is a ValueError.
-    ValueError
-        For an unknown name, with suggestions.
-    TypeError
-        When ``name`` is neither a text nor a Model.
 
     Examples
     --------

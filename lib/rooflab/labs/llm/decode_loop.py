@@ -80,44 +80,12 @@ def ledger(model: Model, batch: int, queries: int, context: int, dtype: str) -> 
 class DecodeRun:
     """What :func:`rooflab.decode_loop` measured. Times are seconds.
 
-    Attributes
-    ----------
-    model : Model
-        The model that ran.
-    batch : int
-        Sequences.
-    context : int
-        Cached tokens at the first timed step.
-    steps : int
-        Timed decode steps.
-    dtype : str
-        Number format of weights and KV cache.
-    backend : {"cpu", "gpu"}
-        Where it ran.
-    threads : int or None
-        CPU threads; None on a GPU.
-    machine : str
-        Id of the host, or of its GPU.
-    sequences : int
-        Prompts that the prefill took; 1: one, shared by the batch.
-    forms : mapping of str to str
-        How each weight product was computed: the fastest of ``trials``.
-    trials : mapping of str to mapping
-        Product → form → seconds a layer.
-    prefill, decode : mapping of str to tuple of float
-        Operation → one entry a run or a step, all layers together. The parts of attention are
-        scores, softmax and values.
-    tokens : tuple of tuple of int
-        What was generated, one row a sequence, the prefill's token first.
-    warnings : tuple of str
-        What to distrust, in words.
-    environment : mapping
-        The machine and the clock, as plain data.
-    step_s, tokens_per_s : float
-        Median seconds of a step, and tokens generated a second over the whole batch.
+    ``batch`` sequences, ``context`` cached tokens at the first timed step. ``forms`` names how each
+    weight product was computed: the fastest of ``trials`` (seconds a layer). ``prefill`` and
+    ``decode`` are operation → one time a run or a step, all layers together. ``tokens`` has a row a
+    sequence, the prefill's token first. ``step_s`` is the median step; ``tokens_per_s`` is over the
+    whole batch.
 
-    Examples
-    --------
     >>> run = rl.decode_recording("epyc-2core-vm").select(batch=4)[0]
     >>> run.batch, run.context, len(run.samples("gate")) == run.steps
     (4, 128, True)
@@ -718,11 +686,6 @@ def decode_loop(
 
     Raises
     ------
-    ValueError
-        For sizes, weights or prompts that do not fit, and for a model with parts that the loop has
-        not; the message names the argument.
-    TypeError
-        For an argument of a wrong type.
     OperandsTooLarge
         When model and cache do not fit memory, before they are allocated. It is both a ValueError
         and a MemoryError.
@@ -788,13 +751,8 @@ def loop_weights(
 
     Raises
     ------
-    ValueError
-        For a model or a format that the loop cannot run.
     OperandsTooLarge
-        When they do not fit memory, before they are allocated. It is both a ValueError and a
-        MemoryError.
-    RuntimeError
-        For "gpu" where none can be used.
+        When they do not fit memory, before they are allocated.
 
     Examples
     --------

@@ -130,52 +130,10 @@ def record_decode(
 ) -> DecodeRecording:
     """Run the decode loop for every model, dtype and batch, and keep the runs as ``name``.
 
-    Parameters
-    ----------
-    name : str
-        Of the recording and its file: lower-case letters, digits, "-" and ".".
-    models : iterable of Model or str, optional
-        Models, or names for :func:`rooflab.loop_model`; by default the small one.
-    batches : iterable of int, optional
-        By default eight from 1 to 64.
-    context : int, optional
-        Tokens of a prompt, 128 by default.
-    steps : int, optional
-        Tokens to generate for each sequence, 20 by default.
-    backend : {"auto", "cpu", "gpu"}, optional
-        As for :func:`rooflab.decode_loop`.
-    threads : int, optional
-        CPU threads, 1 by default.
-    dtypes : iterable of str, optional
-        Number formats, by default fp32.
-    folder : str or Path, optional
-        The file is written in its subfolder ``decode``; by default the first recordings folder.
-    overwrite : bool, optional
-        True replaces a recording of that name.
-    progress : bool or callable, optional
-        True (default) draws a progress bar, False nothing. A function is called with the share
-        done, 0 to 1.
+    The file goes into the subfolder ``decode`` of ``folder``, by default the first recordings
+    folder. Everything is checked before anything is measured. The other arguments are those of
+    :func:`rooflab.decode_loop`.
 
-    Returns
-    -------
-    DecodeRecording
-        Its ``runs``, one a model, dtype and batch.
-
-    Raises
-    ------
-    ValueError
-        For a name that is taken, a folder that cannot be written to, or a run that is refused,
-        before anything is measured.
-    TypeError
-        For an argument of a wrong type.
-    OperandsTooLarge
-        For a run that does not fit memory, before anything is measured. It is both a ValueError and
-        a MemoryError.
-    RuntimeError
-        For "gpu" where none can be used.
-
-    Examples
-    --------
     >>> tiny = rl.Model(hidden=64, layers=2, heads=4, vocab=256, name="tiny")
     >>> kept = rl.record_decode("tiny-runs", [tiny], (1, 2), context=8, steps=3, backend="cpu",
     ...                         folder="my-runs", progress=False)
@@ -232,13 +190,6 @@ def _filled(argument: str, given: Iterable[T]) -> list[T]:
 def decode_recordings() -> tuple[str, ...]:
     """Names of all decode recordings, in the order of the folders they are in.
 
-    Returns
-    -------
-    tuple of str
-        Names for :func:`decode_recording`.
-
-    Examples
-    --------
     >>> "epyc-2core-vm" in rl.decode_recordings()
     True
     """
@@ -257,13 +208,6 @@ def decode_recording(name: str) -> DecodeRecording:
     -------
     DecodeRecording
         ``runs`` holds every DecodeRun, and ``select`` finds those of a model, batch and dtype.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, with suggestions, and for a damaged file.
-    TypeError
-        When ``name`` is no text.
 
     Examples
     --------
@@ -338,36 +282,9 @@ def loop_efficiency(
 ) -> dict[str, Any]:
     """What the loop's operations take on a model of odd sizes: plain data, a row a run.
 
-    Measured once, in some ten seconds, and stored like the machine's roofs.
+    Measured once, in some ten seconds, and stored like the machine's roofs; ``refresh`` measures
+    again. Its "rows" are {"phase", "batch", "queries", "context", "seconds": {operation: seconds}}.
 
-    Parameters
-    ----------
-    backend : {"auto", "cpu", "gpu"}, optional
-        As for :func:`rooflab.decode_loop`.
-    threads : int, optional
-        CPU threads, 1 by default.
-    dtype : {"fp32", "fp64", "fp16", "bf16"}, optional
-        Number format of weights and KV cache; fp16 and bf16 on a GPU only.
-    refresh : bool, optional
-        True measures again what is stored.
-    progress : bool or callable, optional
-        True (default) draws a progress bar, False nothing. A function is called with the share
-        done, 0 to 1.
-
-    Returns
-    -------
-    dict
-        Its "rows" are {"phase", "batch", "queries", "context", "seconds": {operation: seconds}}.
-
-    Raises
-    ------
-    ValueError
-        For an argument that cannot be used, such as a format without products on this backend.
-    RuntimeError
-        For "gpu" where none can be used.
-
-    Examples
-    --------
     >>> habits = rl.loop_efficiency("cpu", threads=1, progress=False)
     >>> habits["dtype"], len(habits["rows"])
     ('fp32', 20)
@@ -451,25 +368,9 @@ WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")
 class DecodePrediction:
     """Seconds that a decode step or a prefill is predicted to take; ``float()`` is their sum.
 
-    Attributes
-    ----------
-    phase : {"decode", "prefill"}
-        What is predicted.
-    batch, context : int
-        Sequences, and positions of each.
-    tokens : int
-        How many the pass generates (decode) or takes in (prefill).
-    seconds : mapping of str to float
-        Predicted seconds by operation, all layers together.
-    bounds : mapping of str to float
-        The roofline's seconds by operation.
-    total_s, bound_s : float
-        Their sums.
-    tokens_per_s : float
-        Tokens a second over the whole batch.
+    ``seconds`` and the roofline's ``bounds`` are by operation, all layers together; ``tokens`` is
+    how many the pass generates (decode) or takes in (prefill).
 
-    Examples
-    --------
     >>> step = rl.DecodePrediction("decode", batch=2, context=128, tokens=2,
     ...                            seconds={"gate": 3e-3, "scores": 1e-3},
     ...                            bounds={"gate": 2e-3, "scores": 0.5e-3})
@@ -550,16 +451,6 @@ def predict_decode(
     -------
     DecodePrediction
         Seconds by operation, and the roofline's bounds.
-
-    Raises
-    ------
-    ValueError
-        For sizes that do not fit, a model that the loop cannot run, or an ``efficiency`` of another
-        number format; the message names the argument.
-    TypeError
-        For an argument of a wrong type.
-    RuntimeError
-        For "gpu" where none can be used.
 
     Examples
     --------

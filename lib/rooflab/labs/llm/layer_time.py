@@ -89,13 +89,6 @@ def tokens(
         A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
         writes a pdf, svg or png.
 
-    Raises
-    ------
-    ValueError
-        For sizes that are not positive, more roofs than fit, or a measurement of another layer.
-    TypeError
-        For an argument of a wrong type.
-
     Examples
     --------
     >>> roof = rl.Roofline(rl.machine("h100-sxm"), "bf16")

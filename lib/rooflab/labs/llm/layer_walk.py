@@ -69,13 +69,6 @@ def walk(
         A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
         writes a pdf, svg or png.
 
-    Raises
-    ------
-    ValueError
-        For sizes that are not positive, another number of roofs, or a measurement of another layer.
-    TypeError
-        For an argument of a wrong type.
-
     Examples
     --------
     >>> epyc = rl.Roofline(rl.recording("epyc-2core-vm").machine, "fp32")

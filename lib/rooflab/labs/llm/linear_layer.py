@@ -53,13 +53,6 @@ def layer(
     Live
         A widget; ``sentence`` says what it shows.
 
-    Raises
-    ------
-    ValueError
-        For an unknown machine or format, and for sizes that are not positive.
-    TypeError
-        For an argument of a wrong type.
-
     Examples
     --------
     >>> box = rl.live.layer(64, 4096, 11008, "bf16", machines="h100-sxm")

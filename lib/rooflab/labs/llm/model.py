@@ -26,68 +26,18 @@ _COUNTS = ("norms", "qk_norm", "positions", "experts", "experts_active", "shared
 class Model:
     """The sizes of a transformer. Only ``hidden``, ``layers`` and ``heads`` are needed.
 
-    Parameters
-    ----------
-    hidden : int
-        Length of the vector that stands for a token between the layers.
-    layers : int
-        Number of layers.
-    heads : int
-        Attention heads of a layer.
-    kv_heads : int, optional
-        Heads of keys and values; default ``heads``.
-    head_dim : int, optional
-        Length of a head; default hidden / heads.
-    intermediate : int, optional
-        Width of the MLP, of one expert where there are several; default 4 · hidden.
-    vocab : int, optional
-        Entries of the vocabulary; default 32 000.
-    tied : bool, optional
-        True: the head is the embedding table. False by default.
-    gated : bool, optional
-        True (default): the MLP has gate, up and down. False: up and down.
-    name : str, optional
-        What texts and pictures call it.
-    context : int, optional
-        Trained limit in tokens; None: not known.
-    biases : tuple of str, optional
-        The products that have a bias. "up" is also that of the shared and the dense MLPs.
-    norm : {"rms", "layer"}, optional
-        The kind of the norms; "rms" by default.
-    norms : int, optional
-        Norms of a layer, 2 by default; one more stands before the head.
-    qk_norm : int, optional
-        Further norm parameters of a layer; none by default.
-    positions : int, optional
-        Rows of a learned position table; 0 (default): rotary positions.
-    experts : int, optional
-        Mixture of experts: how many a layer has; 0 (default): none.
-    experts_active : int, optional
-        How many of them a token passes.
-    shared_intermediate : int, optional
-        Width of the shared experts, which every token passes too.
-    dense_layers : int, optional
-        The first layers that have a plain MLP in place of experts.
-    dense_intermediate : int, optional
-        Width of that plain MLP; default ``intermediate``.
-    window : int, optional
-        Positions that a windowed layer looks back; None: all.
-    windowed_layers : int, optional
-        How many layers are windowed; default all if there is a ``window``.
-    latent : Latent or mapping, optional
-        Multi-head latent attention, or a mapping of its sizes.
-    source : tuple of str, optional
-        Where the sizes are published.
+    By default there are as many ``kv_heads`` as ``heads``, of hidden / heads numbers each, and a
+    gated MLP (gate, up and down) of width ``intermediate`` = 4 · hidden. ``tied``: the head is the
+    embedding table. ``norms`` a layer, one more before the head, and ``qk_norm`` further
+    parameters. ``positions`` are rows of a learned table; 0 means rotary. ``biases`` names the
+    products that have one; "up" is also that of the shared and the dense MLPs.
 
-    Raises
-    ------
-    ValueError
-        For a size that does not fit, or that does not fit another one; the message names it.
-    TypeError
-        For an argument of a wrong type.
+    A token passes ``experts_active`` of a layer's ``experts``, ``intermediate`` wide, and the
+    shared ones, ``shared_intermediate`` wide; the first ``dense_layers`` have a plain MLP of
+    ``dense_intermediate``. ``windowed_layers`` look back ``window`` positions; by default all
+    layers do, if there is one. ``latent`` has the sizes of multi-head latent attention, and
+    ``source`` says where all this is published.
 
-    Examples
-    --------
     >>> m = rl.Model(hidden=4096, layers=32, heads=32, intermediate=11008, name="llama-2-7b")
     >>> m.parameters
     6738415616
@@ -305,11 +255,6 @@ class Model:
         Workload
             The step, to be timed on any machine.
 
-        Raises
-        ------
-        ValueError, TypeError
-            For an argument that does not fit; the message names it.
-
         Examples
         --------
         >>> step = rl.model("llama-2-7b").decode(batch=1, context=1024, quant="w4a16")
@@ -364,11 +309,6 @@ class Model:
         Workload
             The step, to be timed on any machine.
 
-        Raises
-        ------
-        ValueError, TypeError
-            For an argument that does not fit; the message names it.
-
         Examples
         --------
         >>> rl.model("llama-2-7b").prefill(batch=1, tokens=1024).flops
@@ -396,39 +336,10 @@ class Model:
     ) -> Workload:
         """Forward and backward (dX and dW) over ``batch`` sequences of ``tokens`` tokens.
 
-        Every position passes the head. The optimiser is not counted, in time or in memory.
+        Every position passes the head. The optimiser is not counted, in time or in memory. Nothing
+        is cached: ``kv`` is here only so that all three workloads take the same arguments, those of
+        :meth:`prefill`.
 
-        Parameters
-        ----------
-        batch : int
-            Sequences.
-        tokens : int
-            Tokens of each.
-        weights : str or DType, optional
-            Number format of the weights; bf16 by default.
-        kv : str or DType, optional
-            Nothing is cached: here only so that all three workloads take the same arguments.
-        activations : str or DType, optional
-            As in :meth:`decode`.
-        quant : str, optional
-            Weights and activations at once, as in :meth:`decode`.
-        attention : {"streamed", "materialised"}, optional
-            "materialised": its scores go through memory.
-        causal : bool, optional
-            As in :meth:`prefill`.
-
-        Returns
-        -------
-        Workload
-            The step, to be timed on any machine.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For an argument that does not fit; the message names it.
-
-        Examples
-        --------
         >>> rl.model("gpt2").train_step(batch=1, tokens=1024).flops
         827537380352
         """

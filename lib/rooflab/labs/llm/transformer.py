@@ -598,15 +598,6 @@ def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") ->
     Model
         A plain decoder that the loop can run.
 
-    Raises
-    ------
-    ValueError
-        For another name, size or backend.
-    TypeError
-        For an argument of a wrong type.
-    RuntimeError
-        For "gpu" where none can be used.
-
     Examples
     --------
     >>> small = rl.loop_model("small")

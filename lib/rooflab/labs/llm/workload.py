@@ -50,30 +50,11 @@ if TYPE_CHECKING:
 class Workload:
     """One step of ``model``: its operations, their FLOPs and bytes, their time on a machine.
 
-    :meth:`Model.decode`, :meth:`Model.prefill` and :meth:`Model.train_step` make it.
+    :meth:`Model.decode`, :meth:`Model.prefill` and :meth:`Model.train_step` make it. ``queries``
+    are the new positions of each of ``batch`` sequences, ``context`` its positions in all.
+    ``steps`` has one for each kind of operation: ``step.op`` is a single run, ``step.count`` how
+    often it runs. A multiply-add counts 2 FLOP; ``bytes`` are the minimum traffic.
 
-    Attributes
-    ----------
-    model : Model
-        The sizes.
-    phase : {"decode", "prefill", "train"}
-        What kind of step it is.
-    batch, queries, context : int
-        Sequences, the new positions of each, and its positions in all.
-    formats : Formats
-        Number formats of weights, KV cache and activations.
-    steps : tuple of Step
-        One for each kind of operation: a single run of it (``step.op``) with how often it runs
-        (``step.count``).
-    options : tuple of (str, object)
-        How the steps were made, as pairs of name and value.
-    flops, bytes : int
-        FLOP of the step, a multiply-add counting 2, and its minimum traffic.
-    intensity : float
-        FLOP per byte.
-
-    Examples
-    --------
     >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
     >>> w.flops, w.traffic["weights"], w.traffic["kv"]
     (13753843712, 13214695424, 536870912)
@@ -251,11 +232,6 @@ class Workload:
         float
             Seconds. What was assumed: ``w.explain(machine).bound.notes``.
 
-        Raises
-        ------
-        ValueError, TypeError
-            For an argument that does not fit; the message names it.
-
         Examples
         --------
         >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
@@ -354,11 +330,6 @@ class Workload:
         -------
         float
             Seconds. :meth:`time` has its parts, and says what was assumed.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For an argument that does not fit; the message names it.
 
         Examples
         --------

@@ -54,8 +54,6 @@ class Nest:
     ValueError
         For text that is not understood, with its place. For an access out of an array's bounds,
         with the iteration and the subscript.
-    TypeError
-        For an argument of a wrong type.
 
     Examples
     --------
@@ -621,8 +619,7 @@ class Nest:
         Raises
         ------
         ValueError
-            For an array of another shape or an unknown name, and for a schedule whose marks the
-            code cannot follow.
+            For a schedule whose marks the code cannot follow.
 
         Examples
         --------
@@ -652,11 +649,6 @@ class Nest:
         -------
         Measurement
             With operands that stay where they are, so "warm". The result is checked once.
-
-        Raises
-        ------
-        ValueError
-            For another operation, matrices that are not square, and a parallel loop.
 
         Examples
         --------
@@ -725,30 +717,12 @@ class Nest:
         return stream(self, size("itemsize", itemsize), flag("keep", keep), statement)
 
     def trace(self, itemsize: int = 4) -> tuple[ndarray, ndarray]:
-        """Every access of every iteration, in the order of the schedule.
+        """Every access of every iteration, in the schedule's order: addresses, and which store.
 
         For any schedule of a small nest, also where :meth:`stream` has none: for skewed loops and
-        for several nests. Registers keep nothing here. Copying a packed array is not in it.
+        for several nests. Registers keep nothing here. Copying a packed array is not in it. Every
+        array begins at a page of its own. Raises ValueError above two million iterations.
 
-        Parameters
-        ----------
-        itemsize : int
-            Bytes of an element.
-
-        Returns
-        -------
-        addresses : ndarray of int
-            The byte addresses, for ``rl.cache.simulate``. Every array begins at a page of its own.
-        writes : ndarray of bool
-            Which of them are stores.
-
-        Raises
-        ------
-        ValueError
-            For a nest of more than two million iterations.
-
-        Examples
-        --------
         >>> nest = rl.loops.Nest({"i": 3}, "B[i] = 2*A[i]")
         >>> addresses, writes = nest.reverse("i").trace()
         >>> addresses.tolist()

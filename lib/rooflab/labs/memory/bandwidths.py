@@ -30,19 +30,9 @@ ALMOST = 0.85  # of what reading fetches: a copy that fetches as much is not slo
 class Bandwidth:
     """One figure in byte/s, and why it differs from reading.
 
-    Attributes
-    ----------
-    name : str
-        The mix, or how it was measured.
-    lessons : str
-        Where the course shows it; "" for nowhere yet.
-    rate : float
-        Byte/s that the program asks for, both directions counted.
-    fetched, written : float
-        Byte/s that come from memory and that go back, if a line is fetched before it is first
-        written.
-    sentence : str
-        Why it is what it is, chosen by the figures.
+    ``rate`` is what the program asks for, both directions counted; ``fetched`` comes from memory
+    and ``written`` goes back, if a line is fetched before it is first written. ``lessons`` is where
+    the course shows it.
     """
 
     name: str
@@ -62,15 +52,6 @@ class Bandwidth:
 class Bandwidths:
     """The bandwidths of one machine's memory side by side, as :func:`bandwidths` lists them.
 
-    Attributes
-    ----------
-    name : str
-        The machine.
-    figures : tuple of Bandwidth
-        One for each mix and each other way of measuring.
-
-    Examples
-    --------
     >>> rates = {"read": 20e9, "copy": 18e9, "update": 30e9, "axpy": 27e9}
     >>> core = rl.Machine("core", origin="measured", bandwidths={"dram": rates}, threads=1)
     >>> found = rl.memory.bandwidths(core)
@@ -122,13 +103,6 @@ def bandwidths(
     -------
     Bandwidths
         The figures and their sentences; ``found["update"]`` is one of them.
-
-    Raises
-    ------
-    ValueError
-        For a machine that has only one figure for its memory, as those of the catalogue.
-    TypeError
-        For an argument of a wrong type.
 
     Examples
     --------

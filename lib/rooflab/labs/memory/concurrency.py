@@ -76,35 +76,10 @@ class Run:
 class Concurrency:
     """Chases side by side and a stream on one level, as :func:`concurrency` measured them.
 
-    Attributes
-    ----------
-    level : str
-        "l1", "l2", "l3" or "dram".
-    nbytes : int
-        The working set of each thread.
-    chains : tuple of int
-        Chases side by side on each thread, increasing from 1.
-    runs : tuple of Run
-        What was measured with one thread and, where there are several, with all.
-    line : int
-        Bytes of a cache line.
-    machine, name : str
-        The host's id, and its processor's name.
-    measured_on : str
-        UTC, as 2026-11-21T10:00:00Z.
-    warnings : tuple of str
-        What to distrust, in words.
-    latency : float
-        Seconds of a hop while nothing else is in flight.
-    bandwidth : ndarray of float
-        Byte/s of one thread's chases, whole lines counted, one for each number of chases.
-    most : float
-        Lines in flight that one core's chases reach.
-    sentences : tuple of str
-        What the figures say.
+    Each of a run's threads follows ``chains`` chases through ``nbytes`` of its own. ``latency`` is
+    seconds of a hop while nothing else is in flight, ``bandwidth`` byte/s of one thread's chases,
+    whole lines counted, ``most`` the lines in flight that one core's chases reach.
 
-    Examples
-    --------
     >>> from rooflab.labs.memory.concurrency import Concurrency, Run
     >>> core = Run(1, hops=((1e-7,), (1e-7,), (2e-7,)), read=(12.8e9,))
     >>> found = Concurrency("dram", 2**28, (1, 8, 16), (core,))
@@ -293,14 +268,6 @@ def concurrency(
     -------
     Concurrency
         Seconds of a hop, bandwidths, lines in flight, and sentences that say what they mean.
-
-    Raises
-    ------
-    ValueError
-        For an unknown level, chains that do not increase from 1, more threads than cores, or memory
-        too short for the level.
-    TypeError
-        For an argument of a wrong type.
 
     Examples
     --------

@@ -108,27 +108,14 @@ def _candidates(
 
 @dataclass(frozen=True)
 class Level:
-    """One level: what was found of it, and what the system tells of it.
+    """One level: what was ``found`` of it, and what the system ``told``, in bytes for one thread.
 
-    Attributes
-    ----------
-    name : str
-        "L1", "L2", … as the system numbers them, "cache" for one it does not tell of, "memory".
-    found, told : float or None
-        Bytes for one thread: where the curve leaves the level, and what the system says. None where
-        there is no such step, or the system tells of no such cache. Both None for the memory.
-    kind : str
-        "agrees", "smaller", "larger" (the found beside the told), "untold", "unseen", "memory", or
-        "open" for a told cache in which the last plateau lies: its end was not seen.
-    latency, read, copy : float
-        Seconds of a hop, and byte/s, in the middle of the level; NaN for one that was not seen.
-    first, last : int
-        Bytes of the smallest and the largest working set on its plateau; 0 where there is none.
-    largest : int
-        Bytes of the largest working set that was measured.
-    step : bool
-        Whether there is a :class:`Climb` on its plateau, that of the last level. For a told cache
-        that was not seen: whether there is one where it would end.
+    ``found`` is where the curve leaves the level. ``kind`` is "agrees", "smaller", "larger" (the
+    found beside the told), "untold", "unseen", "memory", or "open" for a told cache in which the
+    last plateau lies. ``latency`` is seconds of a hop, ``read`` and ``copy`` byte/s in the middle
+    of the level. ``first`` and ``last`` are the smallest and the largest working set on its
+    plateau. ``step``: whether there is a :class:`Climb` on the last plateau, or where an unseen
+    cache would end.
     """
 
     name: str

@@ -70,39 +70,13 @@ NOISY = 0.1  # of the median: an interquartile range above it is noise
 class Mountain:
     """Bandwidth and latency over the working set, as :func:`mountain` measured them.
 
-    Attributes
-    ----------
-    threads : int
-        CPU threads, each with a working set of its own.
-    sizes : tuple of int
-        Bytes that each thread walks, increasing.
-    samples : Mapping
-        {"read": byte/s, "copy": byte/s, "latency": seconds of a hop}: for every size a tuple of
-        samples. Bandwidths are those of all threads together and count what is asked for, so a
-        copied byte counts twice.
-    told : Mapping
-        {"l1", "l2", "l3"}: bytes of each cache for one thread as the system tells them, or None.
-    line : int
-        Bytes of a cache line; a hop of the chase touches one.
-    huge_pages : float or None
-        The share of the chased memory that lay in huge pages; None where nobody tells.
-    machine, name : str
-        The host's id, and its processor's name.
-    measured_on : str
-        UTC, as 2026-11-21T10:00:00Z.
-    warnings : tuple of str
-        What to distrust, in words.
-    environment : Mapping
-        The machine, as plain data.
-    read, copy, latency : ndarray of float
-        One value for each size. Noise only slows, so it is the median of the three fastest samples.
-    levels : tuple of Level
-        The levels found in the data, each beside what the system tells.
-    climbs : tuple of Climb
-        Steps in latency that are not counted as the end of a cache, each with the reason.
+    ``sizes`` are bytes that each thread walks. ``samples`` are {"read": byte/s, "copy": byte/s,
+    "latency": seconds of a hop}: bandwidths of all threads together that count what is asked for,
+    so a copied byte counts twice. ``told`` has bytes of each cache for one thread as the system
+    tells. ``huge_pages`` is the share of the chased memory that lay in them. ``read``, ``copy`` and
+    ``latency`` are the median of the three fastest samples, as noise only slows. ``climbs`` are
+    steps in latency that are not counted as the end of a cache.
 
-    Examples
-    --------
     >>> found = rl.memory.mountain(sizes=[4096, 8192, 2**22], progress=False)
     >>> found.sizes
     (4096, 8192, 4194304)
@@ -248,14 +222,6 @@ def mountain(
     -------
     Mountain
         Bandwidth and latency for every size, and the levels found in them.
-
-    Raises
-    ------
-    ValueError
-        For sizes that do not increase or do not fit into the free memory, and for more threads than
-        cores.
-    TypeError
-        For an argument of a wrong type.
 
     Examples
     --------

@@ -192,13 +192,6 @@ def mountain(
     Player
         A widget; its ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError
-        For something that is no mountain, or no guess axis.
-    ValueError
-        For a start that is no size.
-
     Examples
     --------
     >>> found = rl.memory.mountain(sizes=[4096, 2**14, 2**22], progress=False)

@@ -31,16 +31,10 @@ def gemm(m: int, n: int, k: int, dtype: DTypeLike = "fp32") -> Operator:
     Operator
         Loops m, n and k over C, A and B.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`operator`.
-
     Examples
     --------
     >>> rl.search.operators.gemm(1024, 1024, 1024).innermost  # along the rows of C and B
     'n'
-
     """
     extents = {"m": m, "n": n, "k": k}
     return operator("C[m, n] += A[m, k] * B[k, n]", extents, dtype, name="gemm")
@@ -63,16 +57,10 @@ def gemv(m: int, n: int, dtype: DTypeLike = "fp32") -> Operator:
     Operator
         Loops m and n over y, A and x.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`operator`.
-
     Examples
     --------
     >>> rl.search.operators.gemv(64, 64).reuse("A")  # every number of A is used once
     1.0
-
     """
     return operator("y[m] += A[m, n] * x[n]", {"m": m, "n": n}, dtype, name="gemv")
 
@@ -111,17 +99,11 @@ def conv2d(
     Operator
         Loops n, co, ho, wo, ci, kh and kw over the output O, the input I and the weights W.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`operator`, or if the window does not fit the padded image.
-
     Examples
     --------
     >>> one = rl.search.operators.conv2d(1, 58, 58, 64, 64, 3)
     >>> one.footprint("I"), 64 * 58 * 58  # windows overlap; each pixel is counted once
     (215296, 215296)
-
     """
     rows, columns = (_windows(n, kernel, stride, padding, dilation) for n in (height, width))
     row, column = (_pixel(a, b, stride, dilation, padding) for a, b in (("ho", "kh"), ("wo", "kw")))
@@ -163,16 +145,10 @@ def max_pool(
     Operator
         Loops n, c, ho, wo, kh and kw over the output O and the input I.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`operator`, or if the window does not fit the padded image.
-
     Examples
     --------
     >>> rl.search.operators.max_pool(1, 56, 56, 64, 2).flops  # 3 comparisons a window of 4
     150528
-
     """
     step = kernel if stride is None else stride
     rows, columns = (_windows(n, kernel, step, padding, 1) for n in (height, width))
@@ -205,16 +181,10 @@ def attention_scores(
     Operator
         Loops q, c and d over S, Q and K.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`operator`.
-
     Examples
     --------
     >>> rl.search.operators.attention_scores(1024, 1024, 64).role("d")
     'reduction'
-
     """
     extents = {"q": queries, "c": context, "d": head_dim}
     return operator("S[q, c] += Q[q, d] * K[c, d]", extents, dtype, name="scores")
@@ -241,16 +211,10 @@ def attention_values(
     Operator
         Loops q, d and c over O, P and V.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`operator`.
-
     Examples
     --------
     >>> rl.search.operators.attention_values(1024, 1024, 64).reuse("P")
     64.0
-
     """
     extents = {"q": queries, "d": head_dim, "c": context}
     return operator("O[q, d] += P[q, c] * V[c, d]", extents, dtype, name="values")

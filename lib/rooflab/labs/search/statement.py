@@ -137,31 +137,9 @@ def _addresses(access: Access, extents: Mapping[str, int]) -> np.ndarray:
 class Operator:
     """Loops, what each point of them touches, and what it computes. Made by :func:`operator`.
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    extents : mapping of str to int
-        Steps of each loop.
-    output : Access
-        The tensor that is written.
-    inputs : tuple of Access
-        The tensors that are read.
-    flops_per_point : int
-        FLOP at each point.
-    combine : {"", "sum", "product", "max", "min"}
-        How points that meet in one element of the output are combined.
-    dtype : DType
-        Format of all tensors.
-    statement : str
-        What it was made of.
+    ``extents`` are the steps of each loop; ``combine`` ("sum", "product", "max", "min" or "") says
+    how points that meet in one element of the output are combined.
 
-    See Also
-    --------
-    operator : Makes one of a statement.
-
-    Examples
-    --------
     >>> product = rl.search.operators.gemm(1024, 1024, 1024)
     >>> product.flops, product.compulsory_bytes, product.reuse("A")
     (2147483648, 12582912, 1024.0)
@@ -282,13 +260,8 @@ class Operator:
     def nest(self) -> Nest:
         """The loops in the order of ``extents``, to be transformed, simulated or searched.
 
-        Raises
-        ------
-        ValueError
-            If an index leaves its tensor, as with padding: a nest touches elements that exist.
+        Raises ValueError where an index leaves its tensor, as with padding.
 
-        Examples
-        --------
         >>> scores = rl.search.operators.attention_scores(64, 64, 32).nest()
         >>> scores.loops, scores.check().ok
         (('q', 'c', 'd'), True)
@@ -340,12 +313,6 @@ def operator(
     Operator
         What can be counted of it without running it. A FLOP is counted for each operation and
         function on the right, and for the sum.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the statement cannot be read, an index is no such sum, a loop is unknown or unused, or
-        an index leaves its tensor at the lower end and no shape says that this is padding.
 
     Examples
     --------

@@ -127,14 +127,6 @@ def film(
     Film
         A widget; ``sentence`` says what it shows now.
 
-    Raises
-    ------
-    ValueError
-        For an unknown model, machine or format, and for a first machine with no figure for any of
-        the formats.
-    TypeError
-        For an argument of a wrong type.
-
     Examples
     --------
     >>> shown = rl.live.film("llama-2-7b", "h100-sxm", batch=8, context=1000)

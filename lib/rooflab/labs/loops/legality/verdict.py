@@ -20,25 +20,12 @@ KINDS = {  # dependence → what its first and its second iteration do
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a schedule is legal.
+    """Whether a schedule is legal: ``ok`` if every dependence is kept, and ``why`` in words.
 
-    Attributes
-    ----------
-    ok : bool
-        Whether every dependence is kept.
-    why : str
-        The reason, in words.
-    kind : str
-        "flow", "anti" or "output" for a schedule that is not legal.
-    first, second : (str, tuple of int) or None
-        Two iterations, each as its statement and the values of its loops. The first one must run
-        first.
-    cell : (str, tuple of int) or None
-        The array element that both touch.
-    loop : str
-        The parallel or vectorised loop that leaves the two without an order, if that is the fault.
-    reordered : bool
-        Whether it is legal only because a reduction may take its terms in another order.
+    Of one that is not, ``kind`` is "flow", "anti" or "output"; ``first`` must run before ``second``
+    (each a statement and the values of its loops), since both touch ``cell``; ``loop`` is a
+    parallel or vectorised loop that leaves them without an order. ``reordered``: legal only because
+    a reduction may take its terms in another order.
     """
 
     ok: bool

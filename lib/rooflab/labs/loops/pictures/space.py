@@ -42,11 +42,6 @@ def space(nest: Nest, schedules: Mapping[str, Nest] | None = None) -> Player:
     Player
         A widget; ``sentence`` says what it shows.
 
-    Raises
-    ------
-    ValueError
-        For a nest with more statements, loops or turns, and for a schedule of another nest.
-
     Examples
     --------
     >>> nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")

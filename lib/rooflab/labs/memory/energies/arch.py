@@ -67,11 +67,6 @@ def energy_arch(
     Player
         A widget; its ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument does not fit, or the table or the machine lacks a figure.
-
     Examples
     --------
     >>> print(rl.memory.energy_arch(start=1).sentence)

@@ -28,25 +28,9 @@ PARTS = (*reversed(LEVELS), ARITHMETIC, INSTRUCTIONS, CONSTANT)
 class Energy:
     """An energy bill in joules, by what it is paid for.
 
-    Parameters
-    ----------
-    parts : mapping of str to float
-        Joules of the bytes at dram, l3, l2 and l1, of "arithmetic", of "instructions" and of
-        "constant power".
-    flops : int
-        Floating-point operations that were done for it, a fused multiply-add counting 2.
-    label : str, default "energy"
-        What was done.
-    table : str, default none
-        Which table the figures are from.
+    ``parts`` are joules of the bytes at dram, l3, l2 and l1, of "arithmetic", of "instructions" and
+    of "constant power"; ``flops`` were done for it, a fused multiply-add counting 2.
 
-    Raises
-    ------
-    ValueError
-        If a part is unknown or negative.
-
-    Examples
-    --------
     >>> bill = rl.memory.energy(rl.gemv(4096, 4096))
     >>> sum(bill.parts.values()) == bill.joules
     True
@@ -156,11 +140,6 @@ def energy(
     Energy
         ``joules``, ``parts``, ``share_of_movement``, ``per_flop``.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument does not fit, or the table has no figure for a level or the number format.
-
     Notes
     -----
     Bytes at a level are the traffic stated for it. Where none is stated, DRAM carries the minimum,
@@ -235,11 +214,6 @@ def energy_of(
     -------
     Energy
         Its parts are the sums of the operations' parts.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`energy` does, and for no operations at all.
 
     Examples
     --------

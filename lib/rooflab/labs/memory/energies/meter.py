@@ -39,25 +39,12 @@ Counter: TypeAlias = tuple[str, float, Callable[[], float]]
 
 @dataclass
 class Joules:
-    """What was read: joules by domain, and the seconds in which they were used.
+    """What was read: joules by domain ("package-0", "dram-0", "gpu-0", …), and the seconds.
 
-    The object fills when its ``with`` block ends.
+    The object fills when its ``with`` block ends. Cores are part of their package. ``idle_watts``
+    are watts while nothing was done, if that was asked for; ``missing`` says what cannot be read
+    here.
 
-    Attributes
-    ----------
-    seconds : float
-        How long the block took.
-    joules : mapping of str to float
-        Domain ("package-0", "dram-0", "gpu-0", …) → joules. Cores are part of their package.
-    idle_watts : mapping of str to float
-        Domain → watts while nothing was done, if that was asked for.
-    missing : tuple of str
-        What cannot be read here, and why.
-    warnings : tuple of str
-        What to know about the numbers.
-
-    Examples
-    --------
     >>> with rl.memory.joules(idle_s=0) as used:
     ...     total = sum(range(100_000))
     >>> used.seconds > 0, bool(used.joules) or bool(used.missing)
@@ -180,11 +167,6 @@ def joules(idle_s: float = 1.0, *, gpu: bool = True) -> Meter:
     Meter
         For a ``with`` statement. What it binds is a :class:`Joules`, which fills when the block
         ends.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``idle_s`` is no number of seconds from 0 to an hour.
 
     Notes
     -----

@@ -81,11 +81,6 @@ def energy_bars(
     Player
         A widget; its ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument does not fit, or the table has no figure for the number format.
-
     Examples
     --------
     >>> picture = rl.memory.energy_bars(start=1024)

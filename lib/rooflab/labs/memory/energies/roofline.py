@@ -33,28 +33,10 @@ from rooflab.predict.roofline import Roofline
 class EnergyRoofline:
     """Joules a FLOP over intensity.
 
-    Parameters
-    ----------
-    per_flop : float
-        Joules of a FLOP, half of a multiply-add: ε_flop.
-    per_byte : float
-        Joules of a byte of memory: ε_mem.
-    watts : float, default 0
-        Power that is paid however little is done: π₀. It needs ``peak`` and ``bandwidth``.
-    peak : float, optional
-        FLOP/s, whose inverse is τ_flop.
-    bandwidth : float, optional
-        Byte/s, whose inverse is τ_mem.
-    name : str, default none
-        What the figures belong to.
+    ``per_flop`` is ε_flop, joules of half a multiply-add; ``per_byte`` is ε_mem. ``watts`` is π₀,
+    power that is paid however little is done; it needs ``peak`` and ``bandwidth``, whose inverses
+    are τ_flop and τ_mem.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a figure is no positive number, or ``watts`` come without ``peak`` and ``bandwidth``.
-
-    Examples
-    --------
     >>> arch = rl.memory.EnergyRoofline(25e-12, 360e-12)
     >>> round(arch.balance, 6)  # FLOP/byte
     14.4
@@ -172,11 +154,6 @@ def energy_roofline(
     -------
     EnergyRoofline
         ``balance``, ``joules_per_flop(intensity)``, ``efficiency(intensity)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument does not fit, or the table or the machine lacks a figure.
 
     Examples
     --------

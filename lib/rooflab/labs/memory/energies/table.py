@@ -30,32 +30,10 @@ _PJ = 1e-12
 class EnergyTable:
     """What an operation and a byte cost in joules, in one technology.
 
-    Parameters
-    ----------
-    id : str
-        Its short name, such as "horowitz-45nm".
-    levels : mapping of str to float
-        Joules a byte at l1, l2, l3 and dram; dram is needed.
-    operations : mapping of str to mapping of str to float
-        Number format → joules of an "add" and of a "mult".
-    instruction : float, optional
-        Joules that an instruction costs besides its arithmetic.
-    name : str, optional
-        What people call it; None: its id.
-    node_nm : float, optional
-        The process node in nanometres.
-    caches : mapping of int to float, default none
-        Bytes of a cache → joules a byte, for the sizes that were published.
-    notes : tuple of str, default none
-        What to know about it, such as sources that disagree.
+    ``levels`` are joules a byte at l1, l2, l3 and dram, which is needed; ``operations`` number
+    format → joules of an "add" and of a "mult"; ``instruction`` joules of one besides its
+    arithmetic; ``caches`` bytes of a cache → joules a byte, for the sizes that were published.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a figure is no positive number, or a level or number format is unknown.
-
-    Examples
-    --------
     >>> fp32 = {"add": 1e-12, "mult": 3e-12}
     >>> mine = rl.memory.EnergyTable("mine", {"dram": 1e-10}, {"fp32": fp32})
     >>> mine.per_operation("fp32") * 1e12  # pJ of a multiply-add
@@ -181,15 +159,8 @@ def sources() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def energy_tables() -> Mapping[str, EnergyTable]:
-    """Return the published tables: id → EnergyTable, the oldest node first.
+    """Return the published tables of energy.yaml: id → EnergyTable, the oldest node first.
 
-    Returns
-    -------
-    mapping of str to EnergyTable
-        Read-only. Figures and their sources are in energy.yaml.
-
-    Examples
-    --------
     >>> list(rl.memory.energy_tables())
     ['horowitz-45nm', 'rounded-45nm', 'tpuv4i-7nm']
     """
@@ -198,15 +169,8 @@ def energy_tables() -> Mapping[str, EnergyTable]:
 
 @cache
 def energy_memories() -> Mapping[str, Figure]:
-    """Return what a byte costs in kinds of DRAM: name → joules a byte.
+    """Return joules a byte of kinds of DRAM, by name; ``note`` has a published range.
 
-    Returns
-    -------
-    mapping of str to Figure
-        Read-only. A figure's ``note`` is the kind's name, and a published range.
-
-    Examples
-    --------
     >>> hbm2 = rl.memory.energy_memories()["hbm2"]
     >>> round(hbm2 * 1e12 / 8, 2)  # pJ a bit
     3.92
@@ -227,13 +191,6 @@ def energy_table(name: str | EnergyTable = "horowitz-45nm") -> EnergyTable:
     -------
     EnergyTable
         Its figures in joules.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, with the closest names.
-    TypeError
-        If ``name`` is neither a name nor an EnergyTable.
 
     Examples
     --------

@@ -64,12 +64,6 @@ def growth(
         A widget. ``round`` is the stop of its slider, the last of which marks the cheapest
         expression. ``sentence`` says what the rules did.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`simplify`, and if the graph grows beyond 14 classes or 40 nodes, which cannot
-        be drawn.
-
     Examples
     --------
     >>> picture = rl.search.growth()

@@ -75,14 +75,6 @@ def trail(
         or "prediction", ``beam`` is the width as text, ``near`` shows the fastest closer.
         ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError
-        If ``found`` is no search, or ``peer`` no rate.
-    ValueError
-        If another measure than time decided, if a search has no predicted bytes, as with a score
-        of one's own, if the searches are of different nests, or the machine has no fp32 roof.
-
     Notes
     -----
     At first the bytes are those of the first level, from the memory inwards, at which the schedules

@@ -29,20 +29,9 @@ Price: TypeAlias = Callable[[Op, Sequence[Form], Sequence[object]], float]
 def ledger(op: Op, args: Sequence[Form], names: Sequence[object]) -> Operation | None:
     """The operation that computes ``op``, or None for a matrix that is there already.
 
-    Parameters
-    ----------
-    op : Array, Transpose, Product or Map
-        What is computed.
-    args : sequence of Form
-        Shapes and formats of its arguments.
-    names : sequence
-        What tells the arguments apart. A pass over elements reads one that occurs twice once.
-
-    Returns
-    -------
-    Operation or None
-        A product is a dot product, a product of matrix and vector, an outer product, or a product
-        of matrices, by its shape. A transpose is a copy. All functions of a Map are one pass.
+    A product is a dot product, a product of matrix and vector, an outer product, or a product of
+    matrices, by its shape. A transpose is a copy. All functions of a Map are one pass, which reads
+    an argument that occurs twice in ``names`` once.
     """
     if isinstance(op, Array):
         return None
@@ -112,30 +101,11 @@ def price_of(cost: str | Machine) -> Price:
 
 
 def total(expression: Expression, cost: str | Machine = "bytes") -> float:
-    """What ``expression`` costs when its operations run one after the other.
+    """Count what ``expression`` costs, its operations one after the other: bytes, FLOP or seconds.
 
     A term that occurs twice is computed once and kept. What an operation writes goes to memory, and
     comes back from there; only the functions of one fused pass hand their values on.
 
-    Parameters
-    ----------
-    expression : Expression
-        What is computed.
-    cost : {"bytes", "flops"} or Machine or str, default "bytes"
-        What is counted: bytes or FLOP of the ledgers, or seconds on a machine.
-
-    Returns
-    -------
-    float
-        Bytes, FLOP or seconds.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``cost`` is neither of them.
-
-    Examples
-    --------
     >>> A, v = rl.search.matrix("A", 1024, 1024), rl.search.vector("v", 1024)
     >>> rl.search.total(A @ v, "flops") == rl.gemv(1024, 1024).flops
     True

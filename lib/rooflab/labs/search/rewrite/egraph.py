@@ -39,12 +39,6 @@ Term: TypeAlias = int | Plan
 class EGraph:
     """Classes of equal operations. Add expressions, merge what is equal, extract the cheapest.
 
-    See Also
-    --------
-    simplify : Fills one by rules, and extracts the cheapest expression.
-
-    Examples
-    --------
     >>> A, B, C = (rl.search.matrix(name, 8, 8) for name in "ABC")
     >>> graph = rl.search.EGraph()
     >>> one, other = graph.add(A @ B), graph.add(A @ C)

@@ -131,22 +131,6 @@ class Expression:
     ``A @ B`` is the matrix product, ``A.T`` the transpose, ``A + B``, ``A - B``, ``A * B`` and
     ``A / B`` go element by element, ``2 * A`` and ``A / 2`` scale, ``A << 1`` shifts integers.
 
-    Attributes
-    ----------
-    op : Array, Transpose, Product or Map
-        The operation.
-    args : tuple of Expression
-        What it is applied to.
-    form : Form
-        Shape and number format of the result.
-
-    See Also
-    --------
-    matrix, vector, elementwise : Make one.
-    simplify : Finds a cheaper one that is equal.
-
-    Examples
-    --------
     >>> A, v = rl.search.matrix("A", 4, 8), rl.search.vector("v", 8)
     >>> (A @ v).shape, str(2 * (A @ v))
     ((4, 1), '2 * (A @ v)')
@@ -235,24 +219,7 @@ class Expression:
                 todo.extend((arg, False) for arg in reversed(one.args))
 
     def value(self, arrays: Mapping[str, Any]) -> np.ndarray:
-        """Compute it with NumPy.
-
-        Parameters
-        ----------
-        arrays : mapping of str to array
-            A matrix of the right shape for each name in the expression. They are computed with in
-            their own NumPy format.
-
-        Returns
-        -------
-        numpy.ndarray
-            The result, of the expression's shape.
-
-        Raises
-        ------
-        ValueError
-            If a matrix is missing or has another shape.
-        """
+        """Compute it with NumPy, in the NumPy formats of ``arrays``, a matrix for each name."""
 
         results: dict[Expression, np.ndarray] = {}
         for one in self.subterms():
@@ -355,11 +322,6 @@ def matrix(name: str, rows: int, columns: int, dtype: DTypeLike = "fp32") -> Exp
     Expression
         The matrix. ``@``, ``+``, ``*`` and ``.T`` make larger expressions of it.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If ``name`` is no word, a size is no positive integer, or the format is unknown.
-
     Examples
     --------
     >>> A, B = rl.search.matrix("A", 4, 8), rl.search.matrix("B", 8, 2)
@@ -389,11 +351,6 @@ def vector(name: str, n: int, dtype: DTypeLike = "fp32") -> Expression:
     Expression
         The vector, of shape (n, 1).
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`matrix`.
-
     Examples
     --------
     >>> rl.search.vector("v", 8).shape
@@ -403,27 +360,10 @@ def vector(name: str, n: int, dtype: DTypeLike = "fp32") -> Expression:
 
 
 def elementwise(function: str, *args: Expression) -> Expression:
-    """Apply a function to every element, such as ``elementwise("relu", A)``.
+    """Apply a function to every element: "relu", "exp", "sqrt", or one of two arguments, "max".
 
-    Parameters
-    ----------
-    function : str
-        A function of one argument, such as "relu", "exp" or "sqrt", or of two, such as "max".
-    *args : Expression
-        As many as the function takes. One row, or one column, is repeated where another has more.
+    One row, or one column, is repeated where another argument has more.
 
-    Returns
-    -------
-    Expression
-        The result.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the function is unknown, has another number of arguments, or the shapes do not fit.
-
-    Examples
-    --------
     >>> A, bias = rl.search.matrix("A", 4, 8), rl.search.matrix("bias", 1, 8)
     >>> print(rl.search.elementwise("relu", A + bias))
     relu(A + bias)

@@ -162,21 +162,9 @@ Rewrites: TypeAlias = Callable[[EGraph, int, Node], Iterator[Term]]
 class Rule:
     """A rule that expressions may be rewritten by. Make one of your own with :func:`rule`.
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    says : str
-        What may stand for what.
-    rewrites : callable
-        All terms that a node of an e-graph may be replaced by.
-    sides : tuple of (pattern, pattern)
-        The patterns of what is found and of what may stand for it; empty for a function.
-    only : {"", "float", "int"}
-        Kind of numbers that it is true of; all if empty.
+    ``rewrites`` gives all terms that a node of an e-graph may be replaced by; ``sides`` are the
+    patterns, none for a function; ``only`` is "float" or "int" for one that is true of these alone.
 
-    Examples
-    --------
     >>> rl.search.rules()["associate"]
     <Rule associate: (A @ B) @ C = A @ (B @ C)>
     """
@@ -202,32 +190,12 @@ class Rule:
 
 
 def rule(says: str, name: str = "", only: str = "") -> Rule:
-    """A rule of one's own, such as ``rule("A @ B + A @ C = A @ (B + C)")``.
+    """Make a rule, such as ``rule("A @ B + A @ C = A @ (B + C)")``; an untrue one is refused.
 
-    Parameters
-    ----------
-    says : str
-        Two patterns with ``->`` or ``=`` between them. Capital letters are matrices, small ones
-        are numbers. Operators are those of Python: ``@``, ``+``, ``-``, ``*``, ``/``, ``<<``,
-        ``.T``, and functions by their names.
-    name : str, default ``says``
-        What it is called.
-    only : {"", "float", "int"}, default ""
-        Kind of numbers that it is true of.
+    Two patterns with ``->`` or ``=`` between them. Capital letters are matrices, small ones are
+    numbers. Operators are those of Python: ``@``, ``+``, ``-``, ``*``, ``/``, ``<<``, ``.T``, and
+    functions by their names. ``only`` limits it to "float" or "int".
 
-    Returns
-    -------
-    Rule
-        The rule, to be given to :func:`simplify`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no rule, says something of a letter that is not on its left, or is not true of
-        random square matrices. The message then has an element that differs.
-
-    Examples
-    --------
     >>> rl.search.rule("A @ B -> B @ A")
     Traceback (most recent call last):
     ...
@@ -469,21 +437,12 @@ _PATTERNS = (
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """The rules of the course by name.
+    """List the rules of the course by name.
 
-    Returns
-    -------
-    mapping of str to Rule
-        Each rule under its name, read-only. ``fuse``, ``accumulate`` and ``read-transposed``
-        choose a routine that does more at once; the others are laws of matrices and numbers.
-
-    Notes
-    -----
-    The laws hold for real numbers. Floating-point results differ in their last digits, and
+    ``fuse``, ``accumulate`` and ``read-transposed`` choose a routine that does more at once; the
+    others are laws of real numbers: floating-point results differ in their last digits, and
     integers are taken not to overflow.
 
-    Examples
-    --------
     >>> print(rl.search.rules()["fuse"].says)
     one pass over the elements after another -> both in one pass
     """

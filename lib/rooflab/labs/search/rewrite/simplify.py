@@ -37,33 +37,11 @@ class Growth:
 
 @dataclass(frozen=True)
 class Simplified:
-    """What :func:`simplify` found.
+    """What :func:`simplify` found: the cheapest equal expression ``after``, costs in ``unit``.
 
-    Attributes
-    ----------
-    before : Expression
-        What was given.
-    after : Expression
-        The cheapest equal expression that was found.
-    cost_before : float
-        What ``before`` costs, in ``unit``.
-    cost_after : float
-        What ``after`` costs.
-    unit : {"B", "FLOP", "s"}
-        Unit of the costs.
-    growth : tuple of Growth
-        Size of the e-graph at the start and after each round.
-    rules : tuple of str
-        Names of the rules that found an equality, those that found most first.
-    ended : {"saturated", "rounds", "nodes"}
-        Why it ended: no rule had anything to add, or a limit was reached.
+    ``growth`` has the e-graph's size at the start and after each round; ``rules`` those that found
+    an equality, most first; ``ended`` is "saturated", or the limit that was reached.
 
-    See Also
-    --------
-    simplify : Makes one.
-
-    Examples
-    --------
     >>> A, B = (rl.search.matrix(name, 1024, 1024) for name in "AB")
     >>> found = rl.search.simplify((A @ B) @ rl.search.vector("v", 1024), cost="flops")
     >>> found.factor, found.ended
@@ -125,11 +103,6 @@ def simplify(
     -------
     Simplified
         The expression, what both cost, and how the e-graph grew.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``expression`` is none, a rule or the cost is unknown, or a limit is no positive number.
 
     Notes
     -----
@@ -236,11 +209,6 @@ def greedy(expression: Expression, rules: Rules = None, steps: int = 100) -> lis
     list of Expression
         ``expression`` and what it became after each step. It ends where no rule fits or what comes
         out was there before.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in :func:`simplify`.
 
     Examples
     --------

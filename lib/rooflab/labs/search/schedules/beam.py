@@ -98,14 +98,6 @@ def search(
     Search
         The best schedule and every candidate, those that were not measured with the reason.
 
-    Raises
-    ------
-    TypeError
-        For an argument of a wrong type, and for a move that is no function of a nest.
-    ValueError
-        For a time that is not positive, a width below 1, more threads than cores, and a start that
-        is not legal.
-
     Notes
     -----
     What the clock has chosen is run once more beside the nest as it was written, on random numbers.

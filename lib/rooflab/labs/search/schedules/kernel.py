@@ -36,18 +36,9 @@ PROMISING = 2.5  # times the best so far: slower than that is timed once
 class Kernel:
     """A nest compiled for this processor by LLVM, for fp32 arrays.
 
-    Parameters
-    ----------
-    nest : Nest
-        A legal schedule. An outermost loop that is parallel is shared among threads.
+    An outermost loop that is parallel is shared among threads. Raises ValueError for marks that no
+    code can follow, and for another parallel loop.
 
-    Raises
-    ------
-    ValueError
-        For marks that no code can follow, and for a parallel loop that is not the outermost one.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> nest = rl.loops.Nest({"i": 64}, "B[i] = 2*A[i]").split("i", 16).vectorize("ii")
     >>> rl.search.Kernel(nest).run(A=np.ones(64, np.float32))["B"].sum().item()

@@ -126,25 +126,11 @@ def parallel_loops(nest: Nest) -> Iterator[Nest]:
 
 
 def space(threads: int = 1) -> tuple[Move, ...]:
-    """Return the moves of a search that is given no others.
+    """Return the moves of a search that is given no others: functions of a nest that yield nests.
 
-    Parameters
-    ----------
-    threads : int, default 1
-        With more than one, loops are shared among them too.
+    With more than one of ``threads``, loops are shared among them too. A function of your own can
+    stand beside them.
 
-    Returns
-    -------
-    tuple of functions
-        Each takes a nest and yields nests. A function of your own can stand beside them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``threads`` is no positive integer.
-
-    Examples
-    --------
     >>> def backwards(nest):
     ...     yield nest.reverse(nest.loops[0])
     >>> moves = (*rl.search.space(), backwards)

@@ -34,16 +34,10 @@ FULL = 0.75  # of a cache: old lines take the rest, as least-recently-used keeps
 class Prediction:
     """What a schedule should take on a machine.
 
-    Attributes
-    ----------
-    seconds : float
-        Arithmetic or what the program asks for, whichever takes longer, and the traffic of every
-        level below as if that did not overlap. It ranks schedules better than the longest alone.
-    flops : int
-        Floating-point operations.
-    bytes : mapping of str to float
-        Bytes that come from each level: "l1" is what the program asks for, "dram" what crosses
-        the border of the last cache.
+    ``seconds`` are those of arithmetic or of what the program asks for, whichever takes longer, and
+    the traffic of every level below as if that did not overlap: it ranks schedules better than the
+    longest alone. ``bytes`` come from each level: "l1" is what the program asks for, "dram" what
+    crosses the border of the last cache.
     """
 
     seconds: float

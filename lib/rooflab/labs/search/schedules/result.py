@@ -20,29 +20,13 @@ ENDS = ("no better schedule was found", "the time was up", "interrupted")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule that a search looked at.
+    """A schedule that a search looked at, by the transformations that lead to it (``log``).
 
-    Attributes
-    ----------
-    log : tuple of (str, tuple)
-        The transformations that lead to it, for ``Nest.replay``.
-    round : int
-        The round of the search; the schedule at the start is round 0.
-    predicted : float or None
-        Seconds by the ledger and the roofs, or what another score says.
-    measured : float or None
-        Seconds as measured; None for one that was not.
-    bytes : mapping of str to float
-        Predicted bytes from each level, "l1" to "dram"; empty with another score.
-    at_s : float
-        Seconds from the start of the search.
-    why : str
-        Why it was not measured, "" for one that was.
-    final : float or None
-        For the fastest of all: seconds of whole runs, taken in turn at the end.
+    ``predicted`` is seconds by the ledger and the roofs, or what another score says; ``measured``
+    is None for one that was refused, with ``why``. ``bytes`` are predicted from each level, "l1" to
+    "dram". ``final``, of the fastest: seconds of whole runs, taken in turn at the end. ``at_s``
+    counts from the start of the search.
 
-    Examples
-    --------
     >>> one = rl.search.Candidate((("split", ("i", 8)),), round=1, predicted=2e-3)
     >>> one.text, one.seconds
     (".split('i', 8)", inf)
@@ -84,34 +68,9 @@ class Candidate:
 class Search:
     """What a search for a schedule found, and how.
 
-    Attributes
-    ----------
-    text : str
-        The statements of the nest.
-    extents : mapping of str to (int, int)
-        Its loops: the first value and the one after the last.
-    shapes : mapping of str to tuple of int
-        Shapes of its arrays.
-    order : str
-        "body" or "nests", as for the nest.
-    threads : int
-        Threads that the schedules could use.
-    width : int
-        How many schedules each round went on from.
-    flops : int
-        Floating-point operations of one run.
-    candidates : tuple of Candidate
-        All schedules in the order in which they were decided, the one at the start first.
-    ended : str
-        Why the search ended.
-    machine : str
-        The name of the machine.
-    timed : bool
-        Whether the clock decided. Another measure has its own unit, and there are no FLOP/s of it.
-
-    Examples
-    --------
-    Let the simulator of the cache lab decide, in place of the clock:
+    ``candidates`` stand in the order in which they were decided, the one at the start first. Where
+    ``timed`` is False, another measure than the clock decided: it has its own unit, and there are
+    no FLOP/s of it. In this example the simulator of the cache lab decides:
 
     >>> L1 = rl.cache.Cache("L1", 1024)
     >>> def traffic(nest):
