@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 # fcntl and resource are missing on Windows, os.sched_getaffinity there and on macOS. Other
 # packages may import them on this system, so only rooflab's own imports are refused.
 MASK = """

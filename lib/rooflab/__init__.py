@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rooflab.lazy import attach
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public name → the module that defines it.
 _HOME = {
