@@ -338,7 +338,7 @@ rl.show.say(rl.conclude("00-elsewhere", curve, h200), after=nine)
 def overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):
     # BEGIN SOLUTION
     slow, fast = sorted([(bandwidth_a, peak_a), (bandwidth_b, peak_b)])
-    if slow[1] < fast[1]:
+    if slow[1] <= fast[1]:
         return 0
     flat = 2 * itemsize / slow[0]
     return flat * fast[1] / 2

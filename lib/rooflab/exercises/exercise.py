@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rooflab.exercises.observe.collect import RUNNERS
@@ -116,3 +116,8 @@ class Exercise:
     def draw(self, seed: object = 0) -> list[Case]:
         """Return the cases of ``seed``, the fixed ones last; alike on every machine."""
         return [*self.cases(random.Random(f"{self.id}/{seed}")), *copy.deepcopy(self.fixed)]
+
+
+def cases_of(names: str, *rows: Sequence[object]) -> tuple[Case, ...]:
+    """Return one case a row: ``names`` of the inputs, separated by blanks, with a row's values."""
+    return tuple(dict(zip(names.split(), row, strict=True)) for row in rows)

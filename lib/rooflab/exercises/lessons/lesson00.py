@@ -14,7 +14,7 @@ from statistics import linear_regression, median
 from typing import Any
 
 from rooflab.count.si import rounded
-from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
 from rooflab.predict.catalogue import machine
 
 MULTIPLY_ADDS = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
@@ -22,6 +22,37 @@ NOISE = 0.004
 FROM_A_CURVE = 0.03  # relative tolerance: several noise widths, but less than GB against GiB
 START = (0.1, 0.2)  # of the last time: what getting started costs, whatever k
 MACHINES = ("h100-sxm", "a100-sxm-80", "mi300x", "rtx-4090", "l4")
+# What every draw ends with: numbers of 1 to 8 bytes, few and many, counts that do not double, no
+# start and a long one, the bend itself, equal peaks and almost equal ones.
+EDGES_OF_BANDWIDTH = cases_of(
+    "seconds n itemsize",
+    ([3.0769e-5, 3.0831e-5, 3.0708e-5, 3.08e-5, 2.4579e-4, 2.4652e-3], 10_000_019, 2),
+    ([6.6666e-3, 6.6799e-3, 6.6532e-3, 6.6732e-3, 9.9848e-3, 0.018917, 0.036629, 0.072221,
+      0.14362, 0.28498, 0.57056, 1.1372], 999_983, 1),
+    ([9.7049e-9, 9.7243e-9, 9.6855e-9, 9.7146e-9, 1.5505e-8, 3.1102e-8, 4.6537e-8], 37, 8),
+    ([5.8537e-4, 5.8654e-4, 5.842e-4, 5.8595e-4, 5.8449e-4, 6.6899e-4], 600_000_000, 4),
+)  # fmt: skip
+EDGES_OF_PEAK = cases_of(
+    "k seconds n",
+    ([1, 2, 4, 8, 100, 150, 180],
+     [0.0400001, 0.0400281, 0.0400561, 0.0400841, 0.0666669, 0.1, 0.12], 1_000_003),
+    ([3, 4, 5, 6, 7, 8, 9, 10, 11], [3.81039e-5, 3.81306e-5, 3.81572e-5, 3.81839e-5, 3.87273e-5,
+      3.9974e-5, 4.12208e-5, 4.24675e-5, 4.37143e-5], 48_000_000),
+    ([1, 10, 100, 1000, 9000, 10_000],
+     [2.154e-5, 2.15551e-5, 2.15702e-5, 3.4e-5, 1.46e-4, 1.6e-4], 77),
+)  # fmt: skip
+EDGES_OF_TIME = cases_of(
+    "k n itemsize peak bandwidth",
+    (16, 1, 1, 2.0**40, 2.0**36), (7, 123_456_789, 1, 2e13, 9e11), (1, 4099, 8, 7e13, 3e12),
+    (161, 10_000_019, 8, 5e11, 2.5e10), (3, 5_000_000_003, 2, 1e11, 1e12),
+    (1_000_003, 17, 4, 3e12, 2e11), (400, 700_000_001, 2, 9e14, 3.1e12),
+)  # fmt: skip
+EDGES_OF_LUNCH = cases_of(
+    "peak_a bandwidth_a peak_b bandwidth_b itemsize",
+    (2e13, 5e11, 2e13, 1e12, 4), (9.1e13, 1.1e11, 7.3e12, 2.3e12, 1),
+    (3e12, 1.7e12, 3.3e12, 1.3e11, 2), (1e12, 9e11, 8e11, 3e11, 8),
+    (2.01e13, 4.9e11, 2e13, 6e11, 2), (3.1e14, 3.35e12, 5e14, 6.3e11, 2),
+)  # fmt: skip
 # The machine with the slower memory first. Where its peak is the higher one, it wins in the end.
 OVERTAKES = (
     ("rtx-4090", "a100-sxm-80"), ("l40s", "a100-sxm-40"), ("rtx-5090", "a100-sxm-80"),
@@ -41,7 +72,7 @@ ITEMSIZE = "not every number has 4 bytes; itemsize says how many."
 def _curves(rng: random.Random, start: tuple[float, float] = (0, 0)) -> list[dict[str, object]]:
     """Four hidden machines and arrays: their curve, and the bandwidth and peak behind it."""
     drawn = []
-    for itemsize, bend in zip((4, 8, 4, 8), (12, 60, 25, 40), strict=True):
+    for itemsize, bend in zip((4, 8, 2, 8), (12, 60, 25, 40), strict=True):
         n = rng.randrange(10, 60) * 1_000_000
         bandwidth = rng.uniform(1e10, 4e11)
         peak = bend * rng.uniform(0.9, 1.1) * bandwidth / itemsize
@@ -157,8 +188,8 @@ def _sums_meet(pa: float, ba: float, pb: float, bb: float, itemsize: int) -> flo
 BANDWIDTH = Exercise(
     "00-bandwidth", "Bandwidth from the flat part", 1,
     "The curve is flat at first: the time is the carrying. How many bytes a second is that?",
-    "bandwidth(seconds, n, itemsize)", _bandwidth, cases=_bandwidth_cases, tolerance=FROM_A_CURVE,
-    kind="arrays",
+    "bandwidth(seconds, n, itemsize)", _bandwidth, cases=_bandwidth_cases,
+    fixed=EDGES_OF_BANDWIDTH, tolerance=FROM_A_CURVE, kind="arrays",
     insight="With the times of your own curve, these are the bytes that travel each second between "
             "your memory and one core: the slope of your roof.",
     misconceptions=(
@@ -200,8 +231,8 @@ BANDWIDTH = Exercise(
 PEAK = Exercise(
     "00-peak", "Peak from the slope", 2,
     "On the right every further multiply-add costs time. How many FLOPs a second is that?",
-    "peak(k, seconds, n)", _peak, cases=_peak_cases, tolerance=FROM_A_CURVE, lines=2,
-    kind="arrays",
+    "peak(k, seconds, n)", _peak, cases=_peak_cases, fixed=EDGES_OF_PEAK,
+    tolerance=FROM_A_CURVE, lines=2, kind="arrays",
     insight="With your own curve, these are the FLOPs that one of your cores does each second at "
             "best: the flat part of your roof.",
     misconceptions=(
@@ -236,7 +267,8 @@ PEAK = Exercise(
                       "that is in GFLOP/s; the answer is in FLOP/s, no prefix."),
         Misconception("the whole curve", lambda k, s, n: 2 * n * (k[-1] - k[0]) / (s[-1] - s[0]),
                       "the flat part has no slope; take it from the straight part alone.",
-                      variants=(lambda k, s, n: 2 * n / linear_regression(k, s).slope,)),
+                      variants=(lambda k, s, n: 2 * n / linear_regression(k, s).slope,
+                                lambda k, s, n: 2 * n * k[-1] / (s[-1] - s[0]))),
         Misconception("upside down", lambda k, s, n: 1 / _peak(k, s, n),
                       "that is seconds per FLOP; a peak is FLOPs per second."),
     ),
@@ -245,7 +277,7 @@ PEAK = Exercise(
 TIME = Exercise(
     "00-time", "Predict the time", 2,
     "Predict the seconds for k multiply-adds on each of n numbers, on machines you have not seen.",
-    "time(k, n, itemsize, peak, bandwidth)", _time, cases=_time_cases, lines=3,
+    "time(k, n, itemsize, peak, bandwidth)", _time, cases=_time_cases, fixed=EDGES_OF_TIME, lines=3,
     insight="With the peak and the bandwidth of your own curve it draws that curve again, with a "
             "sharp corner.",
     misconceptions=(
@@ -308,7 +340,7 @@ LUNCH = Exercise(
     "From how many multiply-adds a number on is the machine with the slower memory the faster "
     "one? 0 if it never is.",
     "overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize)", _overtakes,
-    cases=_lunch_cases, lines=5, errors=(("None", *NO_NUMBER),),
+    cases=_lunch_cases, fixed=EDGES_OF_LUNCH, lines=5, errors=(("None", *NO_NUMBER),),
     insight="Left of this number the faster memory wins, right of it the higher peak. Ask the same "
             "of your own machine before you envy another one.",
     misconceptions=(
