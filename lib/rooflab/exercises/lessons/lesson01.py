@@ -14,7 +14,7 @@ from typing import Any
 from rooflab.count import axpy, dot, gemm, gemv, ger
 from rooflab.count.si import rounded
 from rooflab.exercises.compare import close, same
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation, cases_of
 from rooflab.exercises.kinds.timing import (
     ARITHMETIC,
     derived,
@@ -53,6 +53,17 @@ def _ledger_cases(rng: random.Random) -> list[Case]:
     ]
 
 
+# One of everything, the sizes of one token and of one number, and the last argument left out.
+EDGES_OF_PRODUCT = (
+    {"m": 7, "n": 5, "k": 3, "itemsize": 2},
+    *cases_of(
+        "m n k itemsize accumulate",
+        (1, 1, 1, 1, False), (1, 40_961, 3, 8, True), (3, 1, 4_099, 4, False),
+        (4_097, 2, 1, 1, True), (12, 12, 12, 2, True), (100, 6, 100, 8, False),
+    ),
+)  # fmt: skip
+
+
 def _product(
     m: int, n: int, k: int, itemsize: int, accumulate: bool = False
 ) -> tuple[int, int, float]:
@@ -62,18 +73,18 @@ def _product(
 
 # A slip in one part is named by that part, whatever the learner's quotient became of it: so these
 # leave the intensity right, and two slips at once still have the name of one.
-Wrong = Callable[[int, int, int, int, bool], tuple[float, float, float]]
+Wrong = Callable[..., tuple[float, float, float]]
 
 
 def _flops(count: Callable[[int, int, int], float]) -> Wrong:
     """A wrong ``count`` of FLOPs from m, n and k."""
-    return lambda m, n, k, s, acc: (count(m, n, k), *_product(m, n, k, s, acc)[1:])
+    return lambda m, n, k, s, acc=False: (count(m, n, k), *_product(m, n, k, s, acc)[1:])
 
 
 def _bytes(count: Callable[[int, int, int, int, bool], float]) -> Wrong:
     """A wrong ``count`` of bytes from m, n, k, itemsize and accumulate."""
 
-    def wrong(m: int, n: int, k: int, s: int, acc: bool) -> tuple[float, float, float]:
+    def wrong(m: int, n: int, k: int, s: int, acc: bool = False) -> tuple[float, float, float]:
         flops, _, intensity = _product(m, n, k, s, acc)
         return flops, count(m, n, k, s, acc), intensity
 
@@ -98,6 +109,7 @@ PRODUCT = Exercise(
     "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
     "many bytes at least, how many FLOPs per byte?",
     "product(m, n, k, itemsize, accumulate=False)", _product, cases=_ledger_cases,
+    fixed=EDGES_OF_PRODUCT,
     insight="Your machine cannot move fewer bytes than that for any product. The intensity tells "
             "on which side of its ridge the product lies.",
     mine="product", lines=4, returns=("FLOPs", "bytes", "intensity"), derives=("gemm", "gemv"),
@@ -116,7 +128,7 @@ PRODUCT = Exercise(
         Misconception("one addition fewer", _flops(lambda m, n, k: m * n * (2 * k - 1)),
                       "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
         Misconception("old C added at the end",
-                      lambda m, n, k, s, acc: (2 * m * n * k + acc * m * n,
+                      lambda m, n, k, s, acc=False: (2 * m * n * k + acc * m * n,
                                                *_product(m, n, k, s, acc)[1:]),
                       "each sum can begin with the old value of C in place of 0; its k "
                       "multiply-adds are all there is.",
@@ -183,16 +195,16 @@ PRODUCT = Exercise(
         Misconception("the box's edges", _bytes(lambda m, n, k, s, acc: (m + n + k) * s),
                       "these are three lengths; a matrix has length times width."),
         Misconception("upside down",
-                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                      lambda m, n, k, s, acc=False: (*_product(m, n, k, s, acc)[:2],
                                                1 / _product(m, n, k, s, acc)[2]),
                       "that is bytes per FLOP; intensity is FLOPs per byte."),
         Misconception("// for /",
-                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                      lambda m, n, k, s, acc=False: (*_product(m, n, k, s, acc)[:2],
                                                _product(m, n, k, s, acc)[0]
                                                // _product(m, n, k, s, acc)[1]),
                       "// drops what stands after the point; an intensity is divided with /."),
         Misconception("divided by itemsize again",
-                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                      lambda m, n, k, s, acc=False: (*_product(m, n, k, s, acc)[:2],
                                                _product(m, n, k, s, acc)[2] / s),
                       "the bytes contain itemsize already."),
     ),
@@ -202,20 +214,6 @@ NAMES = ("axpy", "dot", "gemv", "outer", "gemm")
 
 
 def _counters(rng: random.Random) -> list[Case]:
-    """What a profiler counts of each operation once, so that no two mistakes give the same."""
-    while True:
-        drawn = _profile(rng)
-        answers = {(): [NAME.reference]}
-        answers |= {m.name: [m.wrong, *m.variants] for m in NAME.misconceptions}
-        named = [
-            {tuple(answer(*case.values()) for case in drawn) for answer in mistaken}
-            for mistaken in answers.values()
-        ]
-        if len(set.union(*named)) == sum(map(len, named)):
-            return drawn
-
-
-def _profile(rng: random.Random) -> list[Case]:
     """FLOPs and bytes of each operation once, in mixed order."""
     drawn = []
     sizes = [8, 4, 2, 1, 4]
@@ -230,6 +228,17 @@ def _profile(rng: random.Random) -> list[Case]:
         drawn.append({"flops": op.flops, "nbytes": op.bytes, "itemsize": size})
     rng.shuffle(drawn)
     return drawn
+
+
+# Edges of 7 and of 10,007, lengths that are no square, and each operation with several types.
+EDGES_OF_COUNTERS = cases_of(
+    "flops nbytes itemsize",
+    (2 * 1009, 3 * 1009, 1), (2 * 10**8 + 14, 8 * (3 * 10**8 + 21), 8),  # axpy
+    (2 * 60, 2 * 121, 2), (2 * 10**8 + 6, 2 * 10**8 + 7, 1),  # dot
+    (2 * 49, 2 * (49 + 14), 2), (2 * 10_007**2, 4 * (10_007**2 + 20_014), 4),  # gemv
+    (2 * 49, 8 * (98 + 14), 8), (2 * 10_007**2, 2 * 10_007**2 + 20_014, 1),  # outer
+    (2 * 343, 3 * 49, 1), (2 * 10_007**3, 6 * 10_007**2, 2), (2 * 61**3, 24 * 61**2, 8),  # gemm
+)  # fmt: skip
 
 
 def _moved(flops: float) -> dict[str, float]:
@@ -285,7 +294,8 @@ def _always(name: str, *counters: int) -> str:
 NAME = Exercise(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
-    "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=5,
+    "name(flops, nbytes, itemsize)", _name, cases=_counters,
+    fixed=EDGES_OF_COUNTERS, lines=5,
     derives=("axpy", "dot", "gemv", "ger", "gemm"),
     insight="The counters of your own machine give the same two numbers. They tell the operation, "
             "and the operation tells what would make it faster.",
@@ -333,10 +343,11 @@ LEAVES_TWO = (1025, 1040, 1055, 1088, 1100, 1127)  # divided by 3: n // 3 is off
 SHOWN = 0.0016  # relative: less than that, and more than the 1/n of either value of GEMV
 
 
+EDGES_OF_N = cases_of("n", (1025,), (4096,), (12_289,), (81_920,))
+
+
 def _large(rng: random.Random) -> list[Case]:
-    sizes = [rng.choice(LEAVES_TWO), *rng.sample((1536, 2048, 3072, 4096, 6144, 8192), 3)]
-    rng.shuffle(sizes)
-    return [{"n": n} for n in sizes]
+    return [{"n": rng.choice(LEAVES_TWO)}, *({"n": rng.randrange(1500, 9000)} for _ in range(3))]
 
 
 def _three(n: int) -> tuple[float, float, float]:
@@ -352,7 +363,7 @@ THREE = Exercise(
     "01-three-intensities", "Three intensities", 2,
     "Large N, 2-byte numbers: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N "
     "matrices?",
-    "intensities(n)", _three, cases=_large, tolerance=SHOWN,
+    "intensities(n)", _three, cases=_large, fixed=EDGES_OF_N, tolerance=SHOWN,
     returns=("AXPY intensity", "GEMV intensity", "GEMM intensity"), lines=3,
     derives=("axpy", "gemv", "gemm"),
     also=(("0.33 stands for 1/3", lambda n: (0.33, *_three(n)[1:])),),
@@ -416,13 +427,19 @@ def _roofs(rng: random.Random) -> list[Case]:
     return drawn
 
 
+# Every itemsize, a ridge at 1 and below, none of the catalogue's figures.
+EDGES_OF_ROOFS = cases_of(
+    "peak bandwidth itemsize",
+    (3.3e12, 4.7e11, 8), (2.0**40, 2.0**40, 2), (7.1e13, 1.3e12, 1), (3e9, 8e8, 4),
+    (4.1e15, 1.9e12, 2),
+)  # fmt: skip
 LIMIT = Exercise(
     "01-speed-limit", "The ratio at the roofs", 2,
     "GEMM on the flat roof, AXPY on the slope: how many times as fast is GEMM, in FLOP/s, on "
     "machines you have not seen?",
     "speed_limit(peak, bandwidth, itemsize)",
-    lambda peak, bandwidth, itemsize: peak / bandwidth * 3 * itemsize / 2, cases=_roofs, lines=2,
-    derives=("axpy", "Roofline"),
+    lambda peak, bandwidth, itemsize: peak / bandwidth * 3 * itemsize / 2, cases=_roofs,
+    fixed=EDGES_OF_ROOFS, lines=2, derives=("axpy", "Roofline"),
     insight="With the peak and the bandwidth of your machine, this is the most by which a GEMM can "
             "beat an AXPY there, however much larger its intensity is.",
     misconceptions=(
@@ -538,6 +555,18 @@ def _reports(rng: random.Random) -> list[Case]:
     return drawn
 
 
+# Honest rates that differ by a factor of 1.94, 1.96 and 1, of a cache by 2.13, 2.16 and 40.
+EDGES_OF_REPORTS = cases_of(
+    "n itemsize t_axpy t_gemv t_gemm",
+    (2111, 1, 4.45632e-05, 2.87777e-05, 0.00209051),
+    (30011, 8, 2.16158, 0.367641, 180.198),
+    (9001, 2, 4.85574e-05, 3.44834e-05, 0.00182311),
+    (5003, 4, 0.00136527, 0.000210775, 2.27682),
+    (4099, 8, 0.00672072, 0.00224133, 0.0688706),
+    (2203, 2, 8.08868e-05, 0.00107947, 0.712775),
+)  # fmt: skip
+
+
 def _witnesses(
     n: int, itemsize: int, t_axpy: float, t_gemv: float, t_gemm: float, axpy_trips: float = 3
 ) -> tuple[float, float, str]:
@@ -635,7 +664,8 @@ def _by_time(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[flo
 WITNESSES = Exercise(
     "01-witnesses", "Three witnesses", 4,
     "Three timings of an unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
-    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", _witnesses, cases=_reports, lines=8,
+    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", _witnesses, cases=_reports,
+    fixed=EDGES_OF_REPORTS, lines=8,
     returns=("peak", "bandwidth", "liar"), tolerance=0.001,
     insight="Put your own three timings of this lesson to the same test: is one byte/s more than "
             "twice the other?",

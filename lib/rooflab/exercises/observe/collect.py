@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import FunctionType
 
 from rooflab.exercises.observe.observation import Case, Observation, observe, stopped
@@ -43,11 +44,24 @@ def collect(
         why += "without brackets"
         return [{"unreadable": why} for _ in cases]
     run = runner(kind)
+    if kind == "function":
+        run = partial(_called, run, [name for case in cases for name in case])
     seen = until_stopped(lambda case: run(case, answer), cases, over)
     if untouched(answer) or not all(each.get("missing") for each in seen):
         return seen
     nothing = {"unreadable": "it returned None for every case; does it reach a return?"}
     return [{**{key: each[key] for key in each if key != "missing"}, **nothing} for each in seen]
+
+
+def _called(
+    run: Callable[..., Observation], names: Sequence[str], case: Case, answer: Callable[..., object]
+) -> Observation:
+    """Run an answer on a case that may leave out some of ``names``, which are False by default.
+
+    An answer that has no default for them gets them.
+    """
+    seen, left_out = run(case, answer), {name: False for name in names if name not in case}
+    return run({**case, **left_out}, answer) if left_out and "entered" in seen else seen
 
 
 def runner(kind: str) -> Callable[[Case, Callable[..., object]], Observation]:
