@@ -280,7 +280,7 @@ _RIGHT_GEMV = {
         _flushed("cp.random.default_rng(1).random(l2(cp), dtype=cp.float32)", "big.max()"),
     "a product": _flushed(_ONES, "cp.dot(big, big)"),
     "a large matrix times a vector":
-        _flushed("cp.ones((l2(cp) // 4096, 4096), dtype=cp.float32)", "cp.matmul(big, x)"),
+        _flushed("cp.ones((l2(cp) // x.size, x.size), dtype=cp.float32)", "cp.matmul(big, x)"),
     "written, then read": _flushed(_ONES, "(big.fill(0), big.sum())"),
     "l2CacheSize of the properties": _flushed(
         'cp.ones(cp.cuda.runtime.getDeviceProperties(0)["l2CacheSize"], dtype=cp.float32)',

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rooflab.labs.cuda.timeline import GpuTimeline
 
 ARITHMETIC = 0.01  # relative: what follows from the learner's own seconds
+OWN = 0.02  # relative: a mean or median lies among the learner's own times, but for overheads
 LEAST_VECTOR = 32 << 20
 """Bytes of AXPY's vectors at least: on a GPU with a small L2 they keep it busy for some 300 µs,
 beside which the few that Python needs for a launch do not count."""
@@ -49,8 +50,12 @@ class Region:
     made: int = 0
 
     def of(self, op: Operation) -> list[Observation]:
-        """Launches that do exactly the work and traffic of ``op``; a product is the library's."""
-        alike = [k for k in self.kernels if k["flops"] == op.flops and k["bytes"] == op.bytes]
+        """Launches that do exactly the work and traffic of ``op``, on operands that lie apart.
+
+        A product is the library's.
+        """
+        work = op.flops, op.bytes, True
+        alike = [k for k in self.kernels if (k["flops"], k["bytes"], k["apart"]) == work]
         return alike if op.name == "axpy" else [k for k in alike if k.get("library")]
 
 
@@ -256,13 +261,18 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     if not any(region.of(op) for region in regions(seen)):
         if any(region.seconds < 0 for region in regions(seen)):
             return "the time that you read between two events is negative"
+        if any(not kernel["apart"] for region in regions(seen) for kernel in region.kernels):
+            return "between your events a launch reads one array twice, in place of two arrays"
         return f"no two events that you read enclose one {op.name} of the right size"
     if reordered(case, seen, room):
         return f"{', '.join(exercise.returns)} are wanted, in this order"
     if not close(truth(case), seconds, room):
         return f"your seconds are more than {percent(room)} away from what its clock needed"
-    if not any(close(truth(case), each, room) for each in _measured(op, seen)):
+    own = [each for each in _measured(op, seen) if close(truth(case), each, room)]
+    if not own:
         return f"your seconds are right, but no {op.name} between events that you read took them"
+    if not (1 - OWN) * min(own) <= seconds <= (1 + OWN) * max(own):
+        return "your seconds do not follow from the times that you read between events"
     value = seen["value"] if isinstance(seen["value"], list) else [seconds]
     follows = [seconds, *derived(case, seconds)]
     for name, right, mine in zip(exercise.returns, follows, value, strict=True):

@@ -829,12 +829,16 @@ def not_divided(case: Case, seen: Observation) -> bool:
 
 
 def divided_again(case: Case, seen: Observation) -> bool:
-    """The number is that of a launch, divided by ten or by the length of the queue."""
+    """The number is that of a launch, divided by ten, by the length of the queue, or a queue or a
+    sum of samples divided by one more than it has."""
     own, mine = per_launch(seen), seconds_of(seen)
     if own is None or mine is None:
         return False
-    lengths = {QUEUE, *(len(region.kernels) for region in regions(seen))} - {0, 1}
-    return any(close(own / length, mine, SOME) for length in lengths)
+    queues = [len(region.kernels) for region in regions(seen)]
+    lengths = {QUEUE, *queues} - {0, 1}
+    return any(close(own / length, mine, SOME) for length in lengths) or any(
+        close(own * length / (length + 1), mine, ARITHMETIC) for length in {len(queues), *queues}
+    )
 
 
 def added_up(case: Case, seen: Observation) -> bool:
@@ -874,7 +878,10 @@ def new_array(case: Case, seen: Observation) -> bool:
 def other_work(case: Case, seen: Observation) -> bool:
     """Something else ran between the events: a flush, a second kernel."""
     op = operation(case)
-    return any(len(region.of(op)) < len(region.kernels) for region in regions(seen))
+    return any(
+        len(region.of(op)) < sum(kernel["apart"] for kernel in region.kernels)
+        for region in regions(seen)
+    )
 
 
 def no_warm_up(case: Case, seen: Observation) -> bool:
@@ -1074,7 +1081,7 @@ def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misco
             "get_elapsed_time gives milliseconds; seconds are wanted.", milliseconds),
         Misconception(
             "divided too often", time_of(partial(right, unit=1e-4)),
-            "you divided by more launches than stand between your two events.",
+            "you divided by more launches than you timed between your events.",
             divided_again),
     )  # fmt: skip
 
@@ -1134,11 +1141,20 @@ def _cases(op: str, roof: Callable[[Machine], float] | None, rng: random.Random)
     return drawn
 
 
+_IMAGINED = Device("imagined GPU", 3e11, 1.2e12, 4 << 20, {"float32": 8e12, "float64": 2.5e11})
+
+
+def _imagined(op: str, **more: float) -> tuple[Case, ...]:
+    """A GPU that nobody sells, with a small L2, and sizes that 8 does not divide."""
+    return ({"op": op, "device": _IMAGINED.to_dict(), **more},)
+
+
 CUDA_AXPY = Exercise(
     "01-cuda-axpy", "Time AXPY on a GPU", 2,
     "Return the seconds of one cp.cublas.axpy(a, x, y), by CUDA events; x and y are far beyond L2.",
     "time_axpy(cp, x, y, a)", _axpy(_QUEUED), kind="timing", timed="axpy", lines=8,
     returns=("seconds",), cases=partial(_cases, "axpy", None), tolerance=CLOCK,
+    fixed=_imagined("axpy", n=8_400_003),
     remarks=(
         ("but you were asked to queue ten launches between the two events: on a real GPU the start "
          "of a single one counts", few_launches),
@@ -1176,6 +1192,7 @@ CUDA_GEMV = Exercise(
     "finds nothing in L2, although A would fit.",
     "gemv_share(cp, A, x, y, bandwidth)", _gemv(_COLD), kind="timing", timed="gemv", lines=11,
     returns=BYTES, tolerance=CLOCK, cases=partial(_cases, "gemv", lambda gpu: gpu.bandwidth()),
+    fixed=_imagined("gemv", m=201, n=3001, roof=3.4e11),
     remarks=(
         (_NEW_ARRAY.format("y"), new_array),
         ("but your flush carries less than 4 × L2: this cache forgets the oldest first, and a real "
@@ -1226,6 +1243,7 @@ CUDA_GEMM = Exercise(
     "gemm_share(cp, A, B, C, peak)", _gemm(_LONG), kind="timing", timed="gemm", lines=9,
     returns=FLOPS, tolerance=CLOCK,
     cases=partial(_cases, "gemm", lambda gpu: gpu.peak("fp32", "vector")),
+    fixed=_imagined("gemm", n=1501, roof=9e12),
     remarks=((_NEW_ARRAY.format("C"), new_array),),
     misconceptions=(
         _another_order(_gemm(_LONG), FLOPS),

@@ -15,7 +15,7 @@ from math import ceil, inf
 import numpy as np
 
 from rooflab.count import axpy, elementwise, pool2d
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation, cases_of
 from rooflab.exercises.kinds.golf import agree, one_number
 from rooflab.exercises.lessons.drawing import DTYPES
 from rooflab.exercises.observe.golf import arrays, digest
@@ -38,12 +38,17 @@ def _both(n: int, itemsize: int) -> tuple[int, int]:
     return EXPRESSION * n * itemsize, axpy(n, DTYPES[itemsize]).bytes
 
 
+EDGES_OF_VECTORS = cases_of(
+    "n itemsize", (1_000_003, 1), (10**9, 2), (2**31 + 7, 4), (123_456_789, 8), (10**10 + 1, 2)
+)
+
 NUMPY_BYTES = Exercise(
     "02-numpy-bytes", "Bytes of a NumPy expression", 2,
     "How many bytes does NumPy move for a*x + y on vectors far larger than the cache, and how many "
     "does BLAS's AXPY?",
-    "bytes_moved(n, itemsize)", _both, cases=_vectors, returns=("NumPy bytes", "AXPY bytes"),
-    lines=2, derives=("axpy", "golf"),
+    "bytes_moved(n, itemsize)", _both, cases=_vectors,
+    fixed=EDGES_OF_VECTORS, returns=("NumPy bytes", "AXPY bytes"), lines=2,
+    derives=("axpy", "golf"),
     insight="Five trips against three, in every number type. Does your own clock show the same "
             "ratio?",
     misconceptions=(
@@ -94,6 +99,15 @@ def _balance(flops: int, nbytes: int, peak: float, bandwidth: float) -> tuple[fl
     return program, offered, "memory" if program > offered else "compute"
 
 
+# A little below and above the machine's B/F, which is 1, 2, below 0.001 and 10.
+EDGES_OF_BALANCE = cases_of(
+    "flops nbytes peak bandwidth",
+    (1_000_003, 990_000, 1e12, 1e12), (1_000_003, 1_010_000, 1e12, 1e12), (7, 13, 3e11, 6e11),
+    (10**9, 740_000, 4e15, 3e12), (10**9, 760_000, 4e15, 3e12), (1, 1, 7e10, 7e11),
+    (10**12, 1, 1.3e13, 4.1e11),
+)  # fmt: skip
+
+
 def _other(limit: str) -> str:
     return "compute" if limit == "memory" else "memory"
 
@@ -103,6 +117,7 @@ BALANCE = Exercise(
     "Some texts use bytes per FLOP (B/F). Return the program's B/F, the machine's B/F, and what "
     'limits the program: "memory" or "compute".',
     "balance(flops, nbytes, peak, bandwidth)", _balance, cases=_balances,
+    fixed=EDGES_OF_BALANCE,
     returns=("program's B/F", "machine's B/F", "limit"), lines=2, derives=("Roofline",),
     insight="Your machine has a B/F too, its bandwidth divided by its peak. A program that asks "
             "for more waits for memory.",
@@ -204,6 +219,17 @@ def _tests(rng: random.Random) -> list[Case]:
     return drawn
 
 
+# Both vectors as large as a cache, a number larger, larger than one cache and smaller than two; a
+# memory and a cache that are slower than the memory could be.
+_CPU = {"l1": 49_152, "l2": 1_310_720, "l3": 31_457_280}
+EDGES_OF_FIT = cases_of(
+    "n itemsize seconds bandwidth caches",
+    (24_576, 1, 1e-6, 2e10, _CPU), (24_577, 1, 2e-6, 2e10, _CPU), (10_001, 2, 1e-6, 2e10, _CPU),
+    (335_000, 2, 5e-5, 2e10, _CPU), (600_000, 8, 3e-4, 2e10, _CPU), (1, 8, 2e-9, 1e9, {"l1": 16}),
+    (7_864_321, 2, 4e-3, 2e10, _CPU), (500_000, 4, 2.2e-6, 3.3e12, {"l2": 4_000_000}),
+)  # fmt: skip
+
+
 def _wrong(level=None, traffic: int = 3, held: int = 2, farthest: bool = False):
     """A wrong witness: another level, other bytes that travel, or other bytes that stay."""
 
@@ -296,6 +322,7 @@ WARM = Exercise(
     "An AXPY on n numbers, called over and over, took `seconds` a call. Return its byte/s, its "
     "share of the memory's bandwidth, and the level that it really timed.",
     "witness(n, itemsize, seconds, bandwidth, caches)", warm_axpy, cases=_tests,
+    fixed=EDGES_OF_FIT,
     returns=("byte/s", "share", "level"), lines=3, tolerance=1e-6, derives=("axpy", "explain"),
     errors=(
         ("KeyError", "a cache that is not there", "not every machine has the same caches; go "
@@ -361,6 +388,11 @@ def _matrices(rng: random.Random) -> list[Case]:
     ]
 
 
+EDGES_OF_MATRICES = cases_of(
+    "m n itemsize", (1, 1, 1), (1, 4097, 2), (4097, 1, 8), (5, 5, 4), (40_961, 12_288, 1)
+)
+
+
 def _bias_add(m: int, n: int, itemsize: int) -> tuple[int, int, float]:
     op = elementwise("add", (m, n), DTYPES[itemsize], inputs={"x": (m, n), "b": (n,)})
     return op.flops, op.bytes, 1 / (2 * itemsize)
@@ -371,6 +403,7 @@ BIAS = Exercise(
     "One row of n numbers is added to every row of an m×n matrix, into a new matrix. Return the "
     "FLOPs, the fewest bytes, and the FLOP/byte that it comes to with very many rows.",
     "bias_add(m, n, itemsize)", _bias_add, cases=_matrices,
+    fixed=EDGES_OF_MATRICES,
     returns=("FLOPs", "bytes", "intensity"), lines=3, derives=("elementwise", "axpy"),
     insight="Compare it with the ridge of your machine: does a bias add ever meet the flat roof "
             "there?",
@@ -429,6 +462,14 @@ def _images(rng: random.Random) -> list[Case]:
         h, w = (stride * (edge - 1) + kernel for edge in (rows, cols))
         drawn.append({"h": h, "w": w, "c": rng.choice((3, 16, 64)), "k": kernel, "stride": stride})
     return drawn
+
+
+# Windows of one number, of the whole image, side by side, and larger than in the text.
+EDGES_OF_IMAGES = cases_of(
+    "h w c k stride",
+    (7, 5, 2, 1, 1), (4, 4, 1, 4, 1), (12, 9, 5, 3, 3), (23, 11, 7, 5, 3), (227, 223, 3, 11, 4),
+    (13, 300, 1, 4, 1), (9, 9, 1000, 2, 1),
+)  # fmt: skip
 
 
 def _pool(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
@@ -507,8 +548,8 @@ POOLING = Exercise(
     "02-pooling", "Max-pooling", 2,
     "The largest number of every k×k window that slides over an fp32 image of h×w×c in steps of "
     "`stride`: how many comparisons (1 FLOP each), how many bytes at least?",
-    "pooling(h, w, c, k, stride)", _pool, cases=_images, returns=("FLOPs", "bytes"), lines=2,
-    derives=("pool2d",),
+    "pooling(h, w, c, k, stride)", _pool, cases=_images,
+    fixed=EDGES_OF_IMAGES, returns=("FLOPs", "bytes"), lines=2, derives=("pool2d",),
     insight="With a small window there are few comparisons for each byte. Compare their "
             "quotient with the ridge of your machine.",
     misconceptions=(
@@ -571,6 +612,14 @@ def _addresses(rng: random.Random) -> list[Case]:
     ]  # fmt: skip
 
 
+# One number, a line's first and last, steps of a line and of a little more, other lines than 64.
+EDGES_OF_LINES = cases_of(
+    "address count stride itemsize line",
+    (8, 1, 1, 8, 64), (0, 1, 7, 1, 32), (56, 2, 1, 8, 64), (60, 33, 17, 4, 64), (4, 5, 8, 4, 32),
+    (1001, 100, 3, 1, 32), (126, 65, 1, 2, 128), (40, 4097, 2, 8, 256), (0, 512, 10, 8, 64),
+)  # fmt: skip
+
+
 def lines_touched(address: int, count: int, stride: int, itemsize: int, line: int) -> int:
     """Number of cache lines that hold any of ``count`` numbers, ``stride`` numbers apart."""
     return len({(address + i * stride * itemsize) // line for i in range(count)})
@@ -585,7 +634,8 @@ LINES = Exercise(
     "`count` numbers of `itemsize` bytes are read, every stride-th of an array; the first is at "
     "byte `address`. Memory comes in lines of `line` bytes. How many bytes travel?",
     "travelling(address, count, stride, itemsize, line)",
-    lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * line, cases=_addresses, lines=2,
+    lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * line, cases=_addresses,
+    fixed=EDGES_OF_LINES, lines=2,
     insight="Where one number of each line is used, it costs as much as the whole line. Choose "
             "the order of your own loops by that.",
     misconceptions=(
@@ -891,7 +941,7 @@ def _again(seen: Observation) -> Iterator[Entry]:
 
 
 PAR = 1.05  # room for a row of lengths or a vector of biases beside the large arrays
-GOLF_DTYPES = ("float32", "float64", "float32")
+GOLF_DTYPES = ("float32", "float64")
 TOO_LARGE = 16  # times the piece that the cache keeps in every type
 
 Way = Callable[..., object]  # what a learner writes
@@ -907,6 +957,13 @@ def _cases(hole: str, rng: random.Random) -> list[Case]:
     # Nobody may find the seed, and with it the numbers, by trying all of them.
     return [{**case, "seed": case["seed"] + (rng.getrandbits(40) << 20)} for case in drawn]
 
+
+def _indivisible(hole: str, dtype: str, n: int = 700_001, **factors: float) -> tuple[Case, ...]:
+    """A prime number of numbers or of rows, so that no piece divides them; other factors."""
+    return ({"hole": hole, "n": n, "dtype": dtype, "seed": 5, **factors},)
+
+
+PRIME_ROWS = 512 * 1301
 
 _WIDER = "a number of a wider type (np.float64) or astype made everything wider."
 _TAIL = "the last numbers do not fill a whole chunk, and they are left out."
@@ -1030,7 +1087,8 @@ def _shared(
 AXPY = Exercise(
     "02-golf-axpy", "Byte golf: AXPY", 2,
     "Return a*x + y with as few bytes over the memory bus as you can.",
-    "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, cases=partial(_cases, "axpy"), lines=3,
+    "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, lines=3,
+    cases=partial(_cases, "axpy"), fixed=_indivisible("axpy", "float32", a=-1.75),
     insight="A piece that the cache holds is carried in once, whatever you do with it there. "
             "That holds for your machine's caches as well.",
     misconceptions=(
@@ -1070,6 +1128,7 @@ SQUARES = Exercise(
     "Return the sum of the squares of x, one number.",
     "squares(x)", ways.squares, kind="golf", par=PAR, lines=1,
     cases=partial(_cases, "sum-of-squares"),
+    fixed=_indivisible("sum-of-squares", "float64"),
     insight="A call that multiplies and adds up at once needs no array in between: every number "
             "comes in once, and one goes out.",
     misconceptions=(
@@ -1100,6 +1159,7 @@ NORM = Exercise(
     "write over x.",
     "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=5,
     cases=partial(_cases, "row-l2-norm"),
+    fixed=_indivisible("row-l2-norm", "float32", PRIME_ROWS),
     insight="Every row is needed twice and carried in once: the second time it is in the cache. "
             "Language models do this in every layer.",
     errors=(("ValueError: operands could not be broadcast", "lengths in a row",
@@ -1155,6 +1215,7 @@ RELU = Exercise(
     "write over x.",
     "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "bias-relu"),
+    fixed=_indivisible("bias-relu", "float32", PRIME_ROWS),
     insight="Both together now move what a plain copy moves. Libraries for neural networks do "
             "the same, and call it fusion.",
     errors=(("ValueError: operands could not be broadcast", "b in another shape",
@@ -1202,6 +1263,7 @@ SCALE = Exercise(
     "Return b*(a*x + y) with as few bytes over the memory bus as you can.",
     "scale_add_scale(a, b, x, y)", ways.scale_add_scale, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "scale-add-scale"),
+    fixed=_indivisible("scale-add-scale", "float32", a=-1.75, b=0.3),
     insight="A chain of such operations costs what goes in and what comes out, however long it "
             "is, as long as it is done piece by piece.",
     misconceptions=(

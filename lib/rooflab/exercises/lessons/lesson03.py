@@ -11,7 +11,7 @@ from itertools import pairwise, permutations
 from pathlib import Path
 
 from rooflab.count import gemm
-from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
 from rooflab.exercises.lessons.timed_cases import TimedCase, read_timed_cases
 from rooflab.measure.measurement import Measurement
@@ -49,7 +49,7 @@ def _time(flops: int, bytes: int, peak: float, bandwidth: float) -> float:
 
 
 def _time_cases(rng: random.Random) -> list[Case]:
-    """Six machines: left of the ridge, near it, right of it; and a copy, which has no FLOPs.
+    """Six machines: left of the ridge, near it, right of it.
 
     Farthest left is a machine with a ridge so low that its operation has more bytes than FLOPs.
     """
@@ -63,13 +63,22 @@ def _time_cases(rng: random.Random) -> list[Case]:
         flops = round(place * rng.uniform(0.9, 1.1) * nbytes * peak / bandwidth)
         drawn.append({"flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": bandwidth})
     rng.shuffle(drawn)
-    return [*drawn, {**drawn[0], "flops": 0}]
+    return drawn
 
+
+# At the ridge and a little beside it, ridges below 1, one FLOP, one byte; and a copy.
+EDGES_OF_TIME = cases_of(
+    "flops bytes peak bandwidth",
+    (2**30, 2**24, 2.0**40, 2.0**34), (10**9, 2 * 10**9, 1e11, 1e12), (10**15 + 7, 1, 9e14, 3e12),
+    (1, 10**12, 1e15, 8e12), (99 * 10**8, 10**8, 7e12, 7e10), (101 * 10**8, 10**8, 7e12, 7e10),
+    (0, 10**9 + 7, 1.3e13, 2e12),
+)  # fmt: skip
 
 TIME = Exercise(
     "03-time", "The time of any operation", 2,
     "How many seconds does an operation take at least, on machines you have not seen?",
-    "time(flops, bytes, peak, bandwidth)", _time, cases=_time_cases, mine="time",
+    "time(flops, bytes, peak, bandwidth)", _time, cases=_time_cases,
+    fixed=EDGES_OF_TIME, mine="time",
     given=(ridge, attainable), derives=("Roofline", "HierarchicalRoofline", "predict"),
     insight="With the two roofs of your machine, no operation that comes from memory takes less "
             "time than that.",
@@ -161,6 +170,14 @@ def _edges(
     return _edge(peak_1, bandwidth, itemsize_1), _edge(peak_2, bandwidth, itemsize_2)
 
 
+# Edges that are whole, that stay, and a hundred times those of the text; numbers of 1 to 8 bytes.
+EDGES_OF_TYPES = cases_of(
+    "bandwidth peak_1 itemsize_1 peak_2 itemsize_2",
+    (2.0**40, 2.0**46, 2, 2.0**47, 4), (1e12, 7.3e13, 1, 7.3e13, 1),
+    (3.3e12, 1.13e15, 1, 2.7e13, 8), (4e11, 3.13e12, 8, 6.26e12, 4),
+    (1e11, 1.0013e15, 1, 1.1917e15, 1),
+)  # fmt: skip
+
 Two = Callable[..., tuple[float, float]]  # both edges
 WAYS = (math.ceil, math.floor, round)  # to a whole number; the first is right
 
@@ -190,6 +207,7 @@ NUMBER_TYPE = Exercise(
     "From which edge n on is an n×n×n GEMM limited by computing, before and after the numbers "
     "change their type?",
     "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", _edges, cases=_change_cases,
+    fixed=EDGES_OF_TYPES,
     returns=("edge before", "edge after"), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
     also=((WHOLE, _whole(_edges)[0]),),
     insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
@@ -226,8 +244,7 @@ NUMBER_TYPE = Exercise(
 
 
 def _call_cases(rng: random.Random) -> list[Case]:
-    drawn = [_on_the_edge(rng.choice(COMPUTED)), _between(rng.randrange(5, 10)),
-             _carried(rng.choice(CARRIED))]  # fmt: skip
+    drawn = [_between(rng.randrange(5, 10))]
     for name, kind, itemsize, call in (CALLS[0], *rng.sample(CALLS[1:], 4)):
         peak, bandwidth = peak_and_bandwidth(name, kind)
         seconds = round(call * rng.uniform(0.8, 1.25), 1) * 1e-6
@@ -325,11 +342,22 @@ def _worth_strictly(call: float, peak: float, bandwidth: float, itemsize: int) -
     return n
 
 
+# The smallest product there is, of 2, of thousands, with numbers of 1 and of 8 bytes; and two that
+# take exactly as long as their call.
+EDGES_OF_CALLS = (
+    *cases_of(
+        "call peak bandwidth itemsize",
+        (1e-9, 1e8, 1e8, 8), (1e-8, 4.4e8, 1e11, 1), (6.1e-5, 2.25e15, 7.9e12, 2),
+        (1e-4, 9e15, 3e12, 8), (3e-6, 1e13, 4e11, 1), (2e-5, 8e12, 2e10, 8),
+    ),
+    _on_the_edge(COMPUTED[0]), _carried(CARRIED[0]),
+)  # fmt: skip
+
 WORTH = Exercise(
     "03-worth-the-call", "Worth the call", 2,
     "What is the smallest n whose n×n×n GEMM takes as long as the call itself?",
-    "worth(call, peak, bandwidth, itemsize)", _worth, cases=_call_cases, tolerance=0.03, lines=4,
-    derives=("gemm", "Roofline"),
+    "worth(call, peak, bandwidth, itemsize)", _worth, cases=_call_cases,
+    fixed=EDGES_OF_CALLS, tolerance=0.03, lines=4, derives=("gemm", "Roofline"),
     insight="Below that edge a clock shows the call, not the product. With your machine's call "
             "and roofs it tells which sizes are too small to be timed.",
     misconceptions=(
@@ -349,7 +377,8 @@ WORTH = Exercise(
                       lambda c, p, b, s: max(1, math.floor(
                           min(_by_computing(c, p), _by_carrying(c, b, s)) + 1e-9)),
                       "that product is quicker than the call; the next one is not.",
-                      variants=(lambda *case: math.floor(_nearly(*case)),)),
+                      variants=(lambda *case: math.floor(_nearly(*case)),
+                                lambda *case: round(_nearly(*case)))),
         Misconception("one too few", lambda *case: _worth(*case) - 1,
                       "that is the largest edge that is quicker than the call; the next one is "
                       "the smallest that is not."),
@@ -394,11 +423,18 @@ def _thumb_cases(rng: random.Random) -> list[Case]:
     ]
 
 
+EDGES_OF_RIDGES = cases_of(  # a little below and above 4 and 8, far below and far above
+    "peak bandwidth",
+    (3.99e12, 1e12), (4.01e12, 1e12), (7.99e11, 1e11), (8.01e13, 1e13), (8.7e12, 1e12),
+    (2e11, 1e12), (1e15, 1e12),
+)  # fmt: skip
+
 THUMB = Exercise(
     "03-thumb-rules", "“Below 4 memory, above 8 compute”", 2,
     "Two thumb rules: below 4 FLOP/byte everything waits for memory; above 8 everything is limited "
     "by computing. Which of them holds on this machine?",
-    "holds(peak, bandwidth)", lambda p, b: (p / b >= 4, p / b <= 8), cases=_thumb_cases,
+    "holds(peak, bandwidth)", lambda p, b: (p / b >= 4, p / b <= 8),
+    cases=_thumb_cases, fixed=EDGES_OF_RIDGES,
     returns=("first rule", "second rule"), lines=2, derives=("Roofline",),
     insight="Both rules hold only on machines whose ridge lies between 4 and 8 FLOP/byte. Does "
             "yours?",
@@ -432,17 +468,8 @@ THUMB = Exercise(
 
 
 def _kernel_cases(rng: random.Random) -> list[Case]:
-    """Six machines with four kernels each, drawn again until the usual mistakes about the time
-    lead to different pairs."""
-    drawn = _six_jobs(rng)
-    while not _told_apart(drawn):
-        drawn = _six_jobs(rng)
-    return drawn
-
-
-def _six_jobs(rng: random.Random) -> list[Case]:
-    """Four kernels for one job, faster from one intensity to the next but for one neighbour
-    pair."""
+    """Four kernels for one job on each of six machines, faster from one intensity to the next but
+    for one neighbour pair."""
     drawn = []
     for number, which in enumerate(rng.sample([one for band in BANDS for one in band], 6)):
         peak, bandwidth = peak_and_bandwidth(*which)
@@ -472,9 +499,9 @@ def _intensities(flops: Sequence[int], bytes: Sequence[int]) -> list[float]:
 
 
 def _first_pair(high: Sequence[float], slow: Sequence[float]) -> tuple[int, int]:
-    """The first pair (i, j) in which i has more of both; (0, 0) if there is none."""
+    """The first pair (i, j) in which i has more of both; None if there is none."""
     pairs = permutations(range(len(high)), 2)
-    return next(((i, j) for i, j in pairs if high[i] > high[j] and slow[i] > slow[j]), (0, 0))
+    return next(((i, j) for i, j in pairs if high[i] > high[j] and slow[i] > slow[j]), None)
 
 
 def _pair(
@@ -508,15 +535,19 @@ _by_shorter = _by(lambda f, n, p, b: [min(x / p, y / b) for x, y in zip(f, n, st
 _by_sum = _by(lambda f, n, p, b: [x / p + y / b for x, y in zip(f, n, strict=True)])
 
 
-def _told_apart(drawn: Sequence[Case]) -> bool:
-    """Whether no two of these answers, of which the first is right, are alike in all cases.
-
-    Each of them finds a pair in every case, so that there is something to tell them by.
-    """
-    answers = (_pair, _widest, _no_times, _by_flops, _by_shorter, _by_sum)
-    pairs = {tuple(answer(*case.values()) for case in drawn) for answer in answers}
-    return len(pairs) == len(answers) and all((0, 0) not in found for found in pairs)
-
+# Equal times, equal intensities; all on the slope, all under the flat roof; a ridge below 1.
+EDGES_OF_KERNELS = cases_of(
+    "flops bytes peak bandwidth",
+    ([8 * 10**8, 3 * 10**9, 16 * 10**8, 10**9], [8 * 10**8, 15 * 10**7, 8 * 10**8, 2 * 10**8],
+     1e12, 1e11),
+    ([10**9, 1580 * 10**6, 16 * 10**8, 3 * 10**9], [2 * 10**8, 79 * 10**7, 8 * 10**8, 15 * 10**7],
+     1e12, 1e11),
+    ([840, 600, 840, 625], [280, 300, 120, 250], 1e12, 1e9),
+    ([5000, 4000, 9000, 8000], [500, 80, 4500, 200], 2.0**30, 1e12),
+    ([63, 20, 30, 60], [70, 160, 10, 100], 3e11, 6e11),
+    ([610, 750, 640, 440], [110, 330, 710, 260], 2e12, 5e11),
+    ([380, 470, 250, 160], [34, 53, 83, 64], 1e12, 1e11),
+)  # fmt: skip
 
 _NO_SLOWER = (
     "a search for a lower speed finds no pair, because a roof never falls. The claim is about "
@@ -527,7 +558,8 @@ COUNTEREXAMPLE = Exercise(
     "03-counterexample", "“Higher intensity is faster”", 2,
     "Four kernels do the same job. Find the one pair (i, j), counted from 0, in which kernel i has "
     "the higher intensity and yet takes longer than kernel j.",
-    "counterexample(flops, bytes, peak, bandwidth)", _pair, cases=_kernel_cases, lines=6,
+    "counterexample(flops, bytes, peak, bandwidth)", _pair, cases=_kernel_cases,
+    fixed=EDGES_OF_KERNELS, lines=6,
     returns=("i", "j"), derives=("Roofline",),
     insight="Intensity tells which roof an operation meets, and not how much work it is. "
             "Compare times.",
@@ -631,11 +663,22 @@ def _grew_if(
     return lambda p, b, m: (fell(p, b), _flips(_ridges(p, b), at(m)))
 
 
+# A small fall, no change at twice of both, many rows, a peak that falls while the ridge rises, and
+# ridges on either side of whatever may be taken for the product's intensity.
+EDGES_OF_STEPS = cases_of(
+    "peaks bandwidths m",
+    ([1.002e14, 9.995e13, 1.1e14], [5e11] * 3, 300), ([1e14, 2e14, 2e14], [1e12, 2e12, 1e12], 1),
+    ([1.9e15, 2e15, 1.94e15], [1e12] * 3, 40_960),
+    ([2e14, 1.8e14, 1.9e14], [1e12, 8e11, 9e11], 230),
+    ([1.1e14, 1.2e14, 4.5e14, 4.6e14, 2.27e14, 2.28e14, 2.4e14, 2.42e14, 2.55e14, 2.57e14],
+     [1e12] * 10, 256),
+)  # fmt: skip
+
 GREW = Exercise(
     "03-ridge-grew", "“The ridge grows with each generation”", 3,
     "GPUs in the order in which they were sold. For each step to the next: did the ridge fall, and "
     "did the verdict change on m rows times a 4096×4096 matrix, in 2-byte numbers?",
-    "grew(peaks, bandwidths, m)", _grew, cases=_row_cases, lines=4,
+    "grew(peaks, bandwidths, m)", _grew, cases=_row_cases, fixed=EDGES_OF_STEPS, lines=4,
     returns=("steps at which it fell", "steps at which the verdict changed"),
     derives=("gemm", "Roofline"),
     insight="A newer machine may take a program of yours to the other roof, in either "
@@ -835,12 +878,18 @@ def _too_fast(intensity: float, claimed: float, bandwidth: float) -> float:
     return min(claimed, slope) / min(claimed / 2, slope)
 
 
+EDGES_OF_CLAIMS = cases_of(  # around the true ridge and the claimed one, far from both
+    "intensity claimed bandwidth",
+    (499.5, 2e15, 2e12), (500.5, 2e15, 2e12), (1000.0, 2e15, 2e12), (999.0, 2e15, 2e12),
+    (1500.0, 2e15, 2e12), (0.125, 2e15, 2e12), (1e5, 2e15, 2e12), (1.3, 3e12, 1.5e12),
+)  # fmt: skip
+
 SPARSE_PEAK = Exercise(
     "03-sparse-peak", "How wrong is a wrong peak?", 1,
     "A table lists a peak that is twice the dense one. How many times too short is the time that "
     "you compute with it?",
-    "too_short(intensity, claimed, bandwidth)", _too_fast, cases=_sparse_cases, lines=2,
-    derives=("Roofline",),
+    "too_short(intensity, claimed, bandwidth)", _too_fast, cases=_sparse_cases,
+    fixed=EDGES_OF_CLAIMS, lines=2, derives=("Roofline",),
     insight="On the slope a doubled peak changes nothing; well beyond the ridge every predicted "
             "time is half of the true one.",
     misconceptions=(

@@ -34,7 +34,8 @@ TOTALS = {"name": str, "way": str, "where": str, "width": int, "bytes": int, "mo
 
 def arrays(case: Case) -> tuple[Any, ...]:
     """Return the inputs of a case; the same ones on every machine."""
-    return tuple(HOLES[case["hole"]].make(case["n"], case["dtype"], case["seed"]))
+    factors = {name: case[name] for name in ("a", "b") if name in case}
+    return tuple(HOLES[case["hole"]].make(case["n"], case["dtype"], case["seed"], **factors))
 
 
 def run(case: Case, answer: Callable[..., object]) -> Observation:

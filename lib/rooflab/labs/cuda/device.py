@@ -22,6 +22,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field
+from itertools import combinations, starmap
 
 from rooflab.predict.machine import Machine
 
@@ -96,6 +97,12 @@ class Span:
     buffer: int
     start: int
     nbytes: int
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    if one.buffer != other.buffer:
+        return False
+    return one.start < other.start + other.nbytes and other.start < one.start + one.nbytes
 
 
 Parts = tuple[tuple[int, int], ...]  # of a piece of L2: from this byte to that, none twice
@@ -215,7 +222,7 @@ class SimulatedGpu:
 
         The log's "bytes" are what it reads and writes, "l2_bytes" what it read from L2, and
         "written_back" the dirty bytes, of whatever array, that went to memory to make room; "at"
-        is when Python had queued it.
+        is when Python had queued it, "apart" whether it reads no byte twice.
         """
         reads, writes = list(reads), list(writes)
         spans = [[astuple(span) for span in each] for each in (reads, writes)]
@@ -235,6 +242,7 @@ class SimulatedGpu:
             "what": "launch", "kernel": kernel, "stream": stream.number, "flops": flops,
             "bytes": total, "l2_bytes": hit, "written_back": back, "setup": setup > 0,
             "begin": begin, "end": end, "library": library, "at": self.now,
+            "apart": not any(starmap(_overlap, combinations(reads, 2))),
         })  # fmt: skip
 
     def record(self, event: int, stream: Stream) -> None:

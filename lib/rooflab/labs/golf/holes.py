@@ -23,7 +23,8 @@ A, B = 0.5, 3.0  # the factors
 class Hole:
     """One hole: ``text`` says what to compute, ``trips`` how often an element must travel.
 
-    ``make(n, dtype, seed)`` gives the arguments, arrays of about ``n`` elements.
+    ``make(n, dtype, seed)`` gives the arguments, arrays of about ``n`` elements; of holes with
+    factors, ``make(…, a=…, b=…)`` too.
     """
 
     name: str
@@ -87,14 +88,16 @@ def _matrix(n: int, dtype: Any, seed: int) -> list[ndarray]:
     ]
 
 
-def _axpy(n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0) -> tuple[Any, ...]:
-    return A, *_vectors(n, dtype, seed)
+def _axpy(
+    n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0, a: float = A
+) -> tuple[Any, ...]:
+    return a, *_vectors(n, dtype, seed)
 
 
 def _scale_add_scale(
-    n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0
+    n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0, a: float = A, b: float = B
 ) -> tuple[Any, ...]:
-    return A, B, *_vectors(n, dtype, seed)
+    return a, b, *_vectors(n, dtype, seed)
 
 
 def _rows(n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0) -> tuple[Any, ...]:
