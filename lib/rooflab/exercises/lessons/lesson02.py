@@ -227,6 +227,7 @@ EDGES_OF_FIT = cases_of(
     (24_576, 1, 1e-6, 2e10, _CPU), (24_577, 1, 2e-6, 2e10, _CPU), (10_001, 2, 1e-6, 2e10, _CPU),
     (335_000, 2, 5e-5, 2e10, _CPU), (600_000, 8, 3e-4, 2e10, _CPU), (1, 8, 2e-9, 1e9, {"l1": 16}),
     (7_864_321, 2, 4e-3, 2e10, _CPU), (500_000, 4, 2.2e-6, 3.3e12, {"l2": 4_000_000}),
+    (16_000, 4, 5e-8, 3.3e12, {"tex": 131_072, "l2": 4_000_000}),
 )  # fmt: skip
 
 
@@ -616,7 +617,7 @@ def _addresses(rng: random.Random) -> list[Case]:
 EDGES_OF_LINES = cases_of(
     "address count stride itemsize line",
     (8, 1, 1, 8, 64), (0, 1, 7, 1, 32), (56, 2, 1, 8, 64), (60, 33, 17, 4, 64), (4, 5, 8, 4, 32),
-    (1001, 100, 3, 1, 32), (126, 65, 1, 2, 128), (40, 4097, 2, 8, 256), (0, 512, 10, 8, 64),
+    (1001, 100, 3, 1, 32), (126, 65, 1, 2, 128), (40, 4097, 2, 8, 256), (3, 50, 41, 1, 64),
 )  # fmt: skip
 
 
@@ -958,8 +959,8 @@ def _cases(hole: str, rng: random.Random) -> list[Case]:
     return [{**case, "seed": case["seed"] + (rng.getrandbits(40) << 20)} for case in drawn]
 
 
-def _indivisible(hole: str, dtype: str, n: int = 700_001, **factors: float) -> tuple[Case, ...]:
-    """A prime number of numbers or of rows, so that no piece divides them; other factors."""
+def _indivisible(hole: str, dtype: str, n: int = 786_441, **factors: float) -> tuple[Case, ...]:
+    """Numbers of which every usual piece leaves a few, or a prime number of rows; other factors."""
     return ({"hole": hole, "n": n, "dtype": dtype, "seed": 5, **factors},)
 
 

@@ -348,7 +348,7 @@ EDGES_OF_CALLS = (
     *cases_of(
         "call peak bandwidth itemsize",
         (1e-9, 1e8, 1e8, 8), (1e-8, 4.4e8, 1e11, 1), (6.1e-5, 2.25e15, 7.9e12, 2),
-        (1e-4, 9e15, 3e12, 8), (3e-6, 1e13, 4e11, 1), (2e-5, 8e12, 2e10, 8),
+        (1e-4, 9e15, 3e12, 8), (3e-6, 1e13, 4.1e10, 1), (2e-5, 8e12, 2e10, 8),
     ),
     _on_the_edge(COMPUTED[0]), _carried(CARRIED[0]),
 )  # fmt: skip
@@ -538,7 +538,7 @@ _by_sum = _by(lambda f, n, p, b: [x / p + y / b for x, y in zip(f, n, strict=Tru
 # Equal times, equal intensities; all on the slope, all under the flat roof; a ridge below 1.
 EDGES_OF_KERNELS = cases_of(
     "flops bytes peak bandwidth",
-    ([8 * 10**8, 3 * 10**9, 16 * 10**8, 10**9], [8 * 10**8, 15 * 10**7, 8 * 10**8, 2 * 10**8],
+    ([16 * 10**8, 8 * 10**8, 10**9, 3 * 10**9], [8 * 10**8, 8 * 10**8, 2 * 10**8, 15 * 10**7],
      1e12, 1e11),
     ([10**9, 1580 * 10**6, 16 * 10**8, 3 * 10**9], [2 * 10**8, 79 * 10**7, 8 * 10**8, 15 * 10**7],
      1e12, 1e11),
