@@ -195,8 +195,8 @@ rl.show.say(rl.conclude("05-ways", runs[2]), after=two)
 #
 # ### Exercise 1 · GEMM, or GEMV after GEMV?
 #
-# One GEMV takes `one_gemv` seconds, a GEMM for `batches[i]` vectors takes `gemm[i]`. Return the
-# smallest of the batches at which a GEMM takes less time than as many GEMVs.
+# One GEMV takes `one_gemv` seconds, a GEMM for `batches[i]` vectors takes `gemm[i]`. The batches
+# grow. Return the smallest of them at which a GEMM takes less time than as many GEMVs.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-switch"}
@@ -492,14 +492,14 @@ rl.check("05-claim-batch", speed_up)
 # Each sequence has `context` tokens and is `promised` its tokens a second; the step is that of
 # exercise 2. A token leaves `kv` bytes in the caches. Return the largest batch that the memory
 # allows, the largest that the promise allows, and which of the two binds: `"memory"` or
-# `"promise"`. Where not even one sequence is quick enough, the promise allows 0. If both batches
-# are equal, say `"promise"`.
+# `"promise"`. Where not even one sequence fits, the memory allows 0; where not even one is quick
+# enough, the promise allows 0. If both batches are equal, say `"promise"`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-fill"}
 def fill(parameters, kv, context, promised, memory, peak, bandwidth):
     # BEGIN SOLUTION
-    held = int((memory - 2 * parameters) / (kv * context))
+    held = max(0, int((memory - 2 * parameters) / (kv * context)))
     weights, cache = 2 * parameters / bandwidth, kv * context / bandwidth
     quick = (1 / promised - weights) / cache, 1 / promised / (2 * parameters / peak + cache)
     kept = max(0, int(min(quick)))

@@ -150,7 +150,7 @@ WRONG = [
     ("04-last", LAST + "at, math.ceil(s * p / b / 2), share", "batch = ridge"),
     ("04-last", LAST + "at, math.ceil(knees[at]), 100 * share", "per cent"),
     ("04-last", LAST.replace("argmax", "argmin") + "at, math.ceil(knees[at]), share",
-     "the largest"),
+     "the first, not the last"),
     ("04-convicts", "lambda m, n, k: n == k", "the opposite"),
     ("04-convicts", "lambda m, n, k: not m == n == k", "all but the cube"),
     ("04-convicts", "lambda m, n, k: m != n", "M against N"),

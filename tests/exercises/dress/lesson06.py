@@ -1,7 +1,7 @@
 """Answers to lesson 06 in unusual dress: one line a case (see test_dress.py)."""
 
 RIGHT = [
-    ("06-levels", "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if c / b > 2]"),
+    ("06-levels", "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if c / b > 1.6]"),
     ("06-levels", "lambda z, t: tuple(a for a, b, c in zip(z, t, t[1:]) if c > 1.5 * b)"),
     ("06-levels", "lambda z, t: np.array(z)[:-1][np.diff(np.log(t)) > 0.4]"),
     ("06-levels", "lambda z, t: np.array(z, float)[np.flatnonzero(np.diff(np.log2(t)) > 0.6)]"),
@@ -50,7 +50,6 @@ RIGHT = [
         "lambda b, t, n: {'lines in flight': b * t / 64, 'byte/s of one core': min(64 * n / t, b), "
         "'cores': np.ceil(b * t / 64 / n)}",
     ),
-    ("06-underway", "lambda b, t, n: [b * t / 64, min(64 * n / t, b), int(b * t / (64 * n)) + 1]"),
     (
         "06-bus",
         "lambda r, a, b, f: r * (len(a) + len(b) + f * len(set(b) - set(a))) / (len(a) + len(b))",
@@ -87,7 +86,7 @@ RIGHT = [
     ),
     (
         "06-levels",
-        "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if Fraction(c) / Fraction(b) > 2]",
+        "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if Fraction(c) / Fraction(b) > 1.5]",
     ),
     (
         "06-levels",
@@ -99,7 +98,7 @@ RIGHT = [
         "def answer(z, t):\n"
         "    if len(z) < 2:\n"
         "        return []\n"
-        "    return [z[0]] * (t[1] > 2 * t[0]) + answer(z[1:], t[1:])",
+        "    return [z[0]] * (2 * t[1] > 3 * t[0]) + answer(z[1:], t[1:])",
     ),
     (
         "06-levels",
@@ -115,7 +114,7 @@ RIGHT = [
         "def answer(z, t):\n"
         "    found = []\n"
         "    for i in range(len(z) - 1, 0, -1):\n"
-        "        if t[i] / t[i - 1] >= 2:\n"
+        "        if t[i] / t[i - 1] >= 1.5:\n"
         "            found.insert(0, float(z[i - 1]))\n"
         "    return found",
     ),
@@ -244,7 +243,7 @@ RIGHT = [
     (
         "06-joules",
         "def answer(m, n, k, itemsize, byte, add, multiply):\n"
-        "    op = __import__('rooflab').gemm(m, n, k, {2: 'fp16', 4: 'fp32', 8: "
+        "    op = __import__('rooflab').gemm(m, n, k, {1: 'int8', 2: 'fp16', 4: 'fp32', 8: "
         "'fp64'}[itemsize])\n"
         "    return op.bytes * byte * 1e-12, op.flops / 2 * (add + multiply) * 1e-12",
     ),
@@ -294,6 +293,12 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("06-levels", "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if c > 2 * b]",
+     "more than twice"),
+    ("06-levels", "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if c / b >= 2]",
+     "more than twice"),
+    ("06-underway", "lambda b, t, n: [b * t / 64, min(64 * n / t, b), int(b * t / (64 * n)) + 1]",
+     "one core too many"),
     ("06-levels", "lambda z, t: [b for a, b, c, d in zip(z, z[1:], t, t[1:]) if d > 2 * c]",
      "first size beyond"),
     ("06-levels", "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if c > 2 * b] + [z[-1]]",
@@ -313,7 +318,7 @@ WRONG = [
      "one addition less"),
     ("06-levels", "lambda z, t: [i for i in range(len(z) - 1) if t[i + 1] > 2 * t[i]]",
      "places, not sizes"),
-    ("06-levels", "lambda z, t: [a/1024 for a, b, c in zip(z, t, t[1:]) if c > 2 * b]",
+    ("06-levels", "lambda z, t: [a/1024 for a, b, c in zip(z, t, t[1:]) if c > 1.5 * b]",
      "another unit"),
     ("06-levels", "lambda z, t: [a for a, b, c in zip(z, t, t[1:]) if c > 2 * b][::-1]",
      "farthest first"),

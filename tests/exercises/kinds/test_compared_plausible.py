@@ -32,7 +32,7 @@ def attainable_by_slope(products, batch, itemsize, peak, bandwidth):
 
 def filled_in_total(parameters, kv, context, promised, memory, peak, bandwidth):
     """05-fill with a step as long as all sequences of the memory's batch may take together."""
-    held = int((memory - 2 * parameters) / (kv * context))
+    held = max(0, int((memory - 2 * parameters) / (kv * context)))
     seconds = held / promised
     cache = kv * context / bandwidth
     kept = min(
@@ -43,7 +43,7 @@ def filled_in_total(parameters, kv, context, promised, memory, peak, bandwidth):
 
 def reached_in_total(parameters, kv, context, promised, memory, peak, bandwidth):
     """05-fill with batch / step = promised, while the weights take longer than the arithmetic."""
-    held = int((memory - 2 * parameters) / (kv * context))
+    held = max(0, int((memory - 2 * parameters) / (kv * context)))
     kept = int(2 * parameters / (bandwidth / promised - kv * context))
     return held, kept, "memory" if held < kept else "promise"
 

@@ -131,7 +131,8 @@ def strictly(parameters, itemsize, kv, batch, context, peak, bandwidth):
 def fill_strictly(parameters, kv, context, promised, memory, peak, bandwidth):
     each = kv * context / bandwidth
     quick = (1 / promised - 2 * parameters / bandwidth) / each, peak / (2 * parameters * promised)
-    held, kept = int((memory - 2 * parameters) / (kv * context)), max(0, int(min(quick)))
+    held, kept = (max(0, int(most)) for most in ((memory - 2 * parameters) / (kv * context),
+                                                 min(quick)))  # fmt: skip
     return held, kept, "memory" if held < kept else "promise"
 
 
@@ -177,11 +178,12 @@ def test_no_misconception_passes_for_the_stricter_bound(id):
 
 def test_an_answer_out_of_both_bounds_is_wrong():
     def sometimes(parameters, itemsize, kv, batch, context, peak, bandwidth):
-        either = strictly if batch > 300 else step_by_step
+        computing = 2 * batch / itemsize > peak / bandwidth
+        either = strictly if computing else step_by_step
         return either(parameters, itemsize, kv, batch, context, peak, bandwidth)
 
     def mixed(*case):
-        return (strictly if case[4] < 50 else step_by_step)(*case)
+        return (strictly if case[3] > 300 else step_by_step)(*case)
 
-    assert check("05-decode", sometimes).passed, "at small batches both say the same"
+    assert check("05-decode", sometimes).passed, "where memory limits both say the same"
     assert not check("05-decode", mixed).passed

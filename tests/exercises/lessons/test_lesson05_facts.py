@@ -311,7 +311,7 @@ def test_a_switch_comes_early_and_late_in_every_draw():
 def test_every_draw_of_decode_has_a_run_that_computing_limits():
     for seed in SEEDS:
         busy = 0
-        for case in exercise("05-decode").draw(seed):
+        for case in exercise("05-decode").draw(seed)[:7]:  # the published runs
             arithmetic = 2 * case["parameters"] * case["batch"] / case["peak"]
             busy += arithmetic > case["parameters"] * case["itemsize"] / case["bandwidth"]
         assert busy == 2

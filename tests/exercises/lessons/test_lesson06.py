@@ -100,7 +100,7 @@ def test_one_line_at_a_time_is_a_bandwidth_that_no_one_would_buy():
 def test_the_cases_of_the_chain_are_permutations_and_rarely_one_ring():
     for seed in SEEDS:
         rings = []
-        for case in exercise("06-claim-chain").draw(seed):
+        for case in exercise("06-claim-chain").draw(seed)[:4]:  # those that are drawn
             follows = case["follows"]
             assert sorted(follows) == list(range(len(follows)))
             rings.append(lesson06._chain(follows) < 64 * len(follows))
@@ -109,7 +109,7 @@ def test_the_cases_of_the_chain_are_permutations_and_rarely_one_ring():
 
 def test_mountains_have_as_many_steps_as_caches():
     for seed in SEEDS:
-        for case, caches in zip(exercise("06-levels").draw(seed), (3, 2, 4), strict=True):
+        for case, caches in zip(exercise("06-levels").draw(seed)[:3], (3, 2, 4), strict=True):
             assert len(lesson06._levels(**case)) == caches
             assert all(
                 b / a < 1.05 or b / a > 2.3 for a, b in zip(case["seconds"], case["seconds"][1:])
@@ -119,7 +119,7 @@ def test_mountains_have_as_many_steps_as_caches():
 def test_no_threshold_in_seconds_finds_the_caches_of_all_machines():
     """A step of the fast machine is smaller than a wobble of the slow one's clock."""
     for seed in SEEDS:
-        fast, slow, _ = (case["seconds"] for case in exercise("06-levels").draw(seed))
+        fast, slow, _ = (case["seconds"] for case in exercise("06-levels").draw(seed)[:3])
         step = min(b - a for a, b in zip(fast, fast[1:]) if b > 2 * a)
         assert step < max(b - a for a, b in zip(slow, slow[1:]) if b < 2 * a)
 

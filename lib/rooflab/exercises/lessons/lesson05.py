@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
 from rooflab.labs.llm import catalogue
 from rooflab.labs.llm.steps import distinct
@@ -242,6 +242,12 @@ GAUGES = Exercise(
     returns=("tokens/s with a cache", "FLOP/s with a cache", "tokens/s without", "FLOP/s without"),
     tolerance=1e-3, lines=6, derives=("Roofline", "predict", "model", "Model"),
     also=(("", _by_name),),
+    fixed=cases_of(
+        "blocks head kv context peak bandwidth",
+        (3_145_728, 50_000, 40_960, 1, 1.1e11, 1.9e10), (786_432, 49_920, 8192, 300, 6e9, 1.3e10),
+        (301_000, 100, 60, 200, 2.25e15, 8e12), (1000, 2_000_000, 20, 7, 2e12, 1e12),
+        (60_100_000_000, 1_050_673_152, 1_310_720, 131_072, 2.25e15, 8e12),
+    ),
     insight="The program with more FLOP/s may be the slower one. The gauge that counts shows "
             "tokens a second.",
     misconceptions=(
@@ -391,6 +397,15 @@ DECODE = Exercise(
     "the KV cache, follows the products and does not overlap with them?",
     "decode(parameters, itemsize, kv, batch, context, peak, bandwidth)", decode,
     cases=_decode_cases, mine="decode", lines=3, tolerance=1e-6, also=((STRICT, strict),),
+    fixed=cases_of(
+        "parameters itemsize kv batch context peak bandwidth",
+        (6_607_343_616, 2, 524_288, 1, 1, 1.1e11, 1.9e10),
+        (124_000_000, 4, 73_728, 12, 300, 9e10, 1.9e10),
+        (27_100_000_000, 8, 2048, 1, 1_000_000, 6.7e13, 4.8e12),
+        (405_000_000_000, 1, 516_096, 5000, 10, 4.5e15, 8e12),
+        (700_000_001, 0.375, 100, 3, 12, 2e12, 1e11),
+        (70_000_000, 0.625, 8192, 40, 7000, 2e12, 1e11),
+    ),
     derives=("Roofline", "predict", "model", "Model"),
     insight="With the bandwidth of your machine and the bytes of a model, it says how fast that "
             "model can write there at best.",
@@ -508,45 +523,23 @@ AIR = 0.9  # of the memory is for weights and caches; a server keeps a tenth for
 
 
 def _fill_cases(rng: random.Random) -> list[Case]:
-    """Each place of ``_PLACES`` with a context near its own, no answer close to a whole number.
-
-    The nearest whole numbers lie above both answers in the first two, below both in the third.
-    """
-    drawn = []
+    """Each place of ``_PLACES`` with a context near its own."""
+    drawn: list[Case] = []
     for name, kind, context, promised in _PLACES:
         peak, bandwidth = peak_and_bandwidth(name, kind)
-        memory = AIR * machine(name).capacities["dram"]
         parameters, kv = _SERVED[0]
-        case: Case = {}
-        nearest = (ABOVE, ABOVE, BELOW, ANY, ANY)[len(drawn)]
-        while not case or _delicate(*case.values()) or _nearest(*case.values()) not in nearest:
-            near = round(context * rng.uniform(0.95, 1.05))
-            case = {"parameters": parameters, "kv": kv, "context": near, "promised": promised,
-                    "memory": memory, "peak": peak, "bandwidth": bandwidth}  # fmt: skip
-        drawn.append(case)
+        drawn.append({"parameters": parameters, "kv": kv,
+                      "context": round(context * rng.uniform(0.95, 1.05)), "promised": promised,
+                      "memory": AIR * machine(name).capacities["dram"], "peak": peak,
+                      "bandwidth": bandwidth})  # fmt: skip
     rng.shuffle(drawn)
     return drawn
-
-
-def _delicate(n: int, k: int, c: int, r: float, m: float, p: float, w: float) -> bool:
-    """Whether a rounding error could move an answer by one."""
-    answers = (_room(n, k, c, m), *(_most(n, k, c, r, p, w, overlap=o) for o in (False, True)))
-    return any(abs(answer - round(answer)) < 0.01 for answer in answers)
-
-
-ABOVE, BELOW = [(True, True)], [(False, False)]
-ANY = [*ABOVE, *BELOW, (True, False), (False, True)]
-
-
-def _nearest(n: int, k: int, c: int, r: float, m: float, p: float, w: float) -> tuple[bool, bool]:
-    """Whether the whole number nearest to each answer lies above it."""
-    return _room(n, k, c, m) % 1 > 0.5, _most(n, k, c, r, p, w) % 1 > 0.5
 
 
 def _in_total(n, k, c, r, m, p, w):
     """The promise is shared among all that the memory holds, so each waits so much longer."""
     room = _room(n, k, c, m)
-    return _filled(room, _most(n, k, c, r / max(1, math.floor(room)), p, w))
+    return _filled(room, _most(n, k, c, r / math.floor(room), p, w) if room >= 1 else 0)
 
 
 def _reached(n, k, c, r, m, p, w):
@@ -556,13 +549,13 @@ def _reached(n, k, c, r, m, p, w):
 
 def _total_shared(n, k, c, r, m, p, w):
     """The tokens a second of all that the memory holds, shared out in portions of the promise."""
-    held = max(1, math.floor(_room(n, k, c, m)))
+    held = max(0, math.floor(_room(n, k, c, m)))
     return _filled(_room(n, k, c, m), decode(n, 2, k, held, c, p, w) / r)
 
 
 def _total_within(n, k, c, r, m, p, w):
     """As many as the memory holds, if together they get what each of them is promised."""
-    held = math.floor(_room(n, k, c, m))
+    held = max(0, math.floor(_room(n, k, c, m)))
     enough = [b for b in range(1, held + 1) if decode(n, 2, k, b, c, p, w) >= r]
     return held, max(enough, default=0), "memory" if enough else "promise"
 
@@ -597,6 +590,16 @@ FILL = Exercise(
     "fill(parameters, kv, context, promised, memory, peak, bandwidth)", _fill, cases=_fill_cases,
     returns=("batch by memory", "batch by promise", "word for what binds"), lines=5,
     also=((STRICT, _fill_strict),), derives=("Roofline", "predict", "model", "Model"),
+    # Weights that do not fit, a cache that just does not, two around a tie of both batches.
+    fixed=cases_of(
+        "parameters kv context promised memory peak bandwidth",
+        (68_710_000_000, 327_680, 4096, 10, 72e9, 9.9e14, 3.35e12),
+        (27_100_000_000, 100_000, 300, 100, 54_229_999_999, 1.65e14, 1.008e12),
+        (2**33, 2**17, 2048, 32, 2**34 + 192 * 2**28, 2.0**49, 2.0**41),
+        (2**33, 2**17, 2048, 32, 2**34 + 192 * 2**28 - 1, 2.0**49, 2.0**41),
+        (124_000_000, 36_864, 1, 50, 8e9, 1.1e11, 1.9e10),
+        (3_000_000_000, 524_288, 131_072, 2, 6e9 + 2**37 - 1, 1.2e14, 1e12),
+    ),
     insight="Caches fill the memory and take time as well. Which of the two ends first depends "
             "on what was promised.",
     misconceptions=(
@@ -626,7 +629,9 @@ FILL = Exercise(
         Misconception("the other one binds",
                       lambda n, k, c, r, m, p, w: _other(
                           _room(n, k, c, m), _most(n, k, c, r, p, w)),
-                      "the smaller of the two batches is the one that stops you."),
+                      "the smaller of the two batches is the one that stops you.",
+                      variants=(lambda *case: (lambda held, kept, _: (
+                          held, kept, "memory" if held > kept else "promise"))(*_fill(*case)),)),
         Misconception("the promise as a total", _in_total,
                       "each sequence is promised so many tokens a second, not all of them "
                       "together.", variants=(_total_shared, _total_within)),
@@ -662,25 +667,28 @@ FILL = Exercise(
                           _fill(*case)[0] + 1, _fill(*case)[1] + 1, _fill(*case)[2]),
                           _changed(lambda held, kept, room, most: (held + 1, kept)),
                           _changed(lambda held, kept, room, most: (held, kept + 1)),
+                          lambda n, k, c, r, m, p, w: _filled(
+                              math.ceil(_room(n, k, c, m)), _most(n, k, c, r, p, w)),
                           _changed(lambda held, kept, room, most: (
                               held, max(0, math.ceil(most)))))),
         Misconception("at least one",
                       _changed(lambda held, kept, room, most: (held, max(1, kept))),
                       "where even one sequence is too slow, no batch keeps the promise: say 0."),
         Misconception("not rounded down",
-                      lambda n, k, c, r, m, p, w: (
-                          _room(n, k, c, m), _most(n, k, c, r, p, w),
-                          _fill(n, k, c, r, m, p, w)[2]),
+                      _changed(lambda held, kept, room, most: (room, most)),
                       "a part of a sequence neither fits nor is in time: round down.",
                       variants=(
                           _changed(lambda held, kept, room, most: (room, max(0, most))),
-                          _changed(lambda held, kept, room, most: (
-                              round(room), max(0, round(most)))))),
+                          lambda n, k, c, r, m, p, w: _filled(
+                              _room(n, k, c, m) + 0.5, _most(n, k, c, r, p, w) + 0.5))),
         Misconception("a batch below zero",
-                      lambda n, k, c, r, m, p, w: (
-                          math.floor(_room(n, k, c, m)), math.floor(_most(n, k, c, r, p, w)),
-                          _fill(n, k, c, r, m, p, w)[2]),
-                      "where even one sequence is too slow, no batch keeps the promise: say 0."),
+                      _changed(lambda held, kept, room, most: (
+                          math.floor(room), math.floor(most))),
+                      "where not even one sequence fits or is quick enough: say 0.",
+                      variants=(
+                          _changed(lambda held, kept, room, most: (math.floor(room), kept)),
+                          _changed(lambda held, kept, room, most: (math.trunc(room), kept)),
+                          _changed(lambda held, kept, room, most: (held, math.floor(most))))),
         Misconception("a tenth set aside twice",
                       lambda n, k, c, r, m, p, w: _filled(
                           _room(n, k, c, AIR * m), _most(n, k, c, r, p, w)),
@@ -713,13 +721,8 @@ def _switch(batches: Sequence[int], one_gemv: float, gemm: Sequence[float]) -> i
 
 
 def _switch_cases(rng: random.Random) -> list[Case]:
-    """A GEMM packs its matrix first, which costs 1.5 to 11 trips of it, then works per vector.
-
-    And two made up: a tie before the first win, in powers of two, so that no rounding decides; and
-    a routine that wins, loses again with other batches, then wins for good, and gets slower at the
-    end.
-    """
-    drawn = [_tied(rng.randrange(2, 6)), _not_for_good(rng, rng.randrange(2, 5))]
+    """A GEMM packs its matrix first, which costs 1.5 to 11 trips of it, then works per vector."""
+    drawn = []
     for packing in (1.7, 2.4, 4.4, 7.0, 11.0):
         one_gemv = rng.uniform(0.002, 0.02)
         pack, work = packing * rng.uniform(0.97, 1.03), rng.uniform(0.06, 0.14)
@@ -727,21 +730,6 @@ def _switch_cases(rng: random.Random) -> list[Case]:
         drawn.append({"batches": list(BATCHES), "one_gemv": round(one_gemv, 6), "gemm": gemm})
     rng.shuffle(drawn)
     return drawn
-
-
-def _tied(at: int) -> Case:
-    """At the batch in place ``at`` both ways take the same time; from the next on a GEMM wins."""
-    one_gemv = 2.0**-7
-    gemm = [one_gemv * (b + BATCHES[at]) / 2 for b in BATCHES]
-    return {"batches": list(BATCHES), "one_gemv": one_gemv, "gemm": gemm}
-
-
-def _not_for_good(rng: random.Random, at: int) -> Case:
-    """A GEMM wins at the batch in place ``at``, and not at the next two."""
-    one_gemv = round(rng.uniform(0.002, 0.02), 6)
-    shares = [1.4] * at + [0.8, 1.2, 1.1] + [0.6] * (len(BATCHES) - at - 5) + [0.5, 0.7]
-    gemm = [round(share * one_gemv * b, 6) for share, b in zip(shares, BATCHES, strict=True)]
-    return {"batches": list(BATCHES), "one_gemv": one_gemv, "gemm": gemm}
 
 
 def _first(condition) -> object:
@@ -776,6 +764,13 @@ SWITCH = Exercise(
     "Which is the smallest of these batches at which one GEMM takes less time than as many GEMVs "
     "one after the other?",
     "switch(batches, one_gemv, gemm)", _switch, cases=_switch_cases, lines=2,
+    fixed=cases_of(
+        "batches one_gemv gemm",
+        ([1, 2, 5], 0.01, [0.009, 0.03, 0.04]), ([2, 3, 7, 12], 0.5, [1.0, 1.5, 3.5, 5.75]),
+        ([3, 10, 1000, 2000], 0.003, [0.0091, 0.0299, 1.4, 5.0]),
+        ([7, 96, 100, 640], 2e-6, [13e-6, 2e-4, 1.9e-4, 1.2e-3]),
+        ([6, 60, 600, 6000], 0.25, [2.0, 20.0, 200.0, 1499.0]),
+    ),
     insight="Below this batch the copy of the matrix costs more than it brings. Where does that "
             "lie on your machine?",
     misconceptions=(
@@ -789,8 +784,11 @@ SWITCH = Exercise(
         Misconception("the largest batch", lambda b, v, g: b[-1],
                       "that is the last one of the list: either the largest batch at which a GEMM "
                       "wins, where the smallest is asked, or no GEMM was quicker than one GEMV, "
-                      "where a batch of b needs b of them."),
-        Misconception("one GEMV", lambda b, v, g: 0, _NOT_ONE),
+                      "where a batch of b needs b of them.",
+                      variants=(_first(lambda b, t, v, g: t < v),)),
+        Misconception("one GEMV",
+                      lambda b, v, g: next((one for one, t in zip(b, g) if t < v), 0), _NOT_ONE,
+                      variants=(lambda b, v, g: 0,)),
         Misconception("a tie wins", _first(lambda b, t, v, g: t <= b * v),
                       "in one case both take the same time; less time is asked."),
         Misconception("for good", _for_good,
@@ -844,6 +842,11 @@ ATTENTION = Exercise(
     "only; the query and the result are small beside them.",
     "intensity(heads, kv_heads, itemsize, batch, context)", _attention, cases=_attention_cases,
     tolerance=1e-6, derives=("attention", "model", "Model"),
+    fixed=cases_of(
+        "heads kv_heads itemsize batch context",
+        (71, 1, 1, 1, 1), (12, 12, 8, 1, 300), (96, 6, 4, 3, 1), (1, 1, 2, 5000, 1_000_000),
+        (40, 8, 8, 100, 7), (128, 128, 1, 12, 10),
+    ),
     insight="Neither the batch nor the context moves it: only the query heads that share a key, "
             "and the bytes of a number.",
     misconceptions=(
@@ -907,6 +910,12 @@ QUANTISED = Exercise(
     "many times faster can a step get, where memory limits it?",
     "gain(parameters, bits, group, scale_bytes, kv, batch, context)", _gain, cases=_gain_cases,
     lines=3, tolerance=1e-6, derives=("model", "Model", "dtype"),
+    fixed=cases_of(
+        "parameters bits group scale_bytes kv batch context",
+        (124_000_000, 8, 1, 1, 36_864, 1, 1), (27_000_000_000, 2, 10, 4, 100, 300, 700),
+        (405_000_000_000, 5, 1000, 8, 516_096, 1, 1_000_000), (1_000_000, 1, 100, 2, 8192, 12, 1),
+        (700_000_000, 16, 50, 3, 524_288, 3, 300), (600_000, 3, 600_000, 2, 20, 1, 7),
+    ),
     insight="Scales and caches keep it below 16 ÷ bits. Where computing is the limit, fewer "
             "bytes bring nothing.",
     misconceptions=(
@@ -984,6 +993,11 @@ EXPERTS = Exercise(
     "Each token of a batch uses `active` different ones of the `experts`, any of them with the "
     "same chance. How many experts does a step have to read, on average?",
     "experts_read(experts, active, batch)", distinct, cases=_expert_cases, tolerance=1e-6,
+    fixed=cases_of(
+        "experts active batch",
+        (1, 1, 1), (12, 12, 7), (12, 1, 150), (160, 6, 1), (384, 8, 300), (60, 4, 15),
+        (2560, 100, 1000), (7, 3, 19),
+    ),
     insight="Already a small batch reads more experts than one token does, and each of them has "
             "weights to be carried.",
     misconceptions=(
@@ -1073,6 +1087,13 @@ CLAIM_BATCH = Exercise(
     "speed_up(parameters, kv, batch, context, peak, bandwidth)", _speed_up, cases=_speed_up_cases,
     lines=3, tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
     also=((STRICT, _speed_up_strict),),
+    fixed=cases_of(
+        "parameters kv batch context peak bandwidth",
+        (124_000_000, 36_864, 1, 300, 9e10, 1.9e10), (700_000_001, 100, 2, 131_072, 1.1e11, 1.9e10),
+        (27_100_000_000, 524_288, 12, 1, 2e12, 1e11),
+        (405_000_000_000, 516_096, 5000, 10, 2.25e15, 8e12),
+        (1_000_000, 8192, 300, 700, 6e10, 1.3e10), (1_000_000, 8192, 50, 700, 1.2e12, 5e10),
+    ),
     insight="A batch shares the weights and not the caches: the longer the context, the less it "
             "brings.",
     misconceptions=(
@@ -1165,6 +1186,12 @@ CLAIM_ALWAYS = Exercise(
     "The batch need not be whole. Return 0 where it never does.",
     "enough(parameters, kv, context, peak, bandwidth)", _enough, cases=_enough_cases, lines=2,
     tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
+    fixed=cases_of(
+        "parameters kv context peak bandwidth",
+        (124_000_000, 36_864, 1, 9e11, 1.9e10), (27_100_000_000, 100, 131_072, 4.5e15, 8e12),
+        (1_000_000, 8192, 10, 1.2e12, 5e10), (1_000_000, 8192, 11, 1.2e12, 5e10),
+        (405_000_000_000, 516_096, 1_000_000, 2e12, 1e11),
+    ),
     insight="Without any context it is the ridge of the machine; a long context moves it out of "
             "reach.",
     misconceptions=(
@@ -1233,6 +1260,10 @@ CLAIM_FLASH = Exercise(
     "reads Q, K and V once and writes the result.",
     "attention_bytes(tokens, head_dim, itemsize)", _stored, cases=_stored_cases, lines=2,
     returns=("bytes with scores in memory", "streamed bytes"), tolerance=1e-6,
+    fixed=cases_of(
+        "tokens head_dim itemsize",
+        (1, 80, 1), (96, 96, 2), (7, 192, 4), (1000, 1, 8), (131_072, 576, 1), (12, 100, 2),
+    ),
     derives=("attention", "model", "Model"),
     insight="What streaming saves grows with the square of the prompt, and the rest only with "
             "its length.",

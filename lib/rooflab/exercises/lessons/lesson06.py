@@ -7,18 +7,19 @@ latency taken for a rate, a copy counted once, an energy per access taken for on
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from math import ceil, floor
 
 from rooflab.count.blas import gemm
-from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
 from rooflab.exercises.lessons.drawing import DTYPES
 
 LINE = 64  # bytes
 STEP = 1.5  # a hop that takes so many times the one before belongs to another level
-WOBBLES = (1.001, 1.005, 1.01, 1.015, 1.02, 1.025, 1.03)  # times: less than the clock wobbles by
+TWICE = (2.0, 1.999, 1.95)  # times: where a limit misses some of the steps of two
+WOBBLES = (1.001, 1.005, 1.01, 1.015, 1.02, 1.025, 1.03, 1.04, 1.05)  # times: the clock's own
 WAITS = (1e-9, 2e-9, 3e-9, 1e-8, 2e-8, 5e-8, 1e-7)  # seconds that somebody may call a step
 
 
@@ -45,23 +46,33 @@ def _mountains(rng: random.Random) -> list[Case]:
     return [_mountain(rng, caches, base) for caches, base in ((3, 1e-9), (2, 3e-8), (4, 1.5e-9))]
 
 
-def _steps(sizes: Sequence[int], seconds: Sequence[float]) -> list[int]:
-    """Places in ``sizes`` after which the next size takes much longer."""
-    return [at for at, (one, more) in enumerate(pairwise(seconds)) if more > STEP * one]
+def _steps(seconds: Sequence[float], least: float = STEP) -> list[int]:
+    """Places after which the next hop takes more than ``least`` times as long."""
+    return [at for at, (one, more) in enumerate(pairwise(seconds)) if more > least * one]
 
 
-def _levels(sizes: Sequence[int], seconds: Sequence[float]) -> list[int]:
-    return [sizes[at] for at in _steps(sizes, seconds)]
-
-
-def _higher(sizes: Sequence[int], seconds: Sequence[float], least: float) -> list[int]:
-    """Sizes after which the next one takes more than ``least`` times as long."""
-    return [size for size, (a, b) in zip(sizes, pairwise(seconds)) if b > least * a]
+def _levels(sizes: Sequence[int], seconds: Sequence[float], least: float = STEP) -> list[int]:
+    return [sizes[at] for at in _steps(seconds, least)]
 
 
 def _later(sizes: Sequence[int], seconds: Sequence[float], least: float) -> list[int]:
     """Sizes after which the next one takes more than ``least`` seconds longer."""
     return [size for size, (a, b) in zip(sizes, pairwise(seconds)) if b - a > least]
+
+
+Way = Callable[[Sequence[int], Sequence[float], list[int]], Sequence[float]]
+
+
+def _of_the_steps(name: str, way: Way, hint: str, *others: Way) -> Misconception:
+    """What a wrong ``way(sizes, seconds, places)`` makes of the steps; where two is a step or not.
+
+    ``others`` are other ways to make the same mistake.
+    """
+    wrong, *variants = (
+        lambda z, t, one=one, least=least: one(z, t, _steps(t, least))
+        for least in (STEP, *TWICE) for one in (way, *others)
+    )  # fmt: skip
+    return Misconception(name, wrong, hint, variants=tuple(variants))
 
 
 LEVELS = Exercise(
@@ -70,43 +81,58 @@ LEVELS = Exercise(
     "Return the list of the caches' capacities, the nearest first, as far as these sizes tell.",
     "caches(sizes, seconds)", _levels, lines=2,
     cases=_mountains,
+    fixed=cases_of(
+        "sizes seconds",
+        ([20_000, 32_768, 49_152, 65_536, 1_000_000, 1_250_000, 3_000_000],
+         [1e-9, 1.06e-9, 1e-9, 2e-9, 2.04e-9, 3.9e-9, 4.05e-9]),
+        ([1000, 3000, 7000, 21_000, 60_000, 200_000],
+         [3e-8, 6.3e-8, 6.3e-7, 1.4e-6, 2.9e-6, 3e-4]),
+        ([65_536, 131_072, 262_144, 300_000, 600_000, 1_000_000],
+         [2e-7, 2.12e-7, 2.02e-7, 4.3e-7, 4.4e-7, 9e-7]),
+        ([4096, 8192, 70_000], [5e-7, 1e-6, 1.1e-5]),
+    ),
     insight="That is how caches are measured where nobody prints their sizes. On your own mountain "
             "it may miss one: a real level can end in many small steps, so the mountain looks for "
             "the flat stretches between them.",
     misconceptions=(
-        Misconception("first size beyond", lambda z, t: [z[at + 1] for at in _steps(z, t)],
+        _of_the_steps("first size beyond", lambda z, t, steps: [z[at + 1] for at in steps],
                       "that size is already too large for the cache; which one did it still hold?"),
-        Misconception("memory too", lambda z, t: [*_levels(z, t), z[-1]],
+        _of_the_steps("memory too", lambda z, t, steps: [*(z[at] for at in steps), z[-1]],
                       "the last stretch is main memory, and no cache ends there."),
-        Misconception("the last cache only", lambda z, t: _levels(z, t)[-1:],
+        _of_the_steps("the last cache only", lambda z, t, steps: [z[at] for at in steps[-1:]],
                       "the curve has more than one step."),
-        Misconception("every rise is a step", lambda z, t: _higher(z, t, 1),
+        Misconception("every rise is a step", partial(_levels, least=1),
                       "a clock wobbles by some per cent; a step to the next level is much larger.",
-                      variants=tuple(partial(_higher, least=one) for one in WOBBLES)),
+                      variants=tuple(partial(_levels, least=one) for one in WOBBLES)),
+        Misconception("more than twice", partial(_levels, least=2),
+                      "a hop that takes exactly twice as long is a step too, and with a clock that "
+                      "wobbles it looks like a little less: set the limit well below.",
+                      variants=tuple(partial(_levels, least=one) for one in (*TWICE, 2.2, 2.4))),
         Misconception("nanoseconds, not factors", lambda z, t: _later(z, t, 5e-9),
                       "on a fast machine a step is smaller than what a slow one's clock wobbles "
                       "by; compare a hop with the one before it as a ratio.",
                       variants=(*(partial(_later, least=one) for one in WAITS),
                                 lambda z, t: _later(z, t, 0.05 * (t[-1] - t[0])),
                                 lambda z, t: _later(z, t, t[0]))),
-        Misconception("between two sizes",
-                      lambda z, t: [(z[at] * z[at + 1]) ** 0.5 for at in _steps(z, t)],
+        _of_the_steps("between two sizes",
+                      lambda z, t, steps: [(z[at] * z[at + 1]) ** 0.5 for at in steps],
                       "the capacity does lie between two sizes; which of them did the cache "
                       "still hold?",
-                      variants=(lambda z, t: [(z[at] + z[at + 1]) / 2 for at in _steps(z, t)],)),
+                      lambda z, t, steps: [(z[at] + z[at + 1]) / 2 for at in steps]),
         Misconception("all beyond the first",
                       lambda z, t: [a for a, b in zip(z, t) if b > 2 * t[0]],
                       "these are all sizes that are slower than the first cache; compare each hop "
-                      "with the one before it."),
-        Misconception("seconds, not sizes", lambda z, t: [t[at] for at in _steps(z, t)],
+                      "with the one before it.",
+                      variants=(lambda z, t: [a for a, b in zip(z, t) if b > STEP * t[0]],)),
+        _of_the_steps("seconds, not sizes", lambda z, t, steps: [t[at] for at in steps],
                       "these are the seconds of a hop; return the sizes that belong to them."),
-        Misconception("where each level begins",
-                      lambda z, t: [z[0], *(z[at + 1] for at in _steps(z, t))],
+        _of_the_steps("where each level begins",
+                      lambda z, t, steps: [z[0], *(z[at + 1] for at in steps)],
                       "these are the smallest sizes of every level; a capacity is the largest size "
                       "that a cache holds."),
-        Misconception("places, not sizes", lambda z, t: _steps(z, t),
+        _of_the_steps("places, not sizes", lambda z, t, steps: steps,
                       "these are places in the list; return the sizes that stand there."),
-        Misconception("farthest first", lambda z, t: _levels(z, t)[::-1],
+        _of_the_steps("farthest first", lambda z, t, steps: [z[at] for at in steps[::-1]],
                       "the nearest cache comes first."),
     ),
 )  # fmt: skip
@@ -170,6 +196,11 @@ CHAIN = Exercise(
     "bytes. What is the working set of the walk that begins at line 0, in bytes? All of each line "
     "counts.",
     "working_set(follows)", _chain, cases=_chains, lines=4,
+    fixed=cases_of(
+        "follows",
+        ([0],), ([0, 2, 1],), ([1, 0],), ([5, 0, 1, 2, 3, 4],), ([3, 2, 1, 4, 0, 6, 5],),
+        ([*range(1, 300), 0],), ([2, 3, 0, 4, 5, 1, 6],),
+    ),
     insight="A shuffled array falls into several rings, and a walk stays in its own: half of the "
             "lines on average, and often far less. So the clock may show a cache where its owner "
             "takes it for the memory.",
@@ -227,6 +258,12 @@ UNDERWAY = Exercise(
     "alone gets from this memory, (3) the least number of cores that use all of it.",
     "cores_needed(bandwidth, latency, lines)", _underway, cases=_memories, lines=2,
     returns=("lines in flight", "byte/s of one core", "cores"), tolerance=1e-6,
+    # The first three: exactly three cores, exactly one, and a little more than three.
+    fixed=cases_of(
+        "bandwidth latency lines",
+        (3 * 2.0**33, 2.0**-24, 8), (2.0**33, 2.0**-24, 8), (2.5805e10, 2.0**-24, 8),
+        (2.574e10, 2.0**-24, 8), (2e10, 9e-8, 1), (2.2e10, 9e-8, 48), (8e12, 5e-7, 12),
+    ),
     insight="Nothing in it computes. A core with faster arithmetic would not get one byte more.",
     misconceptions=(
         Misconception("one line at a time",
@@ -252,6 +289,11 @@ UNDERWAY = Exercise(
                                        max(1, round(b * t / (n * LINE)))),
                       "a little more than three cores are not three: the last part needs a core "
                       "as well."),
+        Misconception("one core too many",
+                      lambda b, t, n: (b * t / LINE, min(n * LINE / t, b),
+                                       floor(b * t / (n * LINE)) + 1),
+                      "where some cores use all of the bandwidth, and no part is left over, one "
+                      "more gets nothing."),
         Misconception("divided by the latency",
                       lambda b, t, n: (b / t / LINE, min(n * LINE / t, b),
                                        ceil(b * t / (n * LINE))),
@@ -316,6 +358,13 @@ BUS = Exercise(
     "write and has not read. All arrays have the same length. Return the byte/s that really cross "
     "the bus, in both directions together.",
     "bus_rate(rate, read, written, fetches)", _bus, cases=_loops, lines=3, tolerance=1e-6,
+    fixed=cases_of(
+        "rate read written fetches",
+        (1.7e10, ["x", "y"], ["y", "z"], True), (2.5e10, ["x", "y"], ["x"], True),
+        (3.1e9, ["x1"], ["x"], True), (123.0, ["b", "abc"], ["c", "ab", "b", "a"], True),
+        (4.4e12, ["a", "b", "c", "d", "e"], ["f", "a"], True), (9e9, ["x"], ["y", "z"], False),
+        (8e9, [], ["x", "y"], True), (7e9, [], ["x"], False),
+    ),
     insight="Count all that travels, and bandwidths of one memory that looked far apart come "
             "closer to each other. That is why a bandwidth without its loop is half a number.",
     misconceptions=(
@@ -393,6 +442,12 @@ JOULES = Exercise(
     "`multiply`. Count k multiplications and k additions for each result, as lesson 01 does. "
     "Return the joules of carrying and those of computing.",
     "joules(m, n, k, itemsize, byte, add, multiply)", _joules, cases=_products, lines=3,
+    fixed=cases_of(
+        "m n k itemsize byte add multiply",
+        (1, 1, 1, 1, 100.0, 0.5, 2.0), (7, 300, 1, 8, 31.25, 1.5, 1.5),
+        (1, 53_248, 16_384, 1, 650.0, 0.05, 7.0), (96, 96, 100, 2, 4.0, 0.9, 4.0),
+        (300_000, 12, 1000, 4, 0.5, 20.0, 5.0),
+    ),
     returns=("carried", "computed"), tolerance=1e-6, derives=("gemm", "gemv"),
     insight="Times overlap, and the longer one counts; energies add up, and both are paid. So an "
             "energy roofline has no bend, only an arch.",
@@ -463,6 +518,11 @@ BREAK_EVEN = Exercise(
     "need be a whole number. `byte`, `add`, `multiply` are in pJ, `peak` in FLOP/s, `bandwidth` in "
     "byte/s.",
     "break_even(itemsize, byte, add, multiply, peak, bandwidth)", _even, cases=_processes, lines=3,
+    fixed=cases_of(
+        "itemsize byte add multiply peak bandwidth",
+        (1, 650.0, 0.1, 0.2, 4.5e15, 8e12), (8, 0.5, 20.0, 5.0, 6e9, 1.3e10),
+        (2, 31.25, 1.5, 1.5, 1.1e11, 1.9e10), (4, 100.0, 2.0, 1.0, 3e12, 3e12),
+    ),
     returns=("N of equal energy", "N of equal time"), tolerance=1e-6,
     derives=("gemm", "Roofline"),
     insight="The two are set by different things, one by a process and its wires, the other by how "
@@ -524,6 +584,12 @@ TOKEN = Exercise(
     "joules for each token, (2) the batch at which the weights' arithmetic costs as much as "
     "carrying them.",
     "token(weights, itemsize, batch, kv_bytes, byte, add, multiply)", _token, cases=_servers,
+    fixed=cases_of(
+        "weights itemsize batch kv_bytes byte add multiply",
+        (124_000_000, 4, 1, 1000, 31.25, 1.5, 1.5), (1_000_000, 8, 12, 1, 0.5, 20.0, 5.0),
+        (405_000_000_000, 1, 5000, 20_000_000_000, 650.0, 0.1, 0.2),
+        (700_000_001, 2, 3, 500_000_000, 100.0, 2.0, 1.0),
+    ),
     lines=3, returns=("J for each token", "batch of equal energy"), tolerance=1e-6,
     insight="The second number has no model in it: below that batch, weights cost more to carry "
             "than to use. The past of each sequence comes on top, and no batch makes it cheaper.",
