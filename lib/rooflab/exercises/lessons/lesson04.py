@@ -62,12 +62,9 @@ SHAPES = Exercise(
     "A linear layer as one matrix product, when it reads a prompt and when it writes: M, N, K?",
     "shape(batch, length, inputs, outputs, decode)", _shapes, cases=_shape_cases, lines=2,
     returns=("M", "N", "K"),
-    fixed=cases_of(
-        "batch length inputs outputs decode",
-        (1, 300, 768, 2304, True), (1, 300, 2304, 768, False), (12, 1, 5120, 13824, False),
-        (3, 1, 1, 7, True), (96, 96, 640, 640, True), (300, 131_072, 28_672, 53_248, False),
-        (2000, 5, 100, 1, True),
-    ),
+    fixed=cases_of("batch length inputs outputs decode", (1, 300, 768, 2304, True),
+        (1, 300, 2304, 768, False), (12, 1, 5120, 13824, False), (3, 1, 1, 7, True),
+        (96, 96, 640, 640, True), (300, 131_072, 28_672, 53_248, False), (2000, 5, 100, 1, True)),
     insight="The weights are the same matrix both times. Only M, the number of tokens, tells "
             "reading from writing.",
     misconceptions=(
@@ -144,11 +141,9 @@ INTENSITIES = Exercise(
     "intensities(batch, length, inputs, outputs, itemsize)", _intensities,
     cases=_intensity_cases, returns=("prefill intensity", "decode intensity"), lines=4,
     derives=("gemm", "gemv"),
-    fixed=cases_of(
-        "batch length inputs outputs itemsize",
-        (1, 900, 5120, 640, 1), (3, 1, 7, 1, 8), (1, 1, 1000, 1000, 4),
-        (640, 131_072, 28_672, 53_248, 2), (100, 12, 1, 300, 1), (48, 48, 48, 96, 8),
-    ),
+    fixed=cases_of("batch length inputs outputs itemsize", (1, 900, 5120, 640, 1), (3, 1, 7, 1, 8),
+        (1, 1, 1000, 1000, 4), (640, 131_072, 28_672, 53_248, 2), (100, 12, 1, 300, 1),
+        (48, 48, 48, 96, 8)),
     insight="Compare both with the ridge of your machine: which of them waits for memory there?",
     misconceptions=(
         Misconception("only the weights travel", _both(lambda m, n, k, s: 2 * m / s),
@@ -230,11 +225,7 @@ def _machine_cases(rng: random.Random, count: int) -> list[Case]:
 
 
 def _layer_cases(rng: random.Random) -> list[Case]:
-    """One token, then below and near the knee, beyond it, far beyond, and far below.
-
-    The last two go to a machine of low ridge with numbers of more than 2 bytes: only there is
-    computing many times as long as carrying.
-    """
+    """One token, then below and near the knee, beyond it, far beyond, and far below."""
     machines = _machine_cases(rng, 5)
     drawn = []
     for share, machine in zip((0, 0.4, 0.8, 1.25, 6, 0.1), (*machines, machines[-1]), strict=True):
@@ -255,13 +246,11 @@ LAYER = Exercise(
     "How many seconds does a linear layer take at least, for any number of tokens?",
     "layer(tokens, inputs, outputs, itemsize, peak, bandwidth)", _layer, cases=_layer_cases,
     lines=3, mine="layer", derives=("gemm", "gemv", "Roofline", "predict"),
-    fixed=cases_of(
-        "tokens inputs outputs itemsize peak bandwidth",
+    fixed=cases_of("tokens inputs outputs itemsize peak bandwidth",
         (1, 3072, 768, 1, 3.1e11, 2.7e10), (40, 100, 12, 8, 9e10, 1.9e10),
         (300, 640, 2304, 2, 2.25e15, 8e12), (5000, 7, 1, 4, 6.5e10, 3.1e10),
         (131_072, 28_672, 53_248, 1, 4.5e15, 8e12), (300, 300, 300, 4, 2e9, 3e9),
-        (1, 1, 1, 2, 5e10, 4e10),
-    ),
+        (1, 1, 1, 2, 5e10, 4e10)),
     insight="With few tokens nearly all of it is the time of the weights, and further tokens "
             "ride along.",
     misconceptions=(
@@ -329,12 +318,9 @@ KNEE = Exercise(
     "With how many tokens does a layer reach the ridge, so that more of them are no longer free?",
     "knee(inputs, outputs, itemsize, peak, bandwidth)", _knee,
     cases=lambda rng: _machine_cases(rng, 5), lines=2, derives=("gemm", "gemv", "Roofline"),
-    fixed=cases_of(
-        "inputs outputs itemsize peak bandwidth",
-        (640, 640, 1, 1.979e15, 3.35e12), (100, 28_672, 8, 9e10, 1.9e10),
-        (53_248, 300, 2, 6.5e11, 9e9), (100_000, 1_282_560, 1, 4.5e15, 8e12),
-        (12, 30, 4, 2.4e10, 7e9),
-    ),
+    fixed=cases_of("inputs outputs itemsize peak bandwidth", (640, 640, 1, 1.979e15, 3.35e12),
+        (100, 28_672, 8, 9e10, 1.9e10), (53_248, 300, 2, 6.5e11, 9e9),
+        (100_000, 1_282_560, 1, 4.5e15, 8e12), (12, 30, 4, 2.4e10, 7e9)),
     insight="With the roofs of your own machine it says how many tokens at once are nearly free "
             "there.",
     misconceptions=(
@@ -384,14 +370,6 @@ _PRODUCTS = (
     ((4096, 4096), (4096, 11008), (4096, 32_000)),  # Llama-2-7B
     ((768, 768), (768, 3072), (768, 50_257)),  # GPT-2
 )
-# Models whose keys and values go through a narrow layer: products of q, into the narrow layer, out
-# of it, and of the output. In the first model the product out of it is the last one, with more
-# outputs and more weights than the product into it. In the second the product into it is the last
-# one, although the narrowest edge belongs to the other.
-_NARROW = (
-    ((7168, 1536), (1536, 24576), (7168, 576), (512, 32768), (16384, 7168)),  # DeepSeek-V3
-    ((2048, 3072), (2048, 576), (512, 4096), (2048, 2048)),  # DeepSeek-V2-Lite
-)
 
 
 def _knees(
@@ -429,10 +407,9 @@ def _last(
 def _last_cases(rng: random.Random) -> list[Case]:
     """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last."""
     kinds = rng.sample([(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]], 3)
-    narrow = [(p, rng.choice(ROOFS[:4])) for p in _NARROW]
     drawn = []
     for place, (listed, (name, kind, size)) in zip(
-        (0.25, 0.9, 0.5, 1.3, 0.4, 0.7), [(_PRODUCTS[0], ROOFS[1]), *kinds, *narrow], strict=True
+        (0.25, 0.9, 0.5, 1.3), [(_PRODUCTS[0], ROOFS[1]), *kinds], strict=True
     ):
         peak, bandwidth = peak_and_bandwidth(name, kind)
         products = rng.sample(listed, len(listed))
@@ -475,17 +452,14 @@ LAST = Exercise(
     "last(products, batch, itemsize, peak, bandwidth)", _last, cases=_last_cases, lines=4,
     returns=("place of the last", "batch for all", "share of the peak"),
     derives=("gemm", "gemv", "Roofline"),
-    fixed=cases_of(
-        "products batch itemsize peak bandwidth",
+    fixed=cases_of("products batch itemsize peak bandwidth",
         ([[576, 640], [300, 100_000], [1_282_560, 768], [640, 576], [1536, 16_384],
-          [576, 1_282_560]], 1, 1, 4.5e15, 8e12),
-        ([[28_672, 768], [3072, 7168], [640, 10_000], [10_000, 5120], [12, 1536], [768, 12]],
-         579, 4, 1.1e11, 1.9e10),
-        ([[28_672, 768], [3072, 576], [300, 28_672], [3072, 16_384], [28_672, 100]],
-         30, 8, 1.1e11, 1.9e10),
-        ([[300, 7168]], 3000, 8, 6.7e13, 4.8e12),
-        ([[128_256, 53_248], [16_384, 53_248]], 287, 2, 2.25e15, 8e12),
-    ),
+         [576, 1_282_560]], 1, 1, 4.5e15, 8e12),
+        ([[28_672, 768], [3072, 7168], [640, 10_000], [10_000, 5120], [12, 1536], [768, 12]], 579,
+         4, 1.1e11, 1.9e10),
+        ([[28_672, 768], [3072, 576], [300, 28_672], [3072, 16_384], [28_672, 100]], 30, 8, 1.1e11,
+         1.9e10), ([[300, 7168]], 3000, 8, 6.7e13, 4.8e12),
+        ([[16_384, 1_282_560], [17_000, 18_000]], 290, 2, 2.25e15, 8e12)),
     insight="One narrow product may stay below the peak when all others have arrived. In a "
             "model of your own, look for it first.",
     misconceptions=(
@@ -588,11 +562,8 @@ CONVICTS = Exercise(
     "04-convicts", "“M·K + K·N + M·K”", 2,
     "A published count of what travels is M·K + K·N + M·K. Does a test with this shape notice?",
     "convicts(m, n, k)", lambda m, n, k: n != k, cases=_trial_cases, derives=("gemm",),
-    fixed=cases_of(
-        "m n k",
-        (1, 1, 1), (1, 2, 1), (1, 7, 7), (7, 1, 7), (7, 7, 1), (300, 301, 300), (300, 300, 301),
-        (5, 100, 100), (1, 30_000_000, 30_000_001), (16, 4253, 4096),
-    ),
+    fixed=cases_of("m n k", (1, 1, 1), (1, 2, 1), (1, 7, 7), (7, 1, 7), (7, 7, 1), (300, 301, 300),
+        (300, 300, 301), (5, 100, 100), (1, 30_000_000, 30_000_001), (16, 4253, 4096)),
     insight="A square test passes a wrong count. Try your own formulas on three different "
             "edges.",
     misconceptions=(
@@ -691,10 +662,8 @@ CEILING = Exercise(
     "04-ceiling", "The ceiling of a layer", 1,
     "Which intensity does a layer come near to, and never reach, with more and more tokens?",
     "ceiling(inputs, outputs, itemsize)", _ceiling, cases=_ceiling_cases, derives=("gemm",),
-    fixed=cases_of(
-        "inputs outputs itemsize",
-        (640, 640, 8), (1, 300, 4), (53_248, 1, 1), (1_282_560, 286_720, 2), (100, 700, 1),
-    ),
+    fixed=cases_of("inputs outputs itemsize", (640, 640, 8), (1, 300, 4), (53_248, 1, 1),
+        (1_282_560, 286_720, 2), (100, 700, 1)),
     insight="Where it lies below the ridge of a machine, that layer never reaches the peak "
             "there, with however many tokens.",
     misconceptions=(
@@ -748,10 +717,8 @@ def _named_twice(m: int, n: int, k: int) -> dict[str, dict[str, int]]:
 
 
 def _gradient_cases(rng: random.Random) -> list[Case]:
-    return [
-        dict(zip("mnk", rng.sample((3, 8, 64, 96, 768, 2048, 3072, 4096), 3), strict=True))
-        for _ in range(3)
-    ]
+    sizes = (3, 8, 64, 96, 768, 2048, 3072, 4096)
+    return [dict(zip("mnk", rng.sample(sizes, 3), strict=True)) for _ in range(3)]
 
 
 GRADIENTS = Exercise(
@@ -760,11 +727,8 @@ GRADIENTS = Exercise(
     "gradients(m, n, k)", _gradients, cases=_gradient_cases,
     returns=("M of dX", "N of dX", "K of dX", "M of dW", "N of dW", "K of dW"),
     also=(("", _named), ("", _named_twice)),
-    fixed=cases_of(
-        "m n k",
-        (1, 3072, 768), (5, 1, 9), (9, 5, 1), (96, 96, 100), (100, 96, 96), (96, 100, 96),
-        (1_310_720, 53_248, 16_384),
-    ),
+    fixed=cases_of("m n k", (1, 3072, 768), (5, 1, 9), (9, 5, 1), (96, 96, 100), (100, 96, 96),
+        (96, 100, 96), (1_310_720, 53_248, 16_384)),
     insight="Each of the two has as many FLOPs as the product of the forward pass: a training "
             "step has three times as many as a forward pass.",
     misconceptions=(
@@ -968,13 +932,11 @@ PREDICT = Exercise(
     "predict(tokens, inputs, outputs, first, again, copy, peak)", _measured, cases=_cases, lines=4,
     margin=_allowed,
     # Of the recording: close to the switch on both sides; each usual mistake is beyond one of them.
-    fixed=cases_of(
-        " ".join(INPUTS),
+    fixed=cases_of(" ".join(INPUTS),
         (1, 768, 2048, 2.087e-10, 4.914e-11, 4.706e-10, 117900000000.0),
         (8, 768, 768, 1.897e-10, 6.255e-11, 7.798e-10, 117900000000.0),
         (8, 768, 768, 1.558e-10, 1.071e-10, 5.174e-10, 117900000000.0),
-        (32, 768, 8192, 2.087e-10, 4.914e-11, 4.706e-10, 117900000000.0),
-    ),
+        (32, 768, 8192, 2.087e-10, 4.914e-11, 4.706e-10, 117900000000.0)),
     derives=("predict", "predict_decode", "Roofline", "decode_recording", "recording"),
     insight="The roof alone would not have told: a product takes as long as the quicker way of "
             "doing it.",
