@@ -85,7 +85,7 @@ rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm
 # ### Exercise 1 · Write one
 #
 # `lines` is a list of line numbers in the order in which a program touches them. The cache has room
-# for `capacity` lines, and is empty at first. Return how many touches miss.
+# for `capacity` lines, 1 or more, and is empty at first. Return how many touches miss.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-lru"}
@@ -329,16 +329,16 @@ for n in (248, 256, 264):
 #
 # A cache has `sets` sets of `ways` lines; line number *a* of memory may only lie in set *a* modulo
 # `sets`. A program reads the first number of each of `rows` rows. They are `row_bytes` apart, and
-# the first is at address 0. Return (1) how many sets its lines fall into, (2) how many of its lines
-# the cache can hold at a time.
+# the first is at address 0. Rows in one line share it. Return (1) how many sets its lines fall into,
+# (2) how many of its lines the cache can hold at a time.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-column"}
 def room_for_column(rows, row_bytes, line, sets, ways):
     # BEGIN SOLUTION
     held = {}
-    for row in range(rows):
-        place = row * row_bytes // line % sets
+    for number in {row * row_bytes // line for row in range(rows)}:
+        place = number % sets
         held[place] = min(ways, held.get(place, 0) + 1)
     return len(held), sum(held.values())
     # END SOLUTION
@@ -479,9 +479,9 @@ rl.show.say(rl.conclude("07-tiles", timed, here), after=(first, second))
 # ### Exercise 7 · Tiles in tiles
 #
 # A product of two `n` × `n` matrices. Tiles of `outer` × `outer` results stay in a cache. Inside
-# each of them, tiles of `inner` × `inner` results stay in the registers. For each tile the rows and
-# columns that it needs are fetched once from the level behind, and its results go back once.
-# `bandwidths` are those of the cache and of the memory, in byte/s. Return (1) the bytes between
+# each of them, tiles of `inner` × `inner` results stay in the registers; `inner` divides `outer`, and
+# `outer` divides `n`. For each tile the rows and columns that it needs are fetched once from the level
+# behind, and its results go back once. `bandwidths` are those of the cache and of the memory, in byte/s. Return (1) the bytes between
 # registers and cache, (2) those between cache and memory, (3) the least time, with everything
 # overlapping.
 

@@ -263,10 +263,10 @@ rl.check("09-width", least_width)
 # ### Exercise 5 · Tiles for two caches
 #
 # `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
-# cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
-# moves few bytes between the two, and few between the second one and memory. Both are simulated,
-# and each may be at most 1.45 times what ours moves. You need tiles only; copies would count, too.
-# `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
+# cache of 640 bytes and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule
+# that moves few bytes between the two, and few between the second one and memory. Both are
+# simulated, and each may be at most 1.45 times what ours moves. You need tiles only; copies would
+# count, too. `nest.tile({"i": 48})` cuts i into `io` and `ii`, and `ii` can be cut again.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}

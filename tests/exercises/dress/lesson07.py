@@ -9,7 +9,7 @@ RIGHT = [
      "            held.remove(line)\n"
      "        else:\n"
      "            missed += 1\n"
-     "            held = held[-(capacity - 1):] if len(held) == capacity else held\n"
+     "            held = held[1:] if len(held) == capacity else held\n"
      "        held.append(line)\n"
      "    return missed"),
     ("07-lru",
@@ -67,19 +67,21 @@ RIGHT = [
      "['A, B, C read and written', 'each matrix once, C twice', 'the cache']"),
     ("07-column",
      "def answer(rows, row_bytes, line, sets, ways):\n"
-     "    held = {}\n"
+     "    held, last = {}, -1\n"
      "    for i in range(rows):\n"
-     "        where = i * row_bytes // line % sets\n"
-     "        held[where] = min(ways, held.get(where, 0) + 1)\n"
+     "        number = i * row_bytes // line\n"
+     "        if number > last:\n"
+     "            held[number % sets] = min(ways, held.get(number % sets, 0) + 1)\n"
+     "        last = number\n"
      "    return len(held), sum(held.values())"),
     ("07-column",
      "def answer(rows, row_bytes, line, sets, ways):\n"
-     "    where = np.arange(rows) * row_bytes // line % sets\n"
+     "    where = np.unique(np.arange(rows) * row_bytes // line) % sets\n"
      "    count = np.bincount(where, minlength=sets)\n"
      "    return int((count > 0).sum()), int(np.minimum(count, ways).sum())"),
     ("07-column",
      "def answer(rows, row_bytes, line, sets, ways):\n"
-     "    where = np.arange(rows) * row_bytes // line % sets\n"
+     "    where = np.unique(np.arange(rows) * row_bytes // line) % sets\n"
      "    where, count = np.unique(where, return_counts=True)\n"
      "    return len(where), count.clip(max=ways).sum()"),
     ("07-two-levels",
@@ -213,25 +215,18 @@ RIGHT = [
     ("07-column",
      "def answer(rows, row_bytes, line, sets, ways):\n"
      "    from collections import Counter\n"
-     "    fall = Counter(i*row_bytes // line % sets for i in range(rows))\n"
+     "    fall = Counter(x % sets for x in {i*row_bytes // line for i in range(rows)})\n"
      "    return len(fall), sum((Counter(dict.fromkeys(fall, ways)) & fall).values())"),
     ("07-column",
      "def answer(rows, row_bytes, line, sets, ways):\n"
      "    places = [[] for _ in range(sets)]\n"
-     "    for address in range(0, rows*row_bytes, row_bytes):\n"
-     "        places[(address // line) % sets].append(address)\n"
+     "    for number in {a // line for a in range(0, rows*row_bytes, row_bytes)}:\n"
+     "        places[number % sets].append(number)\n"
      "    return [sum(map(bool, places)), sum(len(p[:ways]) for p in places)]"),
     ("07-column",
      "def answer(rows, row_bytes, line, sets, ways):\n"
-     "    step = row_bytes // line\n"
-     "    period = sets // math.gcd(step, sets)\n"
-     "    used = min(rows, period)\n"
-     "    full, rest = divmod(rows, period)\n"
-     "    return used, rest*min(ways, full + 1) + (period - rest)*min(ways, full)"),
-    ("07-column",
-     "def answer(rows, row_bytes, line, sets, ways):\n"
      "    from itertools import groupby\n"
-     "    order = sorted(r*row_bytes // line % sets for r in range(rows))\n"
+     "    order = sorted(x % sets for x in {r*row_bytes // line for r in range(rows)})\n"
      "    sizes = [len(list(group)) for _, group in groupby(order)]\n"
      "    return len(sizes), sum(min(size, ways) for size in sizes)"),
     ("07-two-levels",
@@ -348,6 +343,21 @@ WRONG = [
      "w * len({i*b//n % s for i in range(r)}))", "all of its sets are full"),
     ("07-column",
      "lambda r, b, n, s, w: (len({i*b//n % s for i in range(r)}), r)", "every line is held"),
+    ("07-column",
+     "def answer(rows, row_bytes, line, sets, ways):\n"
+     "    held = {}\n"
+     "    for i in range(rows):\n"
+     "        where = i * row_bytes // line % sets\n"
+     "        held[where] = min(ways, held.get(where, 0) + 1)\n"
+     "    return len(held), sum(held.values())", "a line for every row"),
+    ("07-column",
+     "def answer(rows, row_bytes, line, sets, ways):\n"
+     "    step = row_bytes // line\n"
+     "    period = sets // math.gcd(step, sets)\n"
+     "    used = min(rows, period)\n"
+     "    full, rest = divmod(rows, period)\n"
+     "    return used, rest*min(ways, full + 1) + (period - rest)*min(ways, full)",
+     "rows of whole lines"),
     ("07-column",
      "lambda r, b, n, s, w: (len({i*b//n % s for i in range(r)}),) * 2", "one line a set"),
     ("07-two-levels",

@@ -300,7 +300,7 @@ RIGHT = [
      log("s < max(2*n**3/peak, 3*n*n*itemsize/bandwidths['memory'], b/bandwidths[level])"
          " or b < 3*n*n*itemsize")),
     ("09-tiles", "lambda n: n.tile({'i': 20, 'j': 20, 'k': 20}).tile({'ii': 4, 'ji': 4, 'ki': 4})"),
-    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 8, 'ji': 8, 'ki': 1})"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 4, 'ji': 8, 'ki': 1})"),
     ("09-tiles", "lambda n: n.tile({'i': 4, 'j': 4, 'k': 4}).tile({'io': 5, 'jo': 5, 'ko': 5})"),
     ("09-tiles",
      "def answer(nest):\n"
@@ -583,7 +583,7 @@ WRONG = [
      "inner tiles too large"),
     ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 5, 'ji': 5, 'ki': 5})",
      "parts of lines"),
-    ("09-tiles", "lambda n: n.tile({'i': 26, 'j': 26, 'k': 26}).tile({'ii': 6, 'ji': 6, 'ki': 6})",
+    ("09-tiles", "lambda n: n.tile({'i': 26, 'j': 26, 'k': 26}).tile({'ii': 5, 'ji': 5, 'ki': 5})",
      "parts of lines"),  # three tiles of 26 × 26 do fit
     ("09-tiles", "lambda n: n.tile({'i': 32, 'j': 32, 'k': 32}).tile({'ii': 2, 'ji': 2, 'ki': 2})",
      "outer tiles too large"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-
 import pytest
 
 from rooflab.count import gemm
@@ -31,6 +28,15 @@ def by_stack_distance(lines, capacity):
     return missed
 
 
+def by_mask(rows, row_bytes, line, sets, ways):
+    """07-column from the bits of a mask: a row marks the line that it begins in."""
+    mask = [False] * (rows * row_bytes // line + sets)
+    for row in range(rows):
+        mask[row * row_bytes // line] = True
+    fallen = [sum(mask[place::sets]) for place in range(sets)]
+    return sum(map(bool, fallen)), sum(min(ways, count) for count in fallen)
+
+
 OTHER_WAYS = {
     "07-lru": by_stack_distance,
     "07-tiles": lambda m, n, k, p, q, s: m * n * s * (k / p + k / q + 1),
@@ -38,10 +44,7 @@ OTHER_WAYS = {
     "07-fits": lambda n, c, s, f: next(
         n // d for d in range(1, n + 1) if n % d == 0 and (n // d) ** 2 * s * f <= c
     ),
-    "07-column": lambda r, b, n, s, w: (
-        s // math.gcd(s, b // n) if r >= s // math.gcd(s, b // n) else r,
-        sum(min(w, c) for c in Counter(i * (b // n) % s for i in range(r)).values()),
-    ),
+    "07-column": by_mask,
     "07-two-levels": lambda n, i, o, s, w, p: (
         s * n * n * (2 * n / i + 1), s * n * n * (2 * n / o + 1),
         max(s * n * n * (2 * n / i + 1) / w[0], s * n * n * (2 * n / o + 1) / w[1], 2 * n**3 / p),
@@ -93,6 +96,7 @@ def test_a_column_of_a_power_of_two_falls_into_few_sets():
     """32 KiB, 8 ways, 64 sets: rows of 4096 bytes all begin in one set, and 8 of them stay."""
     assert lesson07._column(100, 4096, 64, 64, 8) == (1, 8)
     assert lesson07._column(100, 4096 + 64, 64, 64, 8) == (64, 100)
+    assert lesson07._column(8, 16, 64, 64, 8) == (2, 2)  # four rows lie in a line
 
 
 def test_machines_of_the_nest_wait_for_each_of_three_things():

@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
+from math import gcd
 
-from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
 
 ITEMSIZES = (4, 8, 2)
 
@@ -80,12 +81,22 @@ def _emptied(lines: Sequence[int], capacity: int) -> int:
     return misses
 
 
+LRU_CASES = cases_of(
+    "lines capacity",
+    ([4, 4, 7, 4, 7, 7], 1),
+    ([900, 17, 900, 3, 17], 64),  # nothing has to leave
+    ([*range(70, 83)] * 3, 13),  # just enough room
+    ([*range(40, 52), 40] * 2, 11),  # one line too many
+    ([21, 26, 23, 21, 27, 22, 22, 28, 28, 28, 25, 23, 24, 21, 22, 27, 25, 27, 23, 26, 20, 24, 24,
+      20, 25, 22], 6),
+)  # fmt: skip
+
 LRU = Exercise(
     "07-lru", "A cache in ten lines", 4,
-    "A cache holds `capacity` lines. A line that is not there is fetched, and if the cache is full "
-    "the line leaves that was touched longest ago. The cache is empty at first. The list `lines` "
-    "says which lines are touched, in order. Return how many of these touches miss.",
-    "misses(lines, capacity)", _replaced, cases=_traces, lines=9,
+    "A cache holds `capacity` lines, 1 or more. A line that is not there is fetched, and if the "
+    "cache is full the line leaves that was touched longest ago. The cache is empty at first. The "
+    "list `lines` says which lines are touched, in order. Return how many of these touches miss.",
+    "misses(lines, capacity)", _replaced, cases=_traces, fixed=LRU_CASES, lines=9,
     insight="That is all a cache does, and you have written one. The simulator of this lesson does "
             "the same tens of millions of times a second.",
     misconceptions=(
@@ -104,7 +115,8 @@ LRU = Exercise(
         Misconception("one line more", lambda x, c: _replaced(x, c + 1),
                       "the cache has room for `capacity` lines, not for one more."),
         Misconception("one line less", lambda x, c: _replaced(x, c - 1),
-                      "`capacity` lines fit; the cache is full when all of them are there."),
+                      "`capacity` lines fit; the cache is full when all of them are there.",
+                      variants=(lambda x, c: _replaced(x, c - 1) if c > 1 else len(set(x)),)),
         Misconception("only the last line is kept",
                       lambda x, c: sum(a != b for a, b in zip(x, [None, *x])),
                       "the cache keeps several lines, not just the one before."),
@@ -138,13 +150,23 @@ def _tiled(m: int, n: int, k: int, tm: int, tn: int, itemsize: int) -> int:
     return (m * k * (n // tn) + k * n * (m // tm) + m * n) * itemsize
 
 
+TILES_CASES = cases_of(
+    "m n k tm tn itemsize",
+    (7, 12, 5, 7, 4, 8),
+    (9, 10, 1, 3, 10, 1),
+    (6, 4, 11, 1, 1, 2),
+    (1, 36, 50, 1, 9, 4),
+    (12_000, 35_000, 7_500, 120, 500, 8),
+)
+
 TILES = Exercise(
     "07-tiles", "What a tile fetches", 3,
-    "A product of an m×k and a k×n matrix. A tile of tm × tn of the result is finished before the "
-    "next one begins, and stays near meanwhile; for each tile the rows of A and the columns of B "
-    "that it needs are fetched once. Every result is written once. Return the bytes from and to "
-    "memory.",
-    "tiled_bytes(m, n, k, tm, tn, itemsize)", _tiled, cases=_tilings, lines=3,
+    "A product of an m×k and a k×n matrix. tm divides m, and tn divides n. A tile of tm × tn of "
+    "the result is finished before the next one begins, and stays near meanwhile; for each tile "
+    "the rows of A and the columns of B that it needs are fetched once. Every result is written "
+    "once. Return the bytes from and to memory.",
+    "tiled_bytes(m, n, k, tm, tn, itemsize)", _tiled, cases=_tilings,
+    fixed=TILES_CASES, lines=3,
     insight="A is fetched n/tn times and B m/tm times: the other side of the tile is what saves. "
             "So a square tile saves most for the room that it takes.",
     misconceptions=(
@@ -208,10 +230,12 @@ def _saving(n: int, t: int) -> tuple[float, float]:
 
 THOUSAND = Exercise(
     "07-claim-thousand", "Claim court: 1024 times less", 3,
-    "A product of two n×n matrices in tiles of t × t of the result, against the same product "
-    "without any reuse, which fetches two numbers for every multiply-add. Both write every result "
-    "once. Return by what factor the tile lowers (1) the traffic of A and B, (2) all the traffic.",
+    "A product of two n×n matrices in tiles of t × t of the result, where t divides n, against the "
+    "same product without any reuse, which fetches two numbers for every multiply-add. Both write "
+    "every result once. Return by what factor the tile lowers (1) the traffic of A and B, (2) all "
+    "the traffic.",
     "saving(n, t)", _saving, cases=_savings, lines=2,
+    fixed=cases_of("n t", (35, 1), (60, 60), (63, 9), (12, 4), (48_000, 750)),
     returns=("factor of A and B", "factor of all"), tolerance=1e-6,
     insight="A tile with 1024 results saves a factor of 32. Its area is what you pay for, in room; "
             "its side is what you get.",
@@ -256,25 +280,20 @@ SIDES = (720, 840, 1008, 1200, 1260, 1440, 1680, 2520)  # of matrices: with many
 
 
 def _rooms(rng: random.Random) -> list[Case]:
-    """Caches and matrices on which every mistake about the room gives a tile of its own."""
-    drawn: list[Case] = []
-    for size, tiles in zip(ITEMSIZES, (4.1, 1.4, 4.1)):
-        sides: list[int] = []
-        while len(set(sides)) < 6:
-            cache = 1024 * rng.choice((24, 32, 48, 64, 96, 128, 192, 256, 512))
-            n, side = rng.choice(SIDES), _side(cache, size, tiles)
-            mosts = side, _side(cache, size, 1), _side(cache, size, 3), _side(cache, 1, tiles)
-            sides = [_divisors(n, most) for most in mosts] + [int(side), _beyond(n, side)]
-        drawn.append({"n": n, "cache": cache, "itemsize": size, "tiles": tiles})
-    return drawn
+    """Caches and matrices with many divisors, so that a mistake about the room shows."""
+    return [
+        {"n": rng.choice(SIDES), "cache": 1024 * rng.choice((24, 32, 48, 64, 96, 128, 192, 256)),
+         "itemsize": size, "tiles": tiles}
+        for size, tiles in zip(ITEMSIZES, (4.1, 1.4, 4.1))
+    ]  # fmt: skip
 
 
 def _divisors(n: int, most: float) -> int:
     return max(t for t in range(1, n + 1) if n % t == 0 and t <= most)
 
 
-def _beyond(n: int, most: float) -> int:
-    return min(t for t in range(1, n + 1) if n % t == 0 and t > most)
+def _beyond(n: int, most: float) -> int | None:
+    return min((t for t in range(1, n + 1) if n % t == 0 and t > most), default=None)
 
 
 def _side(cache: float, itemsize: int, tiles: float) -> float:
@@ -285,11 +304,23 @@ def _fits(n: int, cache: int, itemsize: int, tiles: float) -> int:
     return _divisors(n, _side(cache, itemsize, tiles))
 
 
+FITS_CASES = cases_of(
+    "n cache itemsize tiles",
+    (128, 16_384, 4, 4.0),  # an exact fit, and a byte less
+    (90, 10_800, 8, 1.5),
+    (90, 10_799, 8, 1.5),
+    (97, 40_000, 8, 2.0),  # a prime
+    (24, 65_536, 2, 1.0),  # all of it
+    (360, 4096, 1, 3.0),
+    (25_200, 10_485_760, 2, 1.31),
+)
+
 FITS = Exercise(
     "07-fits", "The largest tile", 3,
     "A cache of `cache` bytes has to hold the room of `tiles` tiles of T × T numbers of `itemsize` "
     "bytes. Return the largest T that fits and divides n.",
-    "largest_tile(n, cache, itemsize, tiles)", _fits, cases=_rooms, lines=2,
+    "largest_tile(n, cache, itemsize, tiles)", _fits, cases=_rooms,
+    fixed=FITS_CASES, lines=2,
     insight="Three tiles take part at a time, one of each matrix. How many a cache needs room for "
             "depends on the order within them: more than four, or hardly more than one.",
     misconceptions=(
@@ -367,23 +398,36 @@ def _columns(rng: random.Random) -> list[Case]:
     ]  # fmt: skip
 
 
-def _places(rows: int, row_bytes: int, line: int, sets: int) -> Counter[int]:
-    """Set → how many lines of the column fall into it."""
-    return Counter(i * row_bytes // line % sets for i in range(rows))
-
-
-def _column(rows: int, row_bytes: int, line: int, sets: int, ways: int) -> tuple[int, int]:
-    fallen = _places(rows, row_bytes, line, sets)
+def _column(
+    rows: int, row_bytes: int, line: int, sets: int, ways: int, *,
+    once: bool = True, whole: bool = False,
+) -> tuple[int, int]:  # fmt: skip
+    """``once``: rows within one line share it; ``whole``: a row is taken for whole lines."""
+    every = [i * (row_bytes // line) if whole else i * row_bytes // line for i in range(rows)]
+    fallen = Counter(number % sets for number in ({*every} if once else every))
     return len(fallen), sum(min(ways, count) for count in fallen.values())
+
+
+COLUMN_CASES = cases_of(
+    "rows row_bytes line sets ways",
+    (300, 1200, 64, 64, 8),  # rows that end within a line
+    (100, 24, 64, 8, 2),  # several rows in a line
+    (40, 8, 128, 12, 3),
+    (1, 96, 32, 4, 1),
+    (50, 640, 128, 1, 12),
+    (2000, 4096, 64, 64, 1),  # all in one set
+    (3000, 12_320, 32, 2048, 16),
+)
 
 
 COLUMN = Exercise(
     "07-column", "A column that does not fit", 3,
     "A cache has `sets` sets of `ways` lines each; line number a of memory may only lie in set a "
     "modulo `sets`. A program reads the first number of each of `rows` rows, which are `row_bytes` "
-    "apart; the first begins at address 0. Return (1) how many sets its lines fall into, (2) how "
-    "many of its lines the cache can hold at a time.",
-    "room_for_column(rows, row_bytes, line, sets, ways)", _column, cases=_columns, lines=5,
+    "apart; the first begins at address 0. Rows in one line share it. Return (1) how many sets its "
+    "lines fall into, (2) how many of its lines the cache can hold at a time.",
+    "room_for_column(rows, row_bytes, line, sets, ways)", _column, cases=_columns,
+    fixed=COLUMN_CASES, lines=5,
     returns=("sets", "lines held"),
     insight="Rows of a power of two put a whole column into a few sets. One line of padding at the "
             "end of each row spreads it over all of them.",
@@ -395,22 +439,33 @@ COLUMN = Exercise(
         Misconception("all of its sets are full",
                       lambda r, b, n, s, w: (_column(r, b, n, s, w)[0],
                                              w * _column(r, b, n, s, w)[0]),
-                      "a set that gets fewer lines than it has ways holds no more than it gets."),
+                      "a set that gets fewer lines than it has ways holds no more than it gets.",
+                      variants=(lambda r, b, n, s, w: (s // gcd(s, b // n),
+                                                       w * (s // gcd(s, b // n))),)),
         Misconception("one line a set",
-                      lambda r, b, n, s, w: (_column(r, b, n, s, w)[0],
-                                             _column(r, b, n, s, w)[0]),
+                      lambda r, b, n, s, w: (_column(r, b, n, s, w)[0],) * 2,
                       "a set has `ways` lines."),
         Misconception("addresses for lines",
                       lambda r, b, n, s, w: _column(r, b, 1, s, w),
                       "the set follows from the number of the line: address // line."),
         Misconception("ways for sets",
                       lambda r, b, n, s, w: _column(r, b, n, w, s),
-                      "the line's number modulo `sets` tells the set; a set has `ways` lines."),
+                      "the line's number modulo `sets` tells the set; a set has `ways` lines.",
+                      variants=(lambda r, b, n, s, w: _column(r, b, n, w, s, once=False),)),
         Misconception("every line is held",
-                      lambda r, b, n, s, w: (_column(r, b, n, s, w)[0], r),
+                      lambda r, b, n, s, w: (_column(r, b, n, s, w)[0], _column(r, b, n, s, r)[1]),
                       "what is too much for a set throws out what lies there.",
-                      variants=(lambda r, b, n, s, w: (_column(r, b, n, s, w)[0],
-                                                       min(r, s * w)),)),
+                      variants=(lambda r, b, n, s, w: (_column(r, b, n, s, w)[0], r),
+                                lambda r, b, n, s, w: (_column(r, b, n, s, w)[0],
+                                                       min(r, s * w)))),
+        Misconception("a line for every row",
+                      lambda r, b, n, s, w: _column(r, b, n, s, w, once=False),
+                      "where rows are shorter than a line, several of them begin in the same one."),
+        Misconception("rows of whole lines",
+                      lambda r, b, n, s, w: _column(r, b, n, s, w, whole=True),
+                      "a row may end within a line: which line holds the address row · row_bytes?",
+                      variants=(lambda r, b, n, s, w: _column(r, b, n, s, w, once=False,
+                                                              whole=True),)),
         Misconception("the whole cache", lambda r, b, n, s, w: (s, s * w),
                       "that is all of the cache; the lines of the column reach some sets only."),
     ),
@@ -470,15 +525,25 @@ def _areas(
     return near, far, max(near / bandwidths[0], far / bandwidths[1], 2 * n**3 / peak)
 
 
+TWO_CASES = cases_of(
+    "n inner outer itemsize bandwidths peak",
+    (60, 1, 12, 8, [3e9, 1e8], 1e9),
+    (48, 6, 6, 1, [4e9, 5e8], 2e10),  # one tile is the other
+    (90, 9, 90, 2, [5e11, 2e7], 7e10),  # memory takes longest
+    (66, 11, 33, 4, [1e8, 9e7], 3e10),  # the cache
+    (6400, 40, 800, 8, [1e12, 5e11], 1e10),
+)
+
 TWO_LEVELS = Exercise(
     "07-two-levels", "Tiles in tiles", 4,
-    "A product of two n×n matrices. Tiles of outer × outer of the result stay in a cache, and "
-    "inside each of them tiles of inner × inner in the registers. For each tile the rows and "
-    "columns that it needs are fetched once from the level behind, and its results go back once. "
-    "`bandwidths` are those of the cache and of the memory. Return (1) the bytes between registers "
-    "and cache, (2) those between cache and memory, (3) the least time, with everything "
-    "overlapping.",
-    "two_levels(n, inner, outer, itemsize, bandwidths, peak)", _nest, cases=_nests, lines=3,
+    "A product of two n×n matrices. inner divides outer, and outer divides n. Tiles of outer × "
+    "outer of the result stay in a cache, and inside each of them tiles of inner × inner in the "
+    "registers. For each tile the rows and columns that it needs are fetched once from the level "
+    "behind, and its results go back once. `bandwidths` are those of the cache and of the memory. "
+    "Return (1) the bytes between registers and cache, (2) those between cache and memory, (3) the "
+    "least time, with everything overlapping.",
+    "two_levels(n, inner, outer, itemsize, bandwidths, peak)", _nest, cases=_nests,
+    fixed=TWO_CASES, lines=3,
     returns=("bytes of the cache", "bytes of memory", "seconds"), tolerance=1e-6,
     insight="Each level has a tile of its own, and a roof of its own. The smallest tile is at the "
             "level with the largest bandwidth, and that is no accident.",

@@ -275,13 +275,13 @@ STENCIL = Exercise(
 
 # ---- 09-tiles ------------------------------------------------------------------------------------
 def _two_caches(rng: random.Random) -> list[Case]:
-    """Products in fp64 on caches of which the second holds sixteen times as much as the first."""
+    """Products in fp64 on two caches. A cube that L1 keeps is too small for L2 alone."""
     drawn: list[Case] = []
     for i, j, k in rng.sample(((64, 60, 72), (52, 64, 72), (56, 60, 64), (60, 56, 72)), 2):
         drawn.append({
             "extents": {"i": i, "j": j, "k": k}, "text": PRODUCT, "itemsize": 8,
             "small": {"i": 13, "j": 12, "k": 14},
-            "caches": [{"name": "L1", "capacity": 1024, "line": 32},
+            "caches": [{"name": "L1", "capacity": 640, "line": 32},
                        {"name": "L2", "capacity": 16384, "line": 32}],
         })  # fmt: skip
     return drawn
@@ -353,9 +353,9 @@ def _moved_in(case: Case, seen: Observation) -> bool:
 
 TILES = Exercise(
     "09-tiles", "Tiles for two caches", 4,
-    "The nest `C[i,j] += A[i,k]*B[k,j]` on fp64 runs on a core with an L1 of 1 KiB and an L2 of "
-    "16 KiB, both in lines of 32 bytes. Return a legal schedule that moves few bytes below both. "
-    "At each cache it may be at most 1.45 times what ours moves. Copies of operands count.",
+    "The nest `C[i,j] += A[i,k]*B[k,j]` on fp64 runs on a core with an L1 of 640 bytes and an L2 "
+    "of 16 KiB, both in lines of 32 bytes. Return a legal schedule that moves few bytes below "
+    "both. At each cache it may be at most 1.45 times what ours moves. Copies of operands count.",
     "two_caches(nest)", _two_levels, cases=_two_caches, kind="schedule", par=1.45, lines=2,
     insight="A tile for each cache: libraries such as BLIS nest five loops around their kernel for "
             "this reason.",
