@@ -75,11 +75,6 @@ RIGHT = [
     ("08-skew", "lambda ds: float(max([0] + [-(e // d) for d, e in ds if d > 0]))"),
     ("08-claim-same", "np.array(['the loops interchanged', 'legal', 'illegal', '10 numbers'])"),
     ("08-claim-same", "('The loops interchanged', 'Legal', 'illegal ', '10 numbers')"),
-    ("08-inside",
-     "def answer(r, n, h):\n"
-     "    top = next(k for k, x in enumerate(r, 1) if x > 0.95 * max(r))\n"
-     "    latency = np.mean([2 * n * h * k / x for k, x in enumerate(r[:top], 1)])\n"
-     "    return np.rint([latency, np.median(r[-4:]) / (2 * n * h), top])"),
     ("08-legal", "lambda d, o: [x for x in d if tuple(x[i] for i in o) < (0,) * len(o)]"),
     ("08-legal",
      "def answer(distances, order):\n"
@@ -100,7 +95,7 @@ RIGHT = [
      "    first = moved[np.arange(len(moved)), (moved != 0).argmax(axis=1)]\n"
      "    return [x for x, sign in zip(distances, first) if sign < 0]"),
     ("08-legal",
-     "lambda d, o: tuple(tuple(x) for x in d if sum(x[i] * 10.0**-n for n, i in enumerate(o)) < "
+     "lambda d, o: tuple(tuple(x) for x in d if sum(x[i] * 1e3**-n for n, i in enumerate(o)) < "
      "0)"),
     ("08-pair",
      "def answer(rows, columns, back, ahead, tile):\n"
@@ -293,9 +288,9 @@ WRONG = [
      "counted from 1"),
     ("08-skew", "lambda ds: max(0, max(-e / d for d, e in ds if d))", "not rounded"),
     ("08-skew", "lambda ds: max(0, round(max(-e / d for d, e in ds if d)))", "rounded down"),
-    ("08-skew", "lambda ds: next(f for f in range(99) if all(e + f * d > 0 for d, e in ds))",
+    ("08-skew", "lambda ds: next(f for f in range(999) if all(e + f * d > 0 for d, e in ds))",
      "strictly positive"),
-    ("08-skew", "lambda ds: next(f for f in range(1, 99) if all(e + f * d >= 0 for d, e in ds))",
+    ("08-skew", "lambda ds: next(f for f in range(1, 999) if all(e + f * d >= 0 for d, e in ds))",
      "at least one"),
     ("08-skew", "lambda ds: -max(0, *(-(e // d) for d, e in ds if d))", "the wrong sign"),
     ("08-inside",

@@ -166,19 +166,15 @@ def test_eight_vectors_of_sums_keep_two_units_of_four_cycles_busy():
     assert lesson08._inside(rates, 8, 3e9) == (4, 2, 8)
 
 
-@pytest.mark.parametrize("cut", [int, math.ceil])
-def test_a_gain_that_is_cut_never_passes_for_the_sums(cut):
+@pytest.mark.parametrize("cut", [int, math.ceil, round])
+def test_a_gain_made_whole_never_passes_for_the_sums(cut):
     def answer(rates, lanes, hertz):
         latency, units = lesson08._inside(rates, lanes, hertz)[:2]
         return latency, units, cut(max(rates) / rates[0])
 
-    for seed in range(60):
+    for seed in range(9):
         found = verdict("08-inside", answer, seed)
         assert not found.passed and "Multiply the latency by the units" in str(found), seed
-        rounded = verdict("08-inside", lambda r, n, h: (
-            *lesson08._inside(r, n, h)[:2], round(max(r) / r[0])
-        ), seed)  # fmt: skip
-        assert rounded.passed, seed
 
 
 def test_lanes_along_a_row_are_not_called_rows():

@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import chain, count, cycle, product
 from math import ceil, floor
 
-from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
 from rooflab.exercises.lessons.schedules import STENCIL, VECTORISE
 
 Distance = Sequence[int]
@@ -93,13 +93,22 @@ def _dearer(text: str, loop: str, share: float) -> float:
 
 
 _right = _fewest(_lines)
+INNERMOST_CASES = cases_of(
+    "operands itemsize line",
+    (["ai", "bi", "cj"], 4, 64),  # two loops of neighbours
+    (["xy", "xy", "xy"], 8, 128),  # arrays with the same brackets
+    (["pk", "qk", "pqk", "qpk", "iqk"], 8, 32),  # a whole line is less than five shares
+    (["vuw", "wv"], 1, 32),
+    (["tz", "tsz", "st", "tsr", "rt"], 2, 256),
+)  # fmt: skip
 INNERMOST = Exercise(
     "08-innermost", "The loop for the inside", 3,
     "`operands` is a list of texts such as [\"ik\", \"kj\", \"ij\"], the loops in each array's "
     "brackets; the last index runs through neighbours. Per turn of an innermost loop an array "
     "costs no line if the loop is not among its indices, itemsize/line if it is the last one, and "
     "else a whole line. Return (1) the loop whose turn fetches the fewest lines, (2) how many.",
-    "innermost(operands, itemsize, line)", _right, cases=_layouts, lines=5,
+    "innermost(operands, itemsize, line)", _right, cases=_layouts,
+    fixed=INNERMOST_CASES, lines=5,
     returns=("loop", "lines"),
     insight="The innermost loop decides what a line that is fetched is good for. Change how an "
             "array is stored, and another loop is the best one.",
@@ -191,13 +200,22 @@ def _inverse(order: Sequence[int]) -> list[int]:
 
 
 _broken = _breaking(lambda moved: moved > [0] * len(moved))
+LEGAL_CASES = cases_of(
+    "distances order",
+    ([[1, 2], [0, 3], [30, -40]], [0, 1]),  # nothing breaks
+    ([[1, -12], [0, 5], [1, -12], [3, 40], [2, 0]], [1, 0]),  # one of them twice
+    ([[0, 0, 0, 1, -1], [0, 0, 2, 0, 0], [0, 1, 0, 0, -3], [0, 1, -25, 0, 0], [1, -1, 0, 0, 0],
+      [1, 0, 0, 4, 2]], [4, 3, 2, 1, 0]),
+    ([[2, -1, 0, 7], [0, 15, -150, 1], [0, 0, 3, -1], [1, 0, -2, 0], [1, -1, 0, -1]], [2, 3, 1, 0]),
+)  # fmt: skip
+
 LEGAL = Exercise(
     "08-legal", "What an order breaks", 3,
     "`distances` is a list of distances, each a list with a number for each loop, the outermost "
     "first. `order[0]` is the number of the loop that is outermost in the new order, from 0 on. "
     "Return the list of the distances that the new order breaks, unchanged and in the order in "
     "which they came.",
-    "broken(distances, order)", _broken, cases=_nests, lines=1,
+    "broken(distances, order)", _broken, cases=_nests, fixed=LEGAL_CASES, lines=1,
     insight="One line decides for all iterations at once, because a dependence looks the same "
             "everywhere. Compilers test it in this way where the subscripts allow it.",
     misconceptions=(
@@ -301,6 +319,16 @@ def _partner(at: tuple[int, int], down: int, across: int) -> Pair:
     return at, (at[0] + down, at[1] + across)
 
 
+PAIR_CASES = cases_of(
+    "rows columns back ahead tile",
+    (2, 9, 1, 8, 2),  # further ahead than a tile is wide
+    (5, 7, 2, 3, 3),  # as far
+    (9, 10, 8, 1, 9),  # the only pair
+    (40, 17, 6, 5, 12),
+    (12, 450, 3, 130, 64),
+    (80, 140, 70, 2, 128),
+)
+
 PAIR = Exercise(
     "08-pair", "Convict a tile", 3,
     "A nest runs i from 0 to rows − 1 and, inside it, j from 0 to columns − 1. Iteration (i, j) "
@@ -308,7 +336,8 @@ PAIR = Exercise(
     "back is smaller than tile. Now it runs in tiles of tile × tile, row by row of tiles, and "
     "within a tile as before. Return the first iteration in the original order that reads too "
     "early, and the one that it should have waited for.",
-    "pair(rows, columns, back, ahead, tile)", _pair, cases=_grids, lines=6,
+    "pair(rows, columns, back, ahead, tile)", _pair, cases=_grids,
+    fixed=PAIR_CASES, lines=6,
     returns=("reads too early", "should have run"),
     insight="A single pair is enough to prove that an order is wrong. To prove that one is legal "
             "takes all pairs, or an argument about distances.",
@@ -387,13 +416,23 @@ def _furthest_back(distances: Sequence[Distance]) -> tuple[int, int]:
     return min((e, d) for d, e in distances if d > 0)
 
 
+SKEW_CASES = cases_of(
+    "distances",
+    ([[1, -720], [2, -7]],),
+    ([[7, -150], [12, -240], [1, -3]],),
+    ([[5, -9], [4, -20], [0, 1]],),  # one becomes 0
+    ([[1, 1], [2, 5], [0, 1]],),
+    ([[30, -31], [1, -1], [0, 900]],),
+    ([[40, -3]],),
+)
+
 SKEW = Exercise(
     "08-skew", "How much it has to lean", 3,
     "Each dependence of a nest of two loops has a distance (d, e). A skew by f makes it "
     "(d, e + f·d). Any tile is legal if no number of any distance is negative. `distances` is a "
     "list of pairs, legal in the original order. Return the least whole f, 0 or more, with which "
     "none is negative.",
-    "least_skew(distances)", _least, cases=_leanings, lines=4,
+    "least_skew(distances)", _least, cases=_leanings, fixed=SKEW_CASES, lines=4,
     insight="A skew alone changes nothing in what runs when. It makes room for tiles, and the "
             "tiles then keep a part of the data near for several steps.",
     misconceptions=(
@@ -485,29 +524,39 @@ SAME = Exercise(
 
 
 # ---- 08-inside -----------------------------------------------------------------------------------
+def _core(latency: int, units: int, lanes: int, hertz: float, clock: Iterator[float]) -> Case:
+    """A core of this kind; ``clock``: how fast it ran in each measurement, about 1."""
+    rates = [
+        min(sums / latency, units) * 2 * lanes * hertz * next(clock)
+        for sums in range(1, latency * units + 4)
+    ]
+    return {"rates": rates, "lanes": lanes, "hertz": hertz}
+
+
 def _cores(rng: random.Random) -> list[Case]:
     """Cores of several kinds, timed with more and more sums under way.
 
-    Two of the clocks are a little slow, two a little fast, so that no way but rounding helps. Of
-    the gains from one sum to the top, some are a little too small and some a little too large.
+    Two of the clocks are a little slow, two a little fast, so that no way but rounding helps.
     """
-    while True:
-        drawn: list[Case] = []
-        kinds = (4, 2, 8), (5, 1, 4), (3, 4, 4), (6, 2, 16)
-        for number, (latency, units, lanes) in enumerate(kinds):
-            clock = 1.01 if number % 2 else 0.99
-            hertz = rng.randrange(20, 52) * 1e8
-            rates = [
-                min(sums / latency, units) * 2 * lanes * hertz * clock * rng.uniform(0.995, 1.005)
-                for sums in range(1, latency * units + 4)
-            ]
-            drawn.append({"rates": rates, "lanes": lanes, "hertz": hertz})
-        ways: Sequence[Callable[..., tuple[int, int, int]]] = (
-            _inside, partial(_by_gain, floor), partial(_by_gain, ceil),
-        )  # fmt: skip
-        right, down, up = ([way(*case.values()) for case in drawn] for way in ways)
-        if right not in (down, up):
-            return drawn
+    kinds = (4, 2, 8, 0.99), (5, 1, 4, 1.01), (3, 4, 4, 0.99), (6, 2, 16, 1.01)
+    return [
+        _core(latency, units, lanes, rng.randrange(20, 52) * 1e8,
+              (clock * rng.uniform(0.995, 1.005) for _ in count()))
+        for latency, units, lanes, clock in kinds
+    ]  # fmt: skip
+
+
+def _clock(first: float, *others: float) -> Iterator[float]:
+    return chain([first], cycle(others))
+
+
+CORES = (
+    _core(16, 4, 8, 3e9, _clock(0.985, 1.0, 1.015)),  # the gain is 66, and 63 sums are near the top
+    _core(5, 4, 1, 4.2e9, _clock(1.015, 0.985, 0.982)),  # the gain is 19
+    _core(1, 1, 64, 1e9, _clock(1.0, 0.99, 1.01)),
+    _core(13, 1, 2, 8e8, _clock(1.01, 0.99, 1.0)),
+    _core(3, 8, 16, 5.1e9, _clock(0.99, 1.005, 1.01)),
+)
 
 
 def _inside(
@@ -532,12 +581,16 @@ def _first_top(rates: Sequence[float]) -> int:
 
 
 def _of_work(work: Callable[[int], int]) -> tuple[Callable[..., tuple[int, int, int]], ...]:
-    """Another count of a vector's FLOPs; then the same, with sums that are right all the same."""
+    """Another count of a vector's FLOPs; then the same with sums that are right, or the gain."""
 
     def wrong(r: Sequence[float], n: int, h: float) -> tuple[int, int, int]:
         return _inside(r, n, h, work(n))
 
-    return wrong, lambda r, n, h: (*wrong(r, n, h)[:2], _inside(r, n, h)[2])
+    return (
+        wrong,
+        lambda r, n, h: (*wrong(r, n, h)[:2], _inside(r, n, h)[2]),
+        lambda r, n, h: (*wrong(r, n, h)[:2], round(max(r) / r[0])),
+    )
 
 
 _ONE_FLOP, _NO_LANES = _of_work(lambda lanes: lanes), _of_work(lambda lanes: 2)
@@ -548,7 +601,7 @@ INSIDE = Exercise(
     "sums under way, each right to 2 %. A vector has `lanes` numbers, the core runs at `hertz` "
     "cycles per second. Return whole numbers: (1) the latency in cycles, (2) the number of units, "
     "(3) how many vectors of sums keep all of them busy.",
-    "inside(rates, lanes, hertz)", _inside, cases=_cores, lines=4,
+    "inside(rates, lanes, hertz)", _inside, cases=_cores, fixed=CORES, lines=4,
     returns=("latency", "units", "sums"),
     insight="Latency times rate is what must be under way: it is the law of lesson 06 again, for "
             "sums in place of lines. It says how large a tile in the registers has to be.",
@@ -566,7 +619,9 @@ INSIDE = Exercise(
                       "is chance."),
         Misconception("lanes for sums",
                       lambda r, n, h: (*_inside(r, n, h)[:2], _inside(r, n, h)[2] * n),
-                      "vectors of sums are asked, not the numbers in them."),
+                      "vectors of sums are asked, not the numbers in them.",
+                      variants=(lambda r, n, h: (*_inside(r, n, h)[:2],
+                                                 n * round(max(r) / r[0])),)),
         Misconception("a sum for a product",
                       lambda r, n, h: (*_inside(r, n, h)[:2], sum(_inside(r, n, h)[:2])),
                       "each unit begins one in every cycle, and each is under way for `latency` "
@@ -574,17 +629,20 @@ INSIDE = Exercise(
         Misconception("the gain for the units",
                       lambda r, n, h: (_inside(r, n, h)[0], *_inside(r, n, h)[2:] * 2),
                       "the top is that many times the first rate. How many multiply-adds begin in "
-                      "a cycle, at the top?"),
+                      "a cycle, at the top?",
+                      variants=(lambda r, n, h: (_inside(r, n, h)[0], *[round(max(r) / r[0])] * 2),
+                                lambda r, n, h: (_inside(r, n, h)[0], round(max(r) / r[0]),
+                                                 _inside(r, n, h)[2]))),
         Misconception("rounded down", partial(_inside, cut=floor),
                       "a rate is right to 2 % only: 3.99 cycles are 4. Take the nearest whole "
                       "number."),
         Misconception("rounded up", partial(_inside, cut=ceil),
                       "a rate is right to 2 % only: 4.01 cycles are 4. Take the nearest whole "
                       "number."),
-        Misconception("the gain cut down", partial(_by_gain, floor),
+        Misconception("the gain for the sums", partial(_by_gain, floor),
                       "both rates are right to 2 % only, so their ratio may be 7.98 or 8.02. "
                       "Multiply the latency by the units.",
-                      variants=(partial(_by_gain, ceil),)),
+                      variants=(partial(_by_gain, ceil), partial(_by_gain, round))),
         Misconception("not whole",
                       lambda r, n, h: (2 * n * h / r[0], max(r) / (2 * n * h), max(r) / r[0]),
                       "cycles, units and vectors are whole numbers here."),
