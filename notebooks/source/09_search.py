@@ -409,8 +409,9 @@ rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
 def impossible(n, itemsize, peak, bandwidths, log):
     # BEGIN SOLUTION
     found, least = [], 3 * n * n * itemsize
+    soonest = max(2 * n**3 / peak, least / bandwidths["memory"])
     for seconds, level, moved in log:
-        roof = max(2 * n**3 / peak, moved / bandwidths[level])
+        roof = max(soonest, moved / bandwidths[level])
         found.append(seconds < roof or moved < least)
     return found
     # END SOLUTION

@@ -35,7 +35,7 @@ WIDE = (  # a beam that a learner writes out
 )
 COST = (
     "    cost = {name: float('inf') for name in classes}\n"
-    "    for _ in range(50):\n"
+    "    for _ in range(200):\n"
     "        for name in classes:\n"
 )
 
@@ -247,17 +247,20 @@ RIGHT = [
      "        done[name] = cost\n"
      "    return Fraction(done[root])"),
     ("09-impossible",
-     log("s < 2*n**3/peak or b < 3*n*n*itemsize or s*bandwidths[level] < b")),
+     log("s < 2*n**3/peak or b < 3*n*n*itemsize or s*bandwidths[level] < b"
+         " or s*bandwidths['memory'] < 3*n*n*itemsize")),
     ("09-impossible",
      "def answer(n, itemsize, peak, bandwidths, log):\n"
      "    rates = [2*n**3/s > peak for s, _, _ in log]\n"
      "    few = [b / itemsize / n**2 < 3 for _, _, b in log]\n"
      "    fast = [b/s > bandwidths[level] for s, level, b in log]\n"
-     "    return np.logical_or.reduce([rates, few, fast])"),
+     "    far = [3*n**2 * itemsize / s > bandwidths['memory'] for s, _, _ in log]\n"
+     "    return np.logical_or.reduce([rates, few, fast, far])"),
     ("09-impossible",
      "def answer(n, itemsize, peak, bandwidths, log):\n"
-     "    return [1 if max(2*n**3/peak, b/bandwidths[l]) > s or b < 3*n*n*itemsize else 0\n"
-     "            for s, l, b in log]"),
+     "    least = 3*n*n*itemsize\n"
+     "    soonest = max(2*n**3/peak, least/bandwidths['memory'])\n"
+     "    return [1 if max(soonest, b/bandwidths[l]) > s or b < least else 0 for s, l, b in log]"),
     ("09-count",
      "def answer(extents):\n"
      f"    {SIZES}\n"
@@ -295,8 +298,9 @@ RIGHT = [
      "def answer(n, itemsize, peak, bandwidths, log):\n"
      "    s, b = (np.array([row[at] for row in log]) for at in (0, 2))\n"
      "    w = np.array([bandwidths[level] for _, level, _ in log])\n"
-     "    return (2*n**3/s > peak) | (b/s > w) | (b < 3*n*n*itemsize)"),
-    ("09-impossible",  # what comes from memory has to come from there in every row
+     "    far = 3*n*n*itemsize / bandwidths['memory']\n"
+     "    return (2*n**3/s > peak) | (b/s > w) | (b < 3*n*n*itemsize) | (s < far)"),
+    ("09-impossible",
      log("s < max(2*n**3/peak, 3*n*n*itemsize/bandwidths['memory'], b/bandwidths[level])"
          " or b < 3*n*n*itemsize")),
     ("09-tiles", "lambda n: n.tile({'i': 20, 'j': 20, 'k': 20}).tile({'ii': 4, 'ji': 4, 'ki': 4})"),
@@ -620,7 +624,7 @@ WRONG = [
      " for own, args in classes[name])\n"
      "    return cost[root]", "the most expensive argument"),
     ("09-extract",
-     "def answer(classes, root):\n" + COST.replace("50", "1") +
+     "def answer(classes, root):\n" + COST.replace("200", "1") +
      "            cost[name] = min(own + sum(map(cost.get, args)) for own, args in classes[name])\n"
      "    return cost[root]", "one pass"),
     ("09-extract",
@@ -645,6 +649,8 @@ WRONG = [
     ("09-impossible", log("s < min(2*n**3/peak, b/bandwidths[level]) or b < 3*n*n*itemsize"),
      "the shorter of the two times"),
     ("09-impossible", log("s < 2*n**3/peak"), "the peak alone"),
+    ("09-impossible", log("s < max(2*n**3/peak, b/bandwidths[level]) or b < 3*n*n*itemsize"),
+     "no look at memory"),
     ("09-impossible", log("s < 2*n**3/peak or s*bandwidths[level] < b"),
      "no look at the least bytes"),
     ("09-impossible", log("s < 2*n**3/peak or b < 3*n*n*itemsize"), "no look at the bandwidth"),

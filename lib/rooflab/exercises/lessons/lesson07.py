@@ -18,17 +18,10 @@ ITEMSIZES = (4, 8, 2)
 
 # ---- 07-lru --------------------------------------------------------------------------------------
 def _traces(rng: random.Random) -> list[Case]:
-    """Sweeps that come back, with neighbours that are touched again and again."""
-    drawn: list[Case] = []
-    for capacity in (3, 5, 4, 7):
-        lines: list[int] = []
-        for _ in range(4):
-            start = rng.randrange(3)
-            for line in range(start, start + capacity + rng.randrange(3)):
-                lines += [line, rng.randrange(2), line] if rng.random() < 0.6 else [line]
-            lines += [rng.randrange(capacity + 2) for _ in range(3)]
-        drawn.append({"lines": lines, "capacity": capacity})
-    return drawn
+    return [
+        {"lines": [rng.randrange(capacity + 3) for _ in range(40)], "capacity": capacity}
+        for capacity in (3, 5, 4, 7)
+    ]
 
 
 def _replaced(
@@ -85,6 +78,7 @@ LRU_CASES = cases_of(
     "lines capacity",
     ([4, 4, 7, 4, 7, 7], 1),
     ([900, 17, 900, 3, 17], 64),  # nothing has to leave
+    ([5, *[8] * 60, 5], 2),  # long ago, and still there
     ([*range(70, 83)] * 3, 13),  # just enough room
     ([*range(40, 52), 40] * 2, 11),  # one line too many
     ([21, 26, 23, 21, 27, 22, 22, 28, 28, 28, 25, 23, 24, 21, 22, 27, 25, 27, 23, 26, 20, 24, 24,
@@ -386,15 +380,12 @@ FORTY = Exercise(
 # ---- 07-column -----------------------------------------------------------------------------------
 def _columns(rng: random.Random) -> list[Case]:
     """Columns of matrices: rows of a power of two, the same padded, odd ones, short ones."""
-    sets, ways, line = rng.choice((64, 128)), rng.choice((8, 12)), 64
-    power = sets * line // rng.choice((2, 4))
-    rows = rng.randrange(200, 300)
+    sets, ways = rng.choice((64, 128)), rng.choice((8, 12))
+    power = sets * 64 // rng.choice((2, 4))
     return [
-        {"rows": rows, "row_bytes": power, "line": line, "sets": sets, "ways": ways},
-        {"rows": rows, "row_bytes": power + line, "line": line, "sets": sets, "ways": ways},
-        {"rows": rows + 40, "row_bytes": 3 * power // 2, "line": line, "sets": sets, "ways": 2},
-        {"rows": rng.randrange(1100, 1300), "row_bytes": line * 5, "line": line, "sets": sets,
-         "ways": 4},
+        {"rows": rng.randrange(200, 1300), "row_bytes": row_bytes, "line": 64, "sets": sets,
+         "ways": each}
+        for row_bytes, each in ((power, ways), (power + 64, ways), (3 * power // 2, 2), (328, 4))
     ]  # fmt: skip
 
 
@@ -476,20 +467,14 @@ COLUMN = Exercise(
 def _nests(rng: random.Random) -> list[Case]:
     """Tiles in tiles on machines that wait for memory, for the cache, and for arithmetic."""
     drawn: list[Case] = []
-    for slow in ("memory", "cache", "computing"):  # more than twice as long as the others
+    for slow in range(3):
         inner = rng.choice((16, 24, 32))
         outer = inner * rng.randrange(6, 11)
         n = outer * rng.randrange(4, 9)
-        flops = 2.0 * n**3
-        near, far = _two(n, inner, outer, 4)
-        seconds = {"memory": 1.0, "cache": 1.0, "computing": 1.0}
-        seconds[slow] = rng.uniform(2.2, 3.0)
-        seconds[rng.choice([one for one in seconds if one != slow])] = rng.uniform(0.5, 0.8)
-        drawn.append({
-            "n": n, "inner": inner, "outer": outer, "itemsize": 4,
-            "bandwidths": [near / seconds["cache"] * 1e3, far / seconds["memory"] * 1e3],
-            "peak": flops / seconds["computing"] * 1e3,
-        })  # fmt: skip
+        moved = (*_two(n, inner, outer, 4), 2.0 * n**3)
+        rates = [one * rng.uniform(2, 9) ** (at != slow) for at, one in enumerate(moved)]
+        drawn.append({"n": n, "inner": inner, "outer": outer, "itemsize": 4,
+                      "bandwidths": rates[:2], "peak": rates[2]})  # fmt: skip
     return drawn
 
 
