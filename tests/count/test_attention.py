@@ -8,14 +8,12 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.count.attention import materialised, pairs
+from tests.support.rows import each_row
 
 sizes = st.integers(1, 40)
 
 
-@pytest.mark.parametrize(
-    ("length", "width", "unfused", "streamed"),
-    [(1024, 64, 8_912_896, 524_288), (4096, 64, 136_314_880, 2_097_152)],
-)
+@each_row((1024, 64, 8_912_896, 524_288), (4096, 64, 136_314_880, 2_097_152))
 def test_flash_attention_traffic_of_one_head_in_fp16(length, width, unfused, streamed):
     """s(4Sd + 4S²) unfused against s·4Sd: 17 times and 65 times as much."""
     plain = rl.attention(1, length, length, 1, head_dim=width, dtype="fp16", streamed=False)
@@ -31,9 +29,9 @@ def test_intensities_of_attention_over_1024_positions():
     assert plain.intensity == pytest.approx(30.1, abs=0.05)
 
 
-@pytest.mark.parametrize("batch", [1, 8, 64])
-@pytest.mark.parametrize("group", [1, 4, 8, 32])
-def test_decode_attention_has_the_intensity_of_its_group(batch, group):
+@each_row(1, 8, 64)
+@each_row(1, 4, 8, 32)
+def test_decode_attention_has_the_intensity_of_its_group(group, batch):
     """One for multi-head attention at every batch and context; g heads a KV head raise it to g."""
     op = rl.attention(batch, 1, 100_000, 32, 32 // group, append=True)
     assert op.intensity == pytest.approx(group, rel=1e-3)
@@ -102,17 +100,14 @@ def test_latent_attention_reads_one_vector_a_position():
     assert op.intensity > 150  # all heads share it: no longer the memory's affair
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"kv_heads": 3}, "kv_heads=3 must divide heads=8; 2 would"),
-        ({"kv_heads": 16}, "kv_heads=16 must be at most heads=8"),
-        ({"queries": 9, "context": 8}, "context=8 must be at least queries=9"),
-        ({"batch": 0}, "batch=0 must be a positive integer"),
-        ({"window": 0}, "window=0 must be a positive integer"),
-        ({"dtype": "bf17"}, "did you mean 'bf16'"),
-        ({"kv": "int9"}, "kv='int9' is unknown"),
-    ],
+@each_row(
+    ({"kv_heads": 3}, "kv_heads=3 must divide heads=8; 2 would"),
+    ({"kv_heads": 16}, "kv_heads=16 must be at most heads=8"),
+    ({"queries": 9, "context": 8}, "context=8 must be at least queries=9"),
+    ({"batch": 0}, "batch=0 must be a positive integer"),
+    ({"window": 0}, "window=0 must be a positive integer"),
+    ({"dtype": "bf17"}, "did you mean 'bf16'"),
+    ({"kv": "int9"}, "kv='int9' is unknown"),
 )
 def test_bad_input_is_told(wrong, said):
     right = {"batch": 1, "queries": 1, "context": 8, "heads": 8}

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 unary = st.sampled_from(["relu", "sin", "exp", "sqrt", "tanh"])
 
@@ -136,34 +137,31 @@ def test_horizontal_fusion_saves_only_shared_inputs():
     assert rl.chain(rl.axpy(1000)).bytes == rl.axpy(1000).bytes
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: rl.elementwise("relu", 0), ValueError, "shape=0 must be a positive integer"),
-        (lambda: rl.elementwise("relu", (4, -1)), ValueError, r"shape\[1\]=-1"),
-        (lambda: rl.elementwise("relu", ()), ValueError, r"shape=\(\) is empty"),
-        (lambda: rl.elementwise("relu", 4.0), TypeError, r"shape=4\.0 is a float"),
-        (lambda: rl.elementwise("relu", (4, True)), TypeError, r"shape\[1\]=True is a bool"),
-        (lambda: rl.elementwise("rel", 4), ValueError, "function='rel' .* did you mean 'relu'"),
-        (lambda: rl.elementwise((), 4), ValueError, r"function=\(\) is empty"),
-        (lambda: rl.elementwise(None, 4), TypeError, "function=None must be a name"),
-        (lambda: rl.elementwise("exp", 4, cost={"exp": -1}), ValueError, r"cost\['exp'\]=-1"),
-        (lambda: rl.elementwise("exp", 4, cost={"exp": "1"}), TypeError, r"cost\['exp'\]='1'"),
-        (lambda: rl.elementwise("exp", 4, cost={"exp": True}), TypeError, r"cost\['exp'\]=True"),
-        (lambda: rl.elementwise("exp", 4, cost=20), TypeError, "cost=20 must be a mapping"),
-        (lambda: rl.elementwise("add", 4, inputs=3), TypeError, "inputs=3 must be operand names"),
-        (lambda: rl.elementwise("add", (4, 4), inputs={"a": (4, 4), "b": (5,)}), ValueError,
-         r"inputs\['b'\]=\(5,\) does not broadcast to shape=\(4, 4\)"),
-        (lambda: rl.elementwise("add", 4, inputs={"a": 1}, output="a"), ValueError, "output='a'"),
-        (lambda: rl.elementwise("add", 4, "fp31"), ValueError, "dtype='fp31' is unknown"),
-        (lambda: rl.chain(), ValueError, "at least one operation"),
-        (lambda: rl.chain(rl.axpy(4), 5), TypeError, r"operations\[1\]=5 must be an Operation"),
-        (lambda: rl.chain(rl.axpy(4), rl.axpy(5)), ValueError, "'x' is .4,. fp32 .* .5,. fp32"),
-        (lambda: rl.chain(rl.axpy(4), rl.axpy(4, "fp64")), ValueError, "fp32 .* fp64"),
-        (lambda: rl.chain(rl.axpy(4), fused="no"), TypeError, "fused='no' must be True or False"),
-        (lambda: rl.elementwise("add", 4, inputs=(1, 2)), TypeError, "inputs: 1 must be the name"),
-        (lambda: rl.elementwise("relu", 4, output=3), TypeError, "output: 3 must be the name"),
-    ],
+@each_row(
+    (lambda: rl.elementwise("relu", 0), ValueError, "shape=0 must be a positive integer"),
+    (lambda: rl.elementwise("relu", (4, -1)), ValueError, r"shape\[1\]=-1"),
+    (lambda: rl.elementwise("relu", ()), ValueError, r"shape=\(\) is empty"),
+    (lambda: rl.elementwise("relu", 4.0), TypeError, r"shape=4\.0 is a float"),
+    (lambda: rl.elementwise("relu", (4, True)), TypeError, r"shape\[1\]=True is a bool"),
+    (lambda: rl.elementwise("rel", 4), ValueError, "function='rel' .* did you mean 'relu'"),
+    (lambda: rl.elementwise((), 4), ValueError, r"function=\(\) is empty"),
+    (lambda: rl.elementwise(None, 4), TypeError, "function=None must be a name"),
+    (lambda: rl.elementwise("exp", 4, cost={"exp": -1}), ValueError, r"cost\['exp'\]=-1"),
+    (lambda: rl.elementwise("exp", 4, cost={"exp": "1"}), TypeError, r"cost\['exp'\]='1'"),
+    (lambda: rl.elementwise("exp", 4, cost={"exp": True}), TypeError, r"cost\['exp'\]=True"),
+    (lambda: rl.elementwise("exp", 4, cost=20), TypeError, "cost=20 must be a mapping"),
+    (lambda: rl.elementwise("add", 4, inputs=3), TypeError, "inputs=3 must be operand names"),
+    (lambda: rl.elementwise("add", (4, 4), inputs={"a": (4, 4), "b": (5,)}), ValueError,
+     r"inputs\['b'\]=\(5,\) does not broadcast to shape=\(4, 4\)"),
+    (lambda: rl.elementwise("add", 4, inputs={"a": 1}, output="a"), ValueError, "output='a'"),
+    (lambda: rl.elementwise("add", 4, "fp31"), ValueError, "dtype='fp31' is unknown"),
+    (lambda: rl.chain(), ValueError, "at least one operation"),
+    (lambda: rl.chain(rl.axpy(4), 5), TypeError, r"operations\[1\]=5 must be an Operation"),
+    (lambda: rl.chain(rl.axpy(4), rl.axpy(5)), ValueError, "'x' is .4,. fp32 .* .5,. fp32"),
+    (lambda: rl.chain(rl.axpy(4), rl.axpy(4, "fp64")), ValueError, "fp32 .* fp64"),
+    (lambda: rl.chain(rl.axpy(4), fused="no"), TypeError, "fused='no' must be True or False"),
+    (lambda: rl.elementwise("add", 4, inputs=(1, 2)), TypeError, "inputs: 1 must be the name"),
+    (lambda: rl.elementwise("relu", 4, output=3), TypeError, "output: 3 must be the name"),
 )  # fmt: skip
 def test_bad_maps_and_chains_are_named(make, error, message):
     with pytest.raises(error, match=message):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.count import outer
+from tests.support.rows import each_row
 
 GROUPED = rl.dtype("int4", group=32, scale="fp16", zero="fp16")
 EVERY_KIND = [
@@ -31,7 +32,7 @@ EVERY_KIND = [
 ]
 
 
-@pytest.mark.parametrize("op", EVERY_KIND, ids=lambda op: op.name)
+@each_row(*EVERY_KIND)
 def test_plain_data_and_back(op):
     again = rl.Operation.from_dict(json.loads(json.dumps(op.to_dict())))
     assert again == op and hash(again) == hash(op)
@@ -81,16 +82,13 @@ def test_the_ledger_is_the_only_source_of_bytes(m, n, k):
     assert op.working_set == op.bytes - op.operands[2].nbytes
 
 
-@pytest.mark.parametrize(
-    ("op", "label"),
-    [
-        (rl.gemm(8, 11008, 4096, "bf16"), "gemm 8×11008×4096 bf16"),
-        (rl.gemv(64, 32, batch=4), "gemv 64×32 ×4 fp32"),
-        (rl.axpy(10), "axpy 10 fp32"),
-        (rl.chain(rl.axpy(4), rl.dot(4)), "chain(axpy, dot) fp32"),
-        (rl.conv2d(1, 56, 56, 64, 32, 3), "conv2d 1×56×56×64×32×3×3 fp32"),
-        (rl.elementwise("add", (2, 3, 4)), "add 2×3×4 fp32"),
-    ],
+@each_row(
+    (rl.gemm(8, 11008, 4096, "bf16"), "gemm 8×11008×4096 bf16"),
+    (rl.gemv(64, 32, batch=4), "gemv 64×32 ×4 fp32"),
+    (rl.axpy(10), "axpy 10 fp32"),
+    (rl.chain(rl.axpy(4), rl.dot(4)), "chain(axpy, dot) fp32"),
+    (rl.conv2d(1, 56, 56, 64, 32, 3), "conv2d 1×56×56×64×32×3×3 fp32"),
+    (rl.elementwise("add", (2, 3, 4)), "add 2×3×4 fp32"),
 )
 def test_labels(op, label):
     assert op.label == label

@@ -5,29 +5,25 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 
-@pytest.mark.parametrize(
-    ("m", "n", "k", "printed"),
-    [
-        (8192, 128, 8192, 124.1),  # NVIDIA, "Matrix Multiplication Background User's Guide"
-        (8192, 8192, 8192, 2730.7),
-        (512, 4096, 1024, 315.1),  # its linear layer: 4096 outputs, 1024 inputs, batch 512
-        (1, 4096, 1024, 1.0),
-        (4096, 4096, 4096, 1365.3),
-        (1024, 1024, 1024, 341.3),
-        (64, 11008, 4096, 62.66),
-    ],
+@each_row(
+    (8192, 128, 8192, 124.1),  # NVIDIA, "Matrix Multiplication Background User's Guide"
+    (8192, 8192, 8192, 2730.7),
+    (512, 4096, 1024, 315.1),  # its linear layer: 4096 outputs, 1024 inputs, batch 512
+    (1, 4096, 1024, 1.0),
+    (4096, 4096, 4096, 1365.3),
+    (1024, 1024, 1024, 341.3),
+    (64, 11008, 4096, 62.66),
 )
 def test_intensity_of_fp16_products(m, n, k, printed):
     decimals = len(str(printed).partition(".")[2])
     assert round(rl.gemm(m, n, k, "fp16").intensity, decimals) == printed
 
 
-@pytest.mark.parametrize(
-    ("dtype", "itemsize"), [("fp64", 8), ("fp32", 4), ("fp16", 2), ("bf16", 2), ("fp8_e4m3", 1)]
-)
-@pytest.mark.parametrize("n", [16, 1000, 4096])
+@each_row(("fp64", 8), ("fp32", 4), ("fp16", 2), ("bf16", 2), ("fp8_e4m3", 1))
+@each_row(16, 1000, 4096)
 def test_the_blas_table(n, dtype, itemsize):
     s = itemsize
     assert rl.axpy(n, dtype).intensity == pytest.approx(2 / (3 * s))
@@ -42,10 +38,9 @@ def test_saxpy_is_one_sixth_and_daxpy_one_twelfth():
     assert rl.axpy(10**6, "fp64").intensity == 1 / 12
 
 
-@pytest.mark.parametrize(
-    ("dtype", "overwrite", "accumulate"),
-    [("fp64", 0.24988, 0.24982), ("fp32", 0.49976, 0.49963), ("fp16", 0.99951, 0.99927),
-     ("fp8_e4m3", 1.99902, 1.99854)],
+@each_row(
+    ("fp64", 0.24988, 0.24982), ("fp32", 0.49976, 0.49963), ("fp16", 0.99951, 0.99927),
+    ("fp8_e4m3", 1.99902, 1.99854)
 )  # fmt: skip
 def test_gemv_at_4096(dtype, overwrite, accumulate):
     assert round(rl.gemv(4096, 4096, dtype).intensity, 5) == overwrite
@@ -67,17 +62,14 @@ def test_element_counts_of_every_vector_and_matrix_operation():
     assert {op: (op.flops, op.bytes / 4) for op in ledger} == ledger
 
 
-@pytest.mark.parametrize(
-    ("batch", "flops", "nbytes", "intensity"),
-    [
-        (1, 9.018e7, 9.021e7, 1.000),
-        (8, 7.214e8, 9.042e7, 7.979),
-        (64, 5.771e9, 9.211e7, 62.66),
-        (256, 2.309e10, 9.791e7, 235.8),
-        (269, 2.426e10, 9.830e7, 246.8),
-        (2048, 1.847e11, 1.520e8, 1215),
-        (16384, 1.477e12, 5.851e8, 2525),
-    ],
+@each_row(
+    (1, 9.018e7, 9.021e7, 1.000),
+    (8, 7.214e8, 9.042e7, 7.979),
+    (64, 5.771e9, 9.211e7, 62.66),
+    (256, 2.309e10, 9.791e7, 235.8),
+    (269, 2.426e10, 9.830e7, 246.8),
+    (2048, 1.847e11, 1.520e8, 1215),
+    (16384, 1.477e12, 5.851e8, 2525),
 )
 def test_up_projection_of_llama_2_7b(batch, flops, nbytes, intensity):
     op = rl.gemm(batch, 11008, 4096, "fp16")
@@ -118,13 +110,10 @@ def test_three_by_three_max_pooling_of_halves():
     assert op.intensity == 2.25
 
 
-@pytest.mark.parametrize(
-    ("size", "kernel", "stride", "flops", "nbytes", "intensity"),
-    [
-        (57, 2, 1, 602_112, 1_634_560, 0.368),
-        (58, 3, 1, 1_605_632, 1_664_000, 0.965),
-        (56, 2, 2, 150_528, 1_003_520, 0.15),
-    ],
+@each_row(
+    (57, 2, 1, 602_112, 1_634_560, 0.368),
+    (58, 3, 1, 1_605_632, 1_664_000, 0.965),
+    (56, 2, 2, 150_528, 1_003_520, 0.15),
 )
 def test_max_pooling_of_64_channels(size, kernel, stride, flops, nbytes, intensity):
     op = rl.pool2d(1, size, size, 64, kernel, stride=stride)

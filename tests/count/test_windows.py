@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 
 def touched_along(length, kernel, stride, padding, dilation):
@@ -62,19 +63,16 @@ def test_a_kernel_as_large_as_the_image_is_a_fully_connected_layer(size, c_in, c
     assert (conv.flops, conv.bytes) == (dense.flops, dense.bytes)
 
 
-@pytest.mark.parametrize(
-    ("layer", "multiply_adds", "weights"),
-    [
-        # AlexNet's first layer (Krizhevsky 2012, 227×227 input), VGG-16's first two (Simonyan 2015)
-        (rl.conv2d(1, 227, 227, 3, 96, 11, stride=4), 105_415_200, 34_848),
-        (rl.conv2d(1, 224, 224, 3, 64, 3, padding=1), 86_704_128, 1_728),
-        (rl.conv2d(1, 224, 224, 64, 64, 3, padding=1), 1_849_688_064, 36_864),
-        # ResNet's stem (He 2016) and a depthwise layer of MobileNet (Howard 2017)
-        (rl.conv2d(1, 224, 224, 3, 64, 7, stride=2, padding=3), 118_013_952, 9_408),
-        (rl.conv2d(1, 112, 112, 32, 32, 3, padding=1, groups=32), 3_612_672, 288),
-        # AlexNet's second layer, in two groups
-        (rl.conv2d(1, 27, 27, 96, 256, 5, padding=2, groups=2), 223_948_800, 307_200),
-    ],
+@each_row(
+    # AlexNet's first layer (Krizhevsky 2012, 227×227 input), VGG-16's first two (Simonyan 2015)
+    (rl.conv2d(1, 227, 227, 3, 96, 11, stride=4), 105_415_200, 34_848),
+    (rl.conv2d(1, 224, 224, 3, 64, 3, padding=1), 86_704_128, 1_728),
+    (rl.conv2d(1, 224, 224, 64, 64, 3, padding=1), 1_849_688_064, 36_864),
+    # ResNet's stem (He 2016) and a depthwise layer of MobileNet (Howard 2017)
+    (rl.conv2d(1, 224, 224, 3, 64, 7, stride=2, padding=3), 118_013_952, 9_408),
+    (rl.conv2d(1, 112, 112, 32, 32, 3, padding=1, groups=32), 3_612_672, 288),
+    # AlexNet's second layer, in two groups
+    (rl.conv2d(1, 27, 27, 96, 256, 5, padding=2, groups=2), 223_948_800, 307_200),
 )
 def test_known_layers(layer, multiply_adds, weights):
     assert layer.flops == 2 * multiply_adds
@@ -98,7 +96,7 @@ def test_pixels_that_a_stride_jumps_over_are_not_read():
     assert rl.conv2d(1, 56, 56, 64, 128, 1, stride=2).operands[0].elements == 28 * 28 * 64
 
 
-@pytest.mark.parametrize("dilation", [1, 2])
+@each_row(1, 2)
 def test_window_sizes_have_no_upper_limit(dilation):
     n = 10**30
     op = rl.conv2d(1, n, n, 3, 8, 3 if dilation > 1 else 10**20, padding=1, dilation=dilation)
@@ -122,33 +120,26 @@ def test_scales_of_block_formats_run_along_the_channels():
     assert skipping.nbytes == 5 * 5 * (64 // 2 + 64 // 32)
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: rl.conv2d(1, 8, 8, 3, 4, 9), ValueError, "window of 9 does not fit height=8"),
-        (lambda: rl.conv2d(1, 8, 2, 3, 4, 3), ValueError, "does not fit width=2 with padding=0"),
-        (lambda: rl.conv2d(1, 8, 8, 3, 4, 3, groups=2), ValueError, "groups=2 must divide c_in=3"),
-        (
-            lambda: rl.conv2d(1, 8, 8, 4, 4, (3, 3, 3)),
-            ValueError,
-            r"kernel=\(3, 3, 3\) must be one",
-        ),
-        (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, stride=0), ValueError, "stride=0 must be a positive"),
-        (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, padding=-1), ValueError, "padding=-1 .* 0 or more"),
-        (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, padding="same"), TypeError, "padding='same' is a str"),
-        (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, padding=True), TypeError, "padding=True is a bool"),
-        (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, dilation=1.5), TypeError, r"dilation=1\.5 is a float"),
-        (lambda: rl.conv2d(1, 8, 8, 4, 4, None), TypeError, "kernel=None"),
-        (lambda: rl.conv2d(0, 8, 8, 4, 4, 3), ValueError, "batch=0"),
-        (lambda: rl.conv2d(1, "8", 8, 4, 4, 3), TypeError, "height='8' is a str"),
-        (lambda: rl.conv2d(1, 8, True, 4, 4, 3), TypeError, "width=True is a bool"),
-        (lambda: rl.conv2d(1, 8, 8, -4, 4, 3), ValueError, "c_in=-4"),
-        (lambda: rl.conv2d(1, 8, 8, 4, 4.0, 3), TypeError, r"c_out=4\.0 is a float"),
-        (lambda: rl.pool2d(1, 8, 8, 0, 2), ValueError, "channels=0"),
-        (lambda: rl.pool2d(1, 8, 8, 4, 2, kind="avg"), ValueError, "kind='avg' .* max, mean"),
-        (lambda: rl.pool2d(1, 8, 8, 4, 2, convention="nvida"), ValueError, "mean 'nvidia'"),
-        (lambda: rl.pool2d(1, 8, 8, 4, 2, "fp5"), ValueError, "dtype='fp5' is unknown"),
-    ],
+@each_row(
+    (lambda: rl.conv2d(1, 8, 8, 3, 4, 9), ValueError, "window of 9 does not fit height=8"),
+    (lambda: rl.conv2d(1, 8, 2, 3, 4, 3), ValueError, "does not fit width=2 with padding=0"),
+    (lambda: rl.conv2d(1, 8, 8, 3, 4, 3, groups=2), ValueError, "groups=2 must divide c_in=3"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4, (3, 3, 3)), ValueError, r"kernel=\(3, 3, 3\) must be one"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, stride=0), ValueError, "stride=0 must be a positive"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, padding=-1), ValueError, "padding=-1 .* 0 or more"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, padding="same"), TypeError, "padding='same' is a str"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, padding=True), TypeError, "padding=True is a bool"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4, 3, dilation=1.5), TypeError, r"dilation=1\.5 is a float"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4, None), TypeError, "kernel=None"),
+    (lambda: rl.conv2d(0, 8, 8, 4, 4, 3), ValueError, "batch=0"),
+    (lambda: rl.conv2d(1, "8", 8, 4, 4, 3), TypeError, "height='8' is a str"),
+    (lambda: rl.conv2d(1, 8, True, 4, 4, 3), TypeError, "width=True is a bool"),
+    (lambda: rl.conv2d(1, 8, 8, -4, 4, 3), ValueError, "c_in=-4"),
+    (lambda: rl.conv2d(1, 8, 8, 4, 4.0, 3), TypeError, r"c_out=4\.0 is a float"),
+    (lambda: rl.pool2d(1, 8, 8, 0, 2), ValueError, "channels=0"),
+    (lambda: rl.pool2d(1, 8, 8, 4, 2, kind="avg"), ValueError, "kind='avg' .* max, mean"),
+    (lambda: rl.pool2d(1, 8, 8, 4, 2, convention="nvida"), ValueError, "mean 'nvidia'"),
+    (lambda: rl.pool2d(1, 8, 8, 4, 2, "fp5"), ValueError, "dtype='fp5' is unknown"),
 )
 def test_bad_windows_are_named(make, error, message):
     with pytest.raises(error, match=message):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.catalogue import _NOISE, _PARTS, VagueName, _vocabulary, record, sources
+from tests.support.rows import each_row
 
 
 def figures(node, path=""):
@@ -54,7 +55,7 @@ def test_numbers_are_positive_and_peaks_name_their_unit():
             assert figure["unit"] in ("vector", "tensor"), f"{id}{path}"
 
 
-@pytest.mark.parametrize("id", rl.machines())
+@each_row(*rl.machines())
 def test_a_machine_carries_the_figures_of_its_record(id):
     m, row = rl.machine(id), record(id)
     assert {key: float(f) for key, f in m.peaks.items()} == {
@@ -78,7 +79,7 @@ def test_no_peak_is_a_sparse_one():
 BOOSTS = {"nvidia-rtx-3090", "nvidia-rtx-4090", "nvidia-rtx-5090"}
 
 
-@pytest.mark.parametrize("id", rl.machines())
+@each_row(*rl.machines())
 def test_nothing_measured_is_above_its_peak(id):
     m = rl.machine(id)
     roofs = {**m.peaks, "bandwidth_bytes_per_s": m.bandwidth()}
@@ -98,26 +99,23 @@ def test_geforce_boost_shares_are_those_published():
     assert {name: round(100 * share) for name, share in shares.items()} == printed
 
 
-@pytest.mark.parametrize(
-    ("name", "id"),
-    [
-        ("nvidia-h100-sxm", "nvidia-h100-sxm"),
-        ("H100-SXM", "nvidia-h100-sxm"),
-        ("h100 sxm", "nvidia-h100-sxm"),
-        ("NVIDIA_H200_SXM", "nvidia-h200-sxm"),
-        ("mi300x", "amd-mi300x"),
-        ("TPU-v5e", "google-tpu-v5e"),
-        ("rtx 4090", "nvidia-rtx-4090"),
-        (" m3 ", "apple-m3"),
-        ("pi-5", "raspberry-pi-5"),
-        ("raspberry-pi-5", "raspberry-pi-5"),
-    ],
+@each_row(
+    ("nvidia-h100-sxm", "nvidia-h100-sxm"),
+    ("H100-SXM", "nvidia-h100-sxm"),
+    ("h100 sxm", "nvidia-h100-sxm"),
+    ("NVIDIA_H200_SXM", "nvidia-h200-sxm"),
+    ("mi300x", "amd-mi300x"),
+    ("TPU-v5e", "google-tpu-v5e"),
+    ("rtx 4090", "nvidia-rtx-4090"),
+    (" m3 ", "apple-m3"),
+    ("pi-5", "raspberry-pi-5"),
+    ("raspberry-pi-5", "raspberry-pi-5"),
 )
 def test_vendor_and_case_are_optional(name, id):
     assert rl.machine(name).id == id
 
 
-@pytest.mark.parametrize("id", rl.machines())
+@each_row(*rl.machines())
 def test_every_machine_answers_to_its_short_name(id):
     assert rl.machine(id.partition("-")[2].upper()) is rl.machine(id)
 
@@ -150,12 +148,12 @@ DRIVERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "id"), DRIVERS.items())
+@each_row(*DRIVERS.items())
 def test_drivers_names_of_devices_are_known(name, id):
     assert rl.machine(name).id == id
 
 
-@pytest.mark.parametrize("id", rl.machines())
+@each_row(*rl.machines())
 @given(spoil=st.sampled_from([str, str.upper, str.lower, lambda s: s.replace(" ", "-")]),
        before=st.sampled_from(["", " ", "GPU 3: "]))  # fmt: skip
 @settings(max_examples=8)
@@ -163,19 +161,18 @@ def test_every_machine_answers_to_its_own_name(id, spoil, before):
     assert rl.machine(before + spoil(rl.machine(id).name)).id == id
 
 
-@pytest.mark.parametrize("id", rl.machines())
-@pytest.mark.parametrize("word", ["Laptop", "D", "NVL", "Ti", "Super", "Max-Q", "144G", "v9"])
-def test_another_word_is_another_machine(id, word):
+@each_row(*rl.machines())
+@each_row("Laptop", "D", "NVL", "Ti", "Super", "Max-Q", "144G", "v9")
+def test_another_word_is_another_machine(word, id):
     """An RTX 4090 Laptop GPU has half the memory; a name that is nearly right is not right."""
     with pytest.raises(ValueError, match=r"is unknown; did you mean"):
         rl.machine(f"{rl.machine(id).name} {word}")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["NVIDIA H100 NVL", "NVIDIA A100 80GB PCIe", "NVIDIA L40", "NVIDIA A10", "Tesla V100-PCIE-16GB",
-     "NVIDIA GeForce RTX 3090 Ti", "Radeon RX 7900 XT", "AMD Instinct MI250", "Apple M2 Max",
-     "AMD Ryzen 9 7950X3D 16-Core Processor"],
+@each_row(
+    "NVIDIA H100 NVL", "NVIDIA A100 80GB PCIe", "NVIDIA L40", "NVIDIA A10", "Tesla V100-PCIE-16GB",
+    "NVIDIA GeForce RTX 3090 Ti", "Radeon RX 7900 XT", "AMD Instinct MI250", "Apple M2 Max",
+    "AMD Ryzen 9 7950X3D 16-Core Processor"
 )  # fmt: skip
 def test_a_card_that_is_not_in_the_catalogue_is_never_taken_for_another(name):
     with pytest.raises(ValueError, match="unknown|vague"):
@@ -210,16 +207,13 @@ def test_a_machine_is_returned_as_it_is():
     assert rl.machine(m) is m
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("h100", ["nvidia-h100-sxm", "nvidia-h100-pcie"]),
-        ("a100", ["nvidia-a100-sxm-40", "nvidia-a100-sxm-80"]),
-        ("rtx", ["nvidia-rtx-a6000", "nvidia-rtx-3090", "nvidia-rtx-4090", "nvidia-rtx-5090"]),
-        ("NVIDIA A100", ["nvidia-a100-sxm-40", "nvidia-a100-sxm-80"]),
-        ("apple m3 gpu core", ["apple-m3", "apple-m3-pro", "apple-m3-max"]),
-        ("TPU v5", ["google-tpu-v5e", "google-tpu-v5p"]),
-    ],
+@each_row(
+    ("h100", ["nvidia-h100-sxm", "nvidia-h100-pcie"]),
+    ("a100", ["nvidia-a100-sxm-40", "nvidia-a100-sxm-80"]),
+    ("rtx", ["nvidia-rtx-a6000", "nvidia-rtx-3090", "nvidia-rtx-4090", "nvidia-rtx-5090"]),
+    ("NVIDIA A100", ["nvidia-a100-sxm-40", "nvidia-a100-sxm-80"]),
+    ("apple m3 gpu core", ["apple-m3", "apple-m3-pro", "apple-m3-max"]),
+    ("TPU v5", ["google-tpu-v5e", "google-tpu-v5p"]),
 )
 def test_vague_names_list_what_they_could_mean(name, meant):
     expected = f"machine='{name}' is vague; it could mean {', '.join(meant)}"
@@ -227,10 +221,9 @@ def test_vague_names_list_what_they_could_mean(name, meant):
         rl.machine(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "suggested"),
-    [("h100-smx", "nvidia-h100-sxm"), ("rtx-5080", "nvidia-rtx-5090"), ("mi300", "amd-mi300x"),
-     ("rtx4090", "nvidia-rtx-4090"), ("nvidia-h100-sxn", "nvidia-h100-sxm"), ("tpu-v5", "tpu-v5e")],
+@each_row(
+    ("h100-smx", "nvidia-h100-sxm"), ("rtx-5080", "nvidia-rtx-5090"), ("mi300", "amd-mi300x"),
+    ("rtx4090", "nvidia-rtx-4090"), ("nvidia-h100-sxn", "nvidia-h100-sxm"), ("tpu-v5", "tpu-v5e")
 )  # fmt: skip
 def test_unknown_names_come_with_suggestions(name, suggested):
     with pytest.raises(ValueError, match=f"machine='{name}' .*{suggested}"):
@@ -243,7 +236,7 @@ def test_hopeless_names_list_the_catalogue():
             rl.machine(name)
 
 
-@pytest.mark.parametrize("value", [None, 100, 1.5, True, ["h100-sxm"]])
+@each_row(None, 100, 1.5, True, ["h100-sxm"])
 def test_names_are_strings(value):
     with pytest.raises(TypeError, match="machine=.* must be a machine's name or a Machine"):
         rl.machine(value)
@@ -258,7 +251,7 @@ def test_the_catalogue_cannot_be_changed():
         rl.machine("b200").id = "mine"
 
 
-@pytest.mark.parametrize("name", ["8gb", "80 GB", "141gb", "480GB", "NVIDIA 80GB", "hbm3", "PCIe"])
+@each_row("8gb", "80 GB", "141gb", "480GB", "NVIDIA 80GB", "hbm3", "PCIe")
 def test_a_memory_or_a_slot_alone_names_no_machine(name):
     with pytest.raises(ValueError, match="is unknown|is vague"):
         rl.machine(name)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.predict.estimate import efficiency, homes, mix_of, overhead, routine, smallest
 from rooflab.predict.machine import Figure, Machine
+from tests.support.rows import each_row
 
 LEVELS = {"l1": 32 << 10, "l2": 1 << 20, "l3": 32 << 20, "dram": 16 << 30}
 RATES = {"l1": 4e11, "l2": 2e11, "l3": 1e11, "dram": 2.5e10}
@@ -88,9 +89,7 @@ def test_a_level_without_a_point_takes_the_efficiency_of_the_nearest():
     assert efficiency(rl.axpy(8), CALIBRATED, "l3") in (0.5, 0.8)
 
 
-@pytest.mark.parametrize(
-    ("n", "share"), [(2, 0.4), (10, 0.4), (100, 0.6), (1000, 0.8), (4000, 0.8)]
-)
+@each_row((2, 0.4), (10, 0.4), (100, 0.6), (1000, 0.8), (4000, 0.8))
 def test_the_efficiency_of_a_product_grows_with_the_logarithm_of_its_size(n, share):
     assert efficiency(rl.gemm(n, n, n), CALIBRATED, "l2") == pytest.approx(share)
 
@@ -165,18 +164,15 @@ SHARED = replace(
 )  # a cache that others use: it spills long before it is full
 
 
-@pytest.mark.parametrize(
-    ("nbytes", "shares"),
-    [
-        (3 << 20, {"l3": 1.0}),
-        (4 << 20, {"l3": 1.0}),
-        (8 << 20, {"l3": 0.75, "dram": 0.25}),  # half-way on a logarithmic scale
-        (16 << 20, {"l3": 0.5, "dram": 0.5}),
-        (32 << 20, {"l3": 0.3, "dram": 0.7}),
-        (64 << 20, {"l3": 0.1, "dram": 0.9}),
-        (128 << 20, {"l3": 0.05, "dram": 0.95}),  # half-way to what is assumed to leave nothing
-        (256 << 20, {"dram": 1.0}),
-    ],
+@each_row(
+    (3 << 20, {"l3": 1.0}),
+    (4 << 20, {"l3": 1.0}),
+    (8 << 20, {"l3": 0.75, "dram": 0.25}),  # half-way on a logarithmic scale
+    (16 << 20, {"l3": 0.5, "dram": 0.5}),
+    (32 << 20, {"l3": 0.3, "dram": 0.7}),
+    (64 << 20, {"l3": 0.1, "dram": 0.9}),
+    (128 << 20, {"l3": 0.05, "dram": 0.95}),  # half-way to what is assumed to leave nothing
+    (256 << 20, {"dram": 1.0}),
 )
 def test_where_a_cache_spilled_decides_who_serves(nbytes: int, shares: dict[str, float]) -> None:
     assert homes(nbytes, SHARED, "warm") == pytest.approx(shares)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.machine import Figure
+from tests.support.rows import each_row
 
 OPS = [
     rl.axpy(10**6),
@@ -146,22 +147,19 @@ def test_an_explanation_prints_a_line_a_factor():
     assert layer(np.float32(31e-6)).rate == pytest.approx(layer().rate, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((3, "h100-sxm", 1.0), TypeError, "measured=3 must be a Measurement or an Operation"),
-        ((None, "h100-sxm", 1.0), TypeError, "measured=None must be"),
-        ((OPS[0], None, 1.0), TypeError, "machine=None: say which, such as 'h100-sxm'"),
-        ((OPS[0], "h100", 1.0), ValueError, "machine='h100' is vague"),
-        ((OPS[0], "h100-sxm", None), TypeError, "seconds=None must be the measured time"),
-        ((OPS[0], "h100-sxm", "31us"), TypeError, "seconds='31us' must be the measured time"),
-        ((OPS[0], "h100-sxm", True), TypeError, "seconds=True must be"),
-        ((OPS[0], "h100-sxm", 0), ValueError, "seconds=0 must be a positive time in seconds"),
-        ((OPS[0], "h100-sxm", -1e-6), ValueError, "seconds=-1e-06 must be a positive time"),
-        ((OPS[0], "h100-sxm", math.nan), ValueError, "seconds=nan must be a positive time"),
-        ((OPS[0], "h100-sxm", math.inf), ValueError, "seconds=inf must be a positive time"),
-        ((rl.gemm(8, 8, 8, "fp8"), "a100-sxm-80", 1.0), ValueError, "has no fp8_e4m3 peak; it has"),
-    ],
+@each_row(
+    ((3, "h100-sxm", 1.0), TypeError, "measured=3 must be a Measurement or an Operation"),
+    ((None, "h100-sxm", 1.0), TypeError, "measured=None must be"),
+    ((OPS[0], None, 1.0), TypeError, "machine=None: say which, such as 'h100-sxm'"),
+    ((OPS[0], "h100", 1.0), ValueError, "machine='h100' is vague"),
+    ((OPS[0], "h100-sxm", None), TypeError, "seconds=None must be the measured time"),
+    ((OPS[0], "h100-sxm", "31us"), TypeError, "seconds='31us' must be the measured time"),
+    ((OPS[0], "h100-sxm", True), TypeError, "seconds=True must be"),
+    ((OPS[0], "h100-sxm", 0), ValueError, "seconds=0 must be a positive time in seconds"),
+    ((OPS[0], "h100-sxm", -1e-6), ValueError, "seconds=-1e-06 must be a positive time"),
+    ((OPS[0], "h100-sxm", math.nan), ValueError, "seconds=nan must be a positive time"),
+    ((OPS[0], "h100-sxm", math.inf), ValueError, "seconds=inf must be a positive time"),
+    ((rl.gemm(8, 8, 8, "fp8"), "a100-sxm-80", 1.0), ValueError, "has no fp8_e4m3 peak; it has"),
 )
 def test_bad_questions_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
@@ -173,15 +171,12 @@ def test_unknown_cache_states():
         layer(cache="hot")
 
 
-@pytest.mark.parametrize(
-    ("op", "said"),
-    [
-        (rl.gemm(512, 512, 512), "roof of two reads to a write"),
-        (rl.gemv(4096, 4096), "roof of reading only"),
-        (rl.axpy(10**7), "roof of two reads to a write"),
-        (rl.elementwise("relu", 10**7), "roof of a read to a write"),
-        (rl.scale(10**7), "roof of a read to a write in place"),
-    ],
+@each_row(
+    (rl.gemm(512, 512, 512), "roof of two reads to a write"),
+    (rl.gemv(4096, 4096), "roof of reading only"),
+    (rl.axpy(10**7), "roof of two reads to a write"),
+    (rl.elementwise("relu", 10**7), "roof of a read to a write"),
+    (rl.scale(10**7), "roof of a read to a write in place"),
 )
 def test_the_mix_is_told_in_reads_and_writes(op, said):
     """Not by the name of the loop it was measured with: "axpy mix" of a GEMM."""
@@ -230,16 +225,13 @@ def test_what_no_cache_can_hold_is_a_mistake():
     assert "no cache is known here" in rl.explain(rl.axpy(10**9), bare, 1e-3).sentence
 
 
-@pytest.mark.parametrize(
-    ("kind", "rate", "said", "unsaid"),
-    [
-        ("bf16", 1.5e15, "(fp8 and int8 can be that fast here)", "boosts"),
-        ("bf16", 1.5e15, "whether the figure is dense (sparse products count twice)", "boosts"),
-        ("fp8", 3e15, "whether the figure is dense", "can be that fast"),
-        ("bf16", 9e15, "check the timing and the count.", "dense"),
-        ("tf32", 6e14, "(bf16 and fp16 and fp8 and int8 can be that fast here)", "boosts"),
-        ("fp32", 1e14, "fp16 and fp8 and int8 and tf32 can be that fast here)", "fp64"),
-    ],
+@each_row(
+    ("bf16", 1.5e15, "(fp8 and int8 can be that fast here)", "boosts"),
+    ("bf16", 1.5e15, "whether the figure is dense (sparse products count twice)", "boosts"),
+    ("fp8", 3e15, "whether the figure is dense", "can be that fast"),
+    ("bf16", 9e15, "check the timing and the count.", "dense"),
+    ("tf32", 6e14, "(bf16 and fp16 and fp8 and int8 can be that fast here)", "boosts"),
+    ("fp32", 1e14, "fp16 and fp8 and int8 and tf32 can be that fast here)", "fp64"),
 )
 def test_above_the_peak_the_format_and_the_kind_of_peak_are_asked_for(kind, rate, said, unsaid):
     op = rl.gemm(8192, 8192, 8192, kind)
@@ -265,13 +257,10 @@ def test_above_a_measured_peak_another_unit_may_have_computed():
     assert "a library uses a unit that the roof was not measured on" in said
 
 
-@pytest.mark.parametrize(
-    ("op", "share", "said"),
-    [
-        (rl.axpy(16_777_216), 0.8, "67.1 MB of them fit the 300 MB last-level cache"),
-        (rl.axpy(16_777_216), 0.5, "measured in a busier moment"),  # more than the results saves
-        (rl.gemv(16_384, 16_384), 0.8, "measured in a busier moment"),  # it writes next to nothing
-    ],
+@each_row(
+    (rl.axpy(16_777_216), 0.8, "67.1 MB of them fit the 300 MB last-level cache"),
+    (rl.axpy(16_777_216), 0.5, "measured in a busier moment"),  # more than the results saves
+    (rl.gemv(16_384, 16_384), 0.8, "measured in a busier moment"),  # it writes next to nothing
 )
 def test_results_may_stay_dirty_in_a_large_cache(op, share, said):
     """Cold operands, and yet too fast: what was written need not have reached the memory."""
@@ -284,13 +273,10 @@ def test_results_may_stay_dirty_in_a_large_cache(op, share, said):
     assert said in rl.explain(timed, server).sentence
 
 
-@pytest.mark.parametrize(
-    ("op", "name", "said"),
-    [
-        (rl.gemm(8192, 8192, 8192, "bf16"), "mi300x", "reach 668 TFLOP/s of 1.31 PFLOP/s"),
-        (rl.axpy(10**9), "mi300x", "reach 4.20 TB/s of 5.30 TB/s"),
-        (rl.gemm(8192, 8192, 8192, "fp16"), "a10g", None),
-    ],
+@each_row(
+    (rl.gemm(8192, 8192, 8192, "bf16"), "mi300x", "reach 668 TFLOP/s of 1.31 PFLOP/s"),
+    (rl.axpy(10**9), "mi300x", "reach 4.20 TB/s of 5.30 TB/s"),
+    (rl.gemm(8192, 8192, 8192, "fp16"), "a10g", None),
 )
 def test_the_published_roof_named_is_the_one_that_binds(op, name, said):
     notes = [f.note for f in rl.explain(op, name, 1.0).factors if f.name == "measured roof"]

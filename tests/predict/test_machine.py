@@ -8,6 +8,7 @@ import pickle
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 ROOFS = {
     "schema": 1, "backend": "cpu", "threads": 2, "measured_on": "2026-11-21T10:00:00Z",
@@ -28,14 +29,11 @@ def mine():
     return rl.Machine.from_roofs(ROOFS, id="mine", name="My machine")
 
 
-@pytest.mark.parametrize(
-    ("machine", "dtype", "vector", "tensor", "best"),
-    [
-        ("h100-sxm", "fp64", 33.5, 66.9, 66.9),
-        ("h100-sxm", "fp16", 133.8, 989.4, 989.4),
-        ("mi210", "fp32", 22.6, 45.3, 45.3),
-        ("gaudi2", "bf16", 11.0, 432.0, 432.0),
-    ],
+@each_row(
+    ("h100-sxm", "fp64", 33.5, 66.9, 66.9),
+    ("h100-sxm", "fp16", 133.8, 989.4, 989.4),
+    ("mi210", "fp32", 22.6, 45.3, 45.3),
+    ("gaudi2", "bf16", 11.0, 432.0, 432.0),
 )
 def test_the_unit_picks_the_figure(machine, dtype, vector, tensor, best):
     m = rl.machine(machine)
@@ -50,10 +48,9 @@ def test_a_peak_that_accumulates_in_half_precision_is_never_meant():
     assert card.peak("fp8") == 330.3e12
 
 
-@pytest.mark.parametrize(
-    ("dtype", "figure"),
-    [("fp8_e4m3", "fp8"), ("fp8_e5m2", "fp8"), ("fp8", "fp8"), ("mxfp4", "fp4"), ("nvfp4", "fp4"),
-     ("fp4", "fp4"), ("fp6", "fp6"), ("float16", "fp16"), ("int8", "int8")],
+@each_row(
+    ("fp8_e4m3", "fp8"), ("fp8_e5m2", "fp8"), ("fp8", "fp8"), ("mxfp4", "fp4"), ("nvfp4", "fp4"),
+    ("fp4", "fp4"), ("fp6", "fp6"), ("float16", "fp16"), ("int8", "int8")
 )  # fmt: skip
 def test_formats_of_a_family_share_a_peak(dtype, figure):
     b200 = rl.machine("b200")
@@ -65,18 +62,15 @@ def test_grouped_weights_have_the_peak_of_their_format():
     assert rl.machine("b200").peak(grouped) == rl.machine("b200").peaks["int8"]
 
 
-@pytest.mark.parametrize(
-    ("machine", "arguments", "message"),
-    [
-        ("a100-sxm-80", ("fp8",), "nvidia-a100-sxm-80 has no fp8_e4m3 peak; it has fp64 .vector.,"),
-        ("v100-sxm2", ("bf16",), "nvidia-v100-sxm2 has no bf16 peak; .*fp16 .tensor."),
-        ("h100-sxm", ("bf16", "vector"), "no bf16 vector peak; .*fp16_vector .vector."),
-        ("h100-sxm", ("fp32", "tensor"), "has no fp32 tensor peak"),
-        ("b200", ("int4",), "nvidia-b200 has no int4 peak; it has .*fp4 .tensor."),
-        ("apple-m4", ("tf32",), "apple-m4 has no tf32 peak; it has fp32 .vector.$"),
-        ("h100-sxm", ("fp17",), "dtype='fp17' is unknown; did you mean"),
-        ("h100-sxm", ("fp32", "simd"), "unit='simd' is unknown; .*Known: vector, tensor"),
-    ],
+@each_row(
+    ("a100-sxm-80", ("fp8",), "nvidia-a100-sxm-80 has no fp8_e4m3 peak; it has fp64 .vector.,"),
+    ("v100-sxm2", ("bf16",), "nvidia-v100-sxm2 has no bf16 peak; .*fp16 .tensor."),
+    ("h100-sxm", ("bf16", "vector"), "no bf16 vector peak; .*fp16_vector .vector."),
+    ("h100-sxm", ("fp32", "tensor"), "has no fp32 tensor peak"),
+    ("b200", ("int4",), "nvidia-b200 has no int4 peak; it has .*fp4 .tensor."),
+    ("apple-m4", ("tf32",), "apple-m4 has no tf32 peak; it has fp32 .vector.$"),
+    ("h100-sxm", ("fp17",), "dtype='fp17' is unknown; did you mean"),
+    ("h100-sxm", ("fp32", "simd"), "unit='simd' is unknown; .*Known: vector, tensor"),
 )
 def test_a_missing_peak_says_what_is_there(machine, arguments, message):
     with pytest.raises(ValueError, match=message):
@@ -88,23 +82,20 @@ def test_peaks_need_a_dtype():
         rl.machine("h100-sxm").peak(None)
 
 
-@pytest.mark.parametrize("mix", ["read", "axpy", "copy"])
+@each_row("read", "axpy", "copy")
 def test_a_catalogue_machine_has_one_bandwidth_for_all_mixes(mix):
     assert rl.machine("h100-sxm").bandwidth(mix=mix) == 3.35e12
     assert rl.machine("mi250x-gcd").bandwidth("L2", mix) == 6.96e12
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("l2",), "nvidia-h100-sxm has no l2 bandwidth; levels with one: dram"),
-        (("l1", "copy"), "nvidia-h100-sxm has no l1 bandwidth"),
-        (("hbm",), "level='hbm' is unknown; .*Known: l1, l2, l3, dram"),
-        (("l4",), "level='l4' is unknown; did you mean"),
-        ((None,), "level=None is unknown"),
-        (("dram", "triad"), "mix='triad' is unknown; .*read, axpy, copy"),
-        (("dram", None), "mix=None is unknown"),
-    ],
+@each_row(
+    (("l2",), "nvidia-h100-sxm has no l2 bandwidth; levels with one: dram"),
+    (("l1", "copy"), "nvidia-h100-sxm has no l1 bandwidth"),
+    (("hbm",), "level='hbm' is unknown; .*Known: l1, l2, l3, dram"),
+    (("l4",), "level='l4' is unknown; did you mean"),
+    ((None,), "level=None is unknown"),
+    (("dram", "triad"), "mix='triad' is unknown; .*read, axpy, copy"),
+    (("dram", None), "mix=None is unknown"),
 )
 def test_a_missing_bandwidth_says_what_is_there(arguments, message):
     with pytest.raises(ValueError, match=message):
@@ -130,15 +121,14 @@ def test_a_measured_machine_without_a_mix_does_not_guess():
         m.bandwidth(mix="copy")
 
 
-@pytest.mark.parametrize(
-    ("nbytes", "level"),
-    [(1, "l1"), (32768, "l1"), (32769, "l2"), (1048576, "l2"), (1048577, "dram"), (1e12, "dram")],
+@each_row(
+    (1, "l1"), (32768, "l1"), (32769, "l2"), (1048576, "l2"), (1048577, "dram"), (1e12, "dram")
 )
-def test_home_is_the_nearest_level_that_holds_the_operands(mine, nbytes, level):
+def test_home_is_the_nearest_level_that_holds_the_operands(nbytes, level, mine):
     assert mine.home(nbytes) == level
 
 
-@pytest.mark.parametrize("m", [rl.machine("h100-sxm"), rl.machine("mi250x-gcd"), "mine"])
+@each_row(rl.machine("h100-sxm"), rl.machine("mi250x-gcd"), "mine")
 def test_plain_data_and_back(m, mine):
     m = mine if m == "mine" else m
     again = rl.Machine.from_dict(json.loads(json.dumps(m.to_dict())))
@@ -182,28 +172,23 @@ def test_plain_numbers_go_by_the_names_that_people_use():
     assert set(kept.peaks) == {"fp16_acc16", "bf16_tensor"}
 
 
-@pytest.mark.parametrize(
-    ("figures", "error", "said"),
-    [
-        ({"peaks": 1e14}, TypeError, r"peaks=1.*must be a mapping, such as \{'bf16': 1e14\}"),
-        ({"bandwidths": "fast"}, TypeError, "bandwidths='fast' must be a mapping"),
-        ({"capacities": {"dram": "80GB"}}, TypeError, "must be a positive number of bytes"),
-        ({"capacities": -1}, ValueError, r"capacities\['dram'\]=-1 must be a positive number"),
-        ({"peaks": {"bf16": 0}}, ValueError, r"peaks\['bf16'\]=0 must be a positive rate"),
-        ({"peaks": {"bf16": "1e14"}}, TypeError, r"peaks\['bf16'\]='1e14' must be"),
-        ({"peaks": {"bf16": True}}, ValueError, r"peaks\['bf16'\]=True must be"),
-        ({"bandwidths": {"dram": -1}}, ValueError, r"dram\['read'\]=-1 must be a positive rate"),
-        ({"bandwidths": {"l2": {"read": float("nan")}}}, ValueError, r"l2\['read'\]=nan must be"),
-    ],
+@each_row(
+    ({"peaks": 1e14}, TypeError, r"peaks=1.*must be a mapping, such as \{'bf16': 1e14\}"),
+    ({"bandwidths": "fast"}, TypeError, "bandwidths='fast' must be a mapping"),
+    ({"capacities": {"dram": "80GB"}}, TypeError, "must be a positive number of bytes"),
+    ({"capacities": -1}, ValueError, r"capacities\['dram'\]=-1 must be a positive number"),
+    ({"peaks": {"bf16": 0}}, ValueError, r"peaks\['bf16'\]=0 must be a positive rate"),
+    ({"peaks": {"bf16": "1e14"}}, TypeError, r"peaks\['bf16'\]='1e14' must be"),
+    ({"peaks": {"bf16": True}}, ValueError, r"peaks\['bf16'\]=True must be"),
+    ({"bandwidths": {"dram": -1}}, ValueError, r"dram\['read'\]=-1 must be a positive rate"),
+    ({"bandwidths": {"l2": {"read": float("nan")}}}, ValueError, r"l2\['read'\]=nan must be"),
 )
 def test_a_figure_is_a_positive_rate(figures, error, said):
     with pytest.raises(error, match=said):
         rl.Machine("own", "Own", "gpu", **figures)
 
 
-@pytest.mark.parametrize(
-    "pairs", [[], None, [["x", 0]], [[8, 0], [8, 1]], [[9, 0], [8, 1]], [[8, -1]], [[0, 0]], [[8]]]
-)
+@each_row([], None, [["x", 0]], [[8, 0], [8, 1]], [[9, 0], [8, 1]], [[8, -1]], [[0, 0]], [[8]])
 def test_where_a_cache_spills_must_make_sense(pairs):
     with pytest.raises(ValueError, match="spills: 'l2' must have pairs"):
         rl.Machine("mine", peaks={"fp32": 1e9}, bandwidths=1e9, spills={"l2": pairs})

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 
-@pytest.mark.parametrize("name", ["h100-sxm", "mi300x", "rtx-4090", "epyc-9654"])
-@pytest.mark.parametrize("op", [rl.axpy(10**7), rl.gemv(4096, 4096), rl.gemm(2048, 2048, 2048)])
-def test_the_estimate_on_a_datasheet_is_its_roofline(name, op):
+@each_row("h100-sxm", "mi300x", "rtx-4090", "epyc-9654")
+@each_row(rl.axpy(10**7), rl.gemv(4096, 4096), rl.gemm(2048, 2048, 2048))
+def test_the_estimate_on_a_datasheet_is_its_roofline(op, name):
     p = rl.predict(op, name)
     m = rl.machine(name)
     unit = op.unit if m.has_peak("fp32", op.unit) else None
@@ -45,16 +46,13 @@ def test_warm_operands_live_where_a_bandwidth_is_known():
     assert h100.level == "dram"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        ((3, "h100-sxm"), {}, TypeError, "op=3 must be an Operation"),
-        ((rl.axpy(8), "h100"), {}, ValueError, "machine='h100' is vague"),
-        ((rl.axpy(8), None), {}, TypeError, "machine=None must be a machine's name"),
-        ((rl.axpy(8), "h100-sxm"), {"cache": "luke"}, ValueError, "cache='luke' is unknown"),
-        ((rl.gemm(8, 8, 8, "fp8"), "a100-sxm-80"), {}, ValueError, "no fp8_e4m3 peak; it has fp64"),
-        ((rl.axpy(8, "bf16"), "apple-m4"), {}, ValueError, "no bf16 peak; it has fp32"),
-    ],
+@each_row(
+    ((3, "h100-sxm"), {}, TypeError, "op=3 must be an Operation"),
+    ((rl.axpy(8), "h100"), {}, ValueError, "machine='h100' is vague"),
+    ((rl.axpy(8), None), {}, TypeError, "machine=None must be a machine's name"),
+    ((rl.axpy(8), "h100-sxm"), {"cache": "luke"}, ValueError, "cache='luke' is unknown"),
+    ((rl.gemm(8, 8, 8, "fp8"), "a100-sxm-80"), {}, ValueError, "no fp8_e4m3 peak; it has fp64"),
+    ((rl.axpy(8, "bf16"), "apple-m4"), {}, ValueError, "no bf16 peak; it has fp32"),
 )
 def test_bad_questions_are_named(arguments, options, error, message):
     with pytest.raises(error, match=message):

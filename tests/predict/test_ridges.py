@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 # Dense 16-bit ridges, FLOP/byte (machines.md); a machine without bf16 is meant in fp16.
 SIXTEEN_BIT = {
@@ -24,13 +25,13 @@ def ridge(name, dtype):
     return rl.Roofline(rl.machine(name), dtype).ridge
 
 
-@pytest.mark.parametrize(("name", "printed"), SIXTEEN_BIT.items())
+@each_row(*SIXTEEN_BIT.items())
 def test_sixteen_bit_ridges(name, printed):
     dtype = "bf16" if "bf16" in rl.machine(name).peaks else "fp16"
     assert ridge(name, dtype) == pytest.approx(printed, abs=0.51)
 
 
-@pytest.mark.parametrize(("name", "printed"), SINGLE.items())
+@each_row(*SINGLE.items())
 def test_single_precision_ridges(name, printed):
     assert ridge(name, "fp32") == pytest.approx(printed, abs=0.51)
 
@@ -40,17 +41,14 @@ def test_every_machine_of_the_catalogue_has_a_published_ridge():
     assert named == set(rl.machines())
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype", "printed"),
-    [
-        ("h100-sxm", "bf16", 295.3), ("h100-sxm", "fp8", 590.7), ("h100-sxm", "tf32", 147.7),
-        ("h100-sxm", "fp32", 20.0), ("h200-sxm", "bf16", 206.1), ("h200-sxm", "fp8", 412.3),
-        ("a100-sxm-80", "bf16", 153.0), ("a100-sxm-80", "tf32", 76.5), ("a100-sxm-80", "fp32", 9.6),
-        ("a100-sxm-40", "tf32", 100.3), ("v100-sxm2", "fp16", 138.9), ("v100-sxm2", "fp32", 17.4),
-        ("b200", "fp8", 562.5), ("b200", "nvfp4", 1125.0), ("gb200", "bf16", 312.5),
-        ("gb200", "fp8", 625.0), ("mi300x", "fp64", 30.8), ("mi300x", "tf32", 123.3),
-        ("mi300x", "fp8", 493.4), ("rtx-4090", "fp64", 1.28), ("rtx-4090", "fp32", 81.9),
-    ],
+@each_row(
+    ("h100-sxm", "bf16", 295.3), ("h100-sxm", "fp8", 590.7), ("h100-sxm", "tf32", 147.7),
+    ("h100-sxm", "fp32", 20.0), ("h200-sxm", "bf16", 206.1), ("h200-sxm", "fp8", 412.3),
+    ("a100-sxm-80", "bf16", 153.0), ("a100-sxm-80", "tf32", 76.5), ("a100-sxm-80", "fp32", 9.6),
+    ("a100-sxm-40", "tf32", 100.3), ("v100-sxm2", "fp16", 138.9), ("v100-sxm2", "fp32", 17.4),
+    ("b200", "fp8", 562.5), ("b200", "nvfp4", 1125.0), ("gb200", "bf16", 312.5),
+    ("gb200", "fp8", 625.0), ("mi300x", "fp64", 30.8), ("mi300x", "tf32", 123.3),
+    ("mi300x", "fp8", 493.4), ("rtx-4090", "fp64", 1.28), ("rtx-4090", "fp32", 81.9),
 )  # fmt: skip
 def test_ridges_of_other_formats(name, dtype, printed):
     decimals = len(str(printed).partition(".")[2])
@@ -67,13 +65,10 @@ def test_the_ridge_fell_from_h100_to_h200_and_to_b200():
     assert ridge("h200-sxm", "bf16") < ridge("b200", "bf16") < ridge("h100-sxm", "bf16")
 
 
-@pytest.mark.parametrize(
-    ("layer", "batches"),
-    [
-        ((4096, 11008), {"mi300x": 268.8, "rtx-4090": 173.4, "h100-sxm": 327.6, "h200-sxm": 221.4}),
-        ((4096, 14336), {"mi300x": 267.3, "rtx-4090": 172.7, "h100-sxm": 325.4, "h200-sxm": 220.4}),
-        ((768, 3072), {"mi300x": 412.0, "rtx-4090": 223.4, "h100-sxm": 568.3, "h200-sxm": 310.2}),
-    ],
+@each_row(
+    ((4096, 11008), {"mi300x": 268.8, "rtx-4090": 173.4, "h100-sxm": 327.6, "h200-sxm": 221.4}),
+    ((4096, 14336), {"mi300x": 267.3, "rtx-4090": 172.7, "h100-sxm": 325.4, "h200-sxm": 220.4}),
+    ((768, 3072), {"mi300x": 412.0, "rtx-4090": 223.4, "h100-sxm": 568.3, "h200-sxm": 310.2}),
 )
 def test_the_batch_at_which_a_layer_becomes_compute_bound(layer, batches):
     k, n = layer

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 catalogue = st.sampled_from(list(rl.machines().values()))
 intensities = st.floats(1e-6, 1e9)
 
 
-@pytest.mark.parametrize(
-    ("batch", "carrying", "computing"),
-    [(1, 17.02, 0.069), (8, 17.06, 0.552), (64, 17.38, 4.416), (256, 18.47, 17.66),
-     (2048, 28.69, 141.3), (16384, 110.4, 1130)],
+@each_row(
+    (1, 17.02, 0.069), (8, 17.06, 0.552), (64, 17.38, 4.416), (256, 18.47, 17.66),
+    (2048, 28.69, 141.3), (16384, 110.4, 1130)
 )  # fmt: skip
 def test_times_of_a_layer_on_mi300x(batch, carrying, computing):
     op = rl.gemm(batch, 11008, 4096, "fp16")
@@ -30,18 +30,15 @@ def test_times_of_a_layer_on_mi300x(batch, carrying, computing):
     assert roof.limit(op) == ("memory" if carrying > computing else "compute")
 
 
-@pytest.mark.parametrize(
-    ("m", "dtype", "microseconds", "limit"),
-    [
-        (1, "fp32", 20.0, "memory"), (1, "bf16", 10.0, "memory"),
-        (1, "fp8", 5.0, "memory"), (128, "fp32", 64.1, "compute"),
-        (128, "tf32", 21.3, "memory"), (128, "bf16", 10.6, "memory"),
-        (256, "fp32", 128, "compute"), (256, "tf32", 22.5, "memory"),
-        (256, "bf16", 11.3, "memory"), (512, "tf32", 34.7, "compute"),
-        (512, "bf16", 17.4, "compute"), (512, "fp8", 8.7, "compute"),
-        (4096, "fp32", 2051, "compute"), (4096, "bf16", 139, "compute"),
-        (4096, "fp8", 69, "compute"),
-    ],
+@each_row(
+    (1, "fp32", 20.0, "memory"), (1, "bf16", 10.0, "memory"),
+    (1, "fp8", 5.0, "memory"), (128, "fp32", 64.1, "compute"),
+    (128, "tf32", 21.3, "memory"), (128, "bf16", 10.6, "memory"),
+    (256, "fp32", 128, "compute"), (256, "tf32", 22.5, "memory"),
+    (256, "bf16", 11.3, "memory"), (512, "tf32", 34.7, "compute"),
+    (512, "bf16", 17.4, "compute"), (512, "fp8", 8.7, "compute"),
+    (4096, "fp32", 2051, "compute"), (4096, "bf16", 139, "compute"),
+    (4096, "fp8", 69, "compute"),
 )  # fmt: skip
 def test_a_dtype_can_turn_the_verdict_on_h100(m, dtype, microseconds, limit):
     """At M = 128 fp32 is compute-bound and bf16 memory-bound, and six times as fast."""
@@ -59,9 +56,7 @@ def test_a_token_of_a_7b_model_on_a_4090():
     assert decode == pytest.approx(13.89e-3, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("intensity", "tera"), [(0.0833, 0.4415), (0.25, 1.325), (1, 5.3), (10, 53), (100, 530)]
-)
+@each_row((0.0833, 0.4415), (0.25, 1.325), (1, 5.3), (10, 53), (100, 530))
 def test_points_of_the_mi300x_roofline(intensity, tera):
     roof = rl.Roofline("mi300x", "fp16")
     assert roof.attainable(intensity) == pytest.approx(tera * 1e12, rel=1e-3)
@@ -123,15 +118,12 @@ def three_levels():
     return rl.Machine.from_roofs(roofs, id="three", name="Three caches")
 
 
-@pytest.mark.parametrize(
-    ("traffic", "seconds", "limit"),
-    [
-        ({"l1": 1, "l2": 1, "l3": 1, "dram": 1}, 2 * 512**3 / 1e11, "compute"),
-        ({"l1": 4e10, "l2": 1, "l3": 1, "dram": 1}, 0.1, "l1"),
-        ({"l1": 1, "l2": 4e10, "l3": 1, "dram": 1}, 0.2, "l2"),
-        ({"l1": 4e10, "l2": 4e10, "l3": 3e10, "dram": 1}, 0.3, "l3"),
-        ({"l1": 4e10, "l2": 4e10, "l3": 3e10, "dram": 8e9}, 0.4, "dram"),
-    ],
+@each_row(
+    ({"l1": 1, "l2": 1, "l3": 1, "dram": 1}, 2 * 512**3 / 1e11, "compute"),
+    ({"l1": 4e10, "l2": 1, "l3": 1, "dram": 1}, 0.1, "l1"),
+    ({"l1": 1, "l2": 4e10, "l3": 1, "dram": 1}, 0.2, "l2"),
+    ({"l1": 4e10, "l2": 4e10, "l3": 3e10, "dram": 1}, 0.3, "l3"),
+    ({"l1": 4e10, "l2": 4e10, "l3": 3e10, "dram": 8e9}, 0.4, "dram"),
 )
 def test_the_slowest_level_sets_the_time(traffic, seconds, limit):
     roof = rl.HierarchicalRoofline(three_levels(), "fp32")
@@ -155,50 +147,44 @@ def test_a_roofline_is_a_value():
     assert one.attainable(np.float32(0.5)) == 0.5 * 3.35e12
 
 
-@pytest.mark.parametrize("kind", [rl.Roofline, rl.HierarchicalRoofline])
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (("h100", "bf16"), ValueError, "machine='h100' is vague"),
-        ((None, "bf16"), TypeError, "machine=None must be a machine's name"),
-        (("h100-sxm", "bf61"), ValueError, "dtype='bf61' is unknown; did you mean"),
-        (("h100-sxm", 16), TypeError, "dtype=16 is a int"),
-        (("a100-sxm-80", "fp8"), ValueError, "nvidia-a100-sxm-80 has no fp8_e4m3 peak; it has"),
-    ],
+@each_row(rl.Roofline, rl.HierarchicalRoofline)
+@each_row(
+    (("h100", "bf16"), ValueError, "machine='h100' is vague"),
+    ((None, "bf16"), TypeError, "machine=None must be a machine's name"),
+    (("h100-sxm", "bf61"), ValueError, "dtype='bf61' is unknown; did you mean"),
+    (("h100-sxm", 16), TypeError, "dtype=16 is a int"),
+    (("a100-sxm-80", "fp8"), ValueError, "nvidia-a100-sxm-80 has no fp8_e4m3 peak; it has"),
 )
-def test_a_roofline_needs_a_machine_with_the_figure(kind, arguments, error, message):
+def test_a_roofline_needs_a_machine_with_the_figure(arguments, error, message, kind):
     with pytest.raises(error, match=message):
         kind(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"level": "l2"}, "nvidia-h100-sxm has no l2 bandwidth; levels with one: dram"),
-        ({"level": "l5"}, "level='l5' is unknown"),
-        ({"unit": "matrix"}, "unit='matrix' is unknown"),
-        ({"unit": "vector"}, "nvidia-h100-sxm has no bf16 vector peak"),
-        ({"mix": "triad"}, "mix='triad' is unknown"),
-    ],
+@each_row(
+    ({"level": "l2"}, "nvidia-h100-sxm has no l2 bandwidth; levels with one: dram"),
+    ({"level": "l5"}, "level='l5' is unknown"),
+    ({"unit": "matrix"}, "unit='matrix' is unknown"),
+    ({"unit": "vector"}, "nvidia-h100-sxm has no bf16 vector peak"),
+    ({"mix": "triad"}, "mix='triad' is unknown"),
 )
 def test_a_roofline_needs_a_level_a_unit_and_a_mix(options, message):
     with pytest.raises(ValueError, match=message):
         rl.Roofline("h100-sxm", "bf16", **options)
 
 
-@pytest.mark.parametrize("value", ["3", None, True, [1.0], 1j])
+@each_row("3", None, True, [1.0], 1j)
 def test_intensities_are_numbers(value):
     with pytest.raises(TypeError, match="intensity=.* must be a number of FLOP/byte, 0 or more"):
         rl.Roofline("h100-sxm", "bf16").attainable(value)
 
 
-@pytest.mark.parametrize("value", [-1, -1e-9, math.nan])
+@each_row(-1, -1e-9, math.nan)
 def test_intensities_are_not_negative(value):
     with pytest.raises(ValueError, match="intensity=.* must be a number of FLOP/byte, 0 or more"):
         rl.Roofline("h100-sxm", "bf16").attainable(value)
 
 
-@pytest.mark.parametrize("value", [5, None, "gemm"])
+@each_row(5, None, "gemm")
 def test_only_operations_have_a_time(value):
     roof, deep = rl.Roofline("b200", "bf16"), rl.HierarchicalRoofline("b200", "bf16")
     for method in (roof.time, roof.limit, deep.time, deep.limiting_level):
