@@ -7,13 +7,12 @@ own mix, divided by ``share``: no noise, no call cost, nothing that has to be me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import pytest
-
 import rooflab as rl
-from rooflab.conclusions import conclusions
+from rooflab.conclusions import conclude, conclusions
 from rooflab.count import Operation
 from rooflab.measure.free_lunch import FreeLunch, K
 from rooflab.measure.measurement import Measurement
@@ -135,18 +134,17 @@ MACHINES: Mapping[str, Simulated] = dict([
 Trial = tuple[Callable[[Simulated], tuple[object, ...]], Mapping[str, str]]
 
 
-def trials(table: Mapping[str, Trial]) -> list[object]:
-    """One pytest.param(name, machine, given, case) for each conclusion and machine of ``table``."""
-    return [
-        pytest.param(name, MACHINES[machine], given, case, id=f"{name} on {machine}")
-        for name, (given, chosen) in table.items()
-        for machine, case in chosen.items()
-    ]
-
-
-def untried(lesson: str, table: Mapping[str, Trial]) -> set[tuple[str, str]]:
-    """Conclusions of ``lesson`` and the machines on which ``table`` does not try them."""
+def faults(lesson: str, table: Mapping[str, Trial]) -> list[str]:
+    """Untried sentences of ``lesson``, those of another case than ``table`` says, and no sentences."""
     there = {
         (name, machine) for name in conclusions() if name[:2] == lesson for machine in MACHINES
     }
-    return there - {(name, machine) for name, (_, chosen) in table.items() for machine in chosen}
+    tried = {(name, machine) for name, (_, chosen) in table.items() for machine in chosen}
+    found = [f"{name} on {machine}: tried or there, not both" for name, machine in there ^ tried]
+    for name, machine in sorted(tried):
+        given, chosen = table[name]
+        told = conclude(name, *given(MACHINES[machine]))
+        odd = re.search(r"[{}]|\w  \w|\bnan\b|[^.|*\s]\s*$", told.text)
+        if told.case != chosen[machine] or odd:
+            found.append(f"{name} on {machine}, not {chosen[machine]}: {told}")
+    return found

@@ -12,6 +12,7 @@ import pytest
 import rooflab as rl
 from rooflab.conclusions import Conclusion, cautions, conclusions
 from tests.conclusions.machines import MACHINES
+from tests.support.rows import each_row
 
 HERE = MACHINES["hybrid laptop"]
 
@@ -28,15 +29,12 @@ def test_an_unknown_name_comes_with_suggestions():
         rl.conclude("01-ration")
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ((), "missing a required argument: 'axpy'"),
-        ((1, 2, 3), "axpy=1 is no Measurement"),
-        ((HERE.clock(rl.axpy(9)), HERE.clock(rl.gemm(9, 9, 9)), "h200-sxm"),
-         "here='h200-sxm' is no Machine"),
-        ((1, 2, 3, 4), "too many positional arguments"),
-    ],
+@each_row(
+    ((), "missing a required argument: 'axpy'"),
+    ((1, 2, 3), "axpy=1 is no Measurement"),
+    ((HERE.clock(rl.axpy(9)), HERE.clock(rl.gemm(9, 9, 9)), "h200-sxm"),
+     "here='h200-sxm' is no Machine"),
+    ((1, 2, 3, 4), "too many positional arguments"),
 )  # fmt: skip
 def test_values_that_a_conclusion_does_not_take_are_told_beside_those_that_it_takes(given, words):
     with pytest.raises(TypeError, match=re.escape(words)) as told:
@@ -46,18 +44,15 @@ def test_values_that_a_conclusion_does_not_take_are_told_beside_those_that_it_ta
     assert str(told.value).endswith(takes)
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("04-second-token", ([HERE.clock(rl.axpy(9))],)),
-        ("04-second-token", ({1: 0.1, 2: 0.2},)),
-        ("04-sides", ((rl.gemv(9, 9), HERE.machine), (rl.gemv(9, 9), HERE.machine))),
-        ("04-sides", (rl.gemv(9, 9), rl.Roofline(HERE.machine, "fp32"))),
-        ("03-bounds", ([1, 2], HERE.machine)),
-        ("03-bounds", (HERE.clock(rl.axpy(9)), HERE.machine)),
-        ("02-holes", ([("hole 1", 1.5)],)),
-        ("02-holes", ([("hole 1", "1.5", 0.03)],)),
-    ],
+@each_row(
+    ("04-second-token", ([HERE.clock(rl.axpy(9))],)),
+    ("04-second-token", ({1: 0.1, 2: 0.2},)),
+    ("04-sides", ((rl.gemv(9, 9), HERE.machine), (rl.gemv(9, 9), HERE.machine))),
+    ("04-sides", (rl.gemv(9, 9), rl.Roofline(HERE.machine, "fp32"))),
+    ("03-bounds", ([1, 2], HERE.machine)),
+    ("03-bounds", (HERE.clock(rl.axpy(9)), HERE.machine)),
+    ("02-holes", ([("hole 1", 1.5)],)),
+    ("02-holes", ([("hole 1", "1.5", 0.03)],)),
 )
 def test_what_lies_in_a_container_is_looked_at_too(name, given):
     with pytest.raises(TypeError, match=rf"conclude\('{name}'\): .* is no .*; it takes "):
@@ -69,15 +64,13 @@ def test_numbers_of_numpy_and_rows_as_lists_are_welcome():
     assert rl.conclude("02-holes", rows).case == "in order"
 
 
-@pytest.mark.parametrize("name", [["01-ratio"], None, 1])
+@each_row(["01-ratio"], None, 1)
 def test_a_name_that_is_none_is_unknown(name):
     with pytest.raises(ValueError, match="is unknown"):
         rl.conclude(name)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, told in conclusions().items() if inspect.signature(told).parameters]
-)
+@each_row(*[name for name, told in conclusions().items() if inspect.signature(told).parameters])
 def test_nobodys_object_fits_anywhere(name):
     """So every annotation of every conclusion is one that can be checked."""
     given = {argument: object() for argument in inspect.signature(conclusions()[name]).parameters}

@@ -8,19 +8,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.conclusions import conclude
-from rooflab.conclusions.lesson04 import CONCLUSIONS
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
-from tests.conclusions.machines import (
-    HYBRID,
-    MACHINES,
-    MiB,
-    Simulated,
-    Trial,
-    core,
-    trials,
-    untried,
-)
+from tests.conclusions.machines import HYBRID, MACHINES, MiB, Simulated, Trial, core, faults
+from tests.support.rows import each_row
 
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128)
 EDGES = ((1024, 1024, 1024), (128, 4096, 2048), (16, 8192, 8192), (8192, 8192, 16))
@@ -82,20 +73,14 @@ TABLE: dict[str, Trial] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "on", "given", "case"), trials(TABLE))
-def test_each_machine_gets_its_sentence(name, on, given, case):
-    said = conclude(name, *given(on))
-    assert said.case == case and said.text.endswith(".") and "  " not in said.text
-
-
-def test_every_conclusion_is_tried_on_every_machine():
-    assert not untried("04", TABLE) and set(TABLE) == set(CONCLUSIONS)
+def test_every_machine_gets_its_sentence():
+    assert faults("04", TABLE) == []
 
 
 LAPTOP = MACHINES["hybrid laptop"]
 
 
-@pytest.mark.parametrize(("share", "case"), [(0.9, "free"), (0.5, "paid"), (0.15, "jump")])
+@each_row((0.9, "free"), (0.5, "paid"), (0.15, "jump"))
 def test_the_second_token_by_what_it_costs(share, case):
     said = conclude("04-second-token", walk(LAPTOP, t2=share))
     assert said.case == case
@@ -111,21 +96,18 @@ def test_tokens_after_the_second_are_called_free_where_the_clock_says_so():
     assert "nearly free" not in dear.text
 
 
-@pytest.mark.parametrize(
-    ("shares", "case", "words"),
-    [
-        ({"t2": 1 / 5.4, "t4": 1 / 5.5, "t8": 1 / 6.84}, "middle", "6.84 times its bound with 8"),
-        ({"t1": 0.2}, "end", "with 1 token: 5 times it"),
-        ({"t128": 0.2}, "end", "with 128 tokens: 5 times it"),
-        ({"t64": 1.3}, "above", "With 64 tokens your clock is faster"),
-        ({"t64": 9, "t128": 10}, "above", "With 64 and 128 tokens"),
-        ({}, "near", "1.11 times its bound"),
-        (
-            {f"t{n}": 0.1 for n in TOKENS} | {"t1": 0.2},
-            "far",
-            "at 1 token, and even there it takes 5 times",
-        ),
-    ],
+@each_row(
+    ({"t2": 1 / 5.4, "t4": 1 / 5.5, "t8": 1 / 6.84}, "middle", "6.84 times its bound with 8"),
+    ({"t1": 0.2}, "end", "with 1 token: 5 times it"),
+    ({"t128": 0.2}, "end", "with 128 tokens: 5 times it"),
+    ({"t64": 1.3}, "above", "With 64 tokens your clock is faster"),
+    ({"t64": 9, "t128": 10}, "above", "With 64 and 128 tokens"),
+    ({}, "near", "1.11 times its bound"),
+    (
+        {f"t{n}": 0.1 for n in TOKENS} | {"t1": 0.2},
+        "far",
+        "at 1 token, and even there it takes 5 times",
+    ),
 )
 def test_the_gap_is_told_as_it_is_and_where_it_is(shares, case, words):
     """Also above 1: a library on a matrix unit passes the roof of a core's vector unit."""
@@ -187,10 +169,9 @@ def test_less_time_for_two_tokens_is_not_called_free():
     assert "as good as free" in conclude("04-second-token", walk(LAPTOP, t2=0.95)).text
 
 
-@pytest.mark.parametrize(
-    ("there", "words"),
-    [((1, 2), "4, 8, 16, 32, 64 and 128 tokens too; it has 1 and 2"),
-     ((), "1, 2, 4, 8, 16, 32, 64 and 128 tokens too; it has none")],
+@each_row(
+    ((1, 2), "4, 8, 16, 32, 64 and 128 tokens too; it has 1 and 2"),
+    ((), "1, 2, 4, 8, 16, 32, 64 and 128 tokens too; it has none")
 )  # fmt: skip
 def test_a_bound_that_is_missing_is_named(there, words):
     with pytest.raises(ValueError, match=f"bounds must have {words}"):
@@ -202,7 +183,7 @@ def test_a_second_token_that_was_not_measured_is_named():
         conclude("04-second-token", {1: walk(LAPTOP)[1]})
 
 
-@pytest.mark.parametrize(("tokens", "more"), [(64, "2.1 %"), (128, "4.3 %"), (2, "0.033 %")])
+@each_row((64, "2.1 %"), (128, "4.3 %"), (2, "0.033 %"))
 def test_bytes_beside_those_of_one_token_are_counted(tokens, more):
     """No "2 per cent" for 128 tokens: (64 − 1) × 15 104 numbers beside 45 million."""
     for layer in (up(tokens, "bf16"), rl.gemm(tokens, 11008, 4096, "bf16")):
@@ -214,10 +195,7 @@ def test_bytes_beside_those_of_one_token_are_counted(tokens, more):
     assert alone.endswith("and time is bytes.")
 
 
-@pytest.mark.parametrize(
-    ("shares", "case"),
-    [({"t8": 0.3, "t16": 0.3}, "goes on"), ({"t128": 0.3}, "rises"), ({}, "flat")],
-)
+@each_row(({"t8": 0.3, "t16": 0.3}, "goes on"), ({"t128": 0.3}, "rises"), ({}, "flat"))
 def test_squares_beyond_the_knee(shares, case):
     assert conclude("04-beyond", walk(LAPTOP, **shares), roof(LAPTOP)).case == case
 
@@ -227,10 +205,9 @@ def test_a_knee_beyond_the_walk_is_not_concluded_upon():
     assert said.case == "not reached" and "128 tokens" in said.text
 
 
-@pytest.mark.parametrize(
-    ("here", "there", "case"),
-    [(48, 96, "compute, memory"), (48, 768, "compute, compute"), (1, 96, "memory, memory"),
-     (1, 768, "memory, compute")],
+@each_row(
+    (48, 96, "compute, memory"), (48, 768, "compute, compute"), (1, 96, "memory, memory"),
+    (1, 768, "memory, compute")
 )  # fmt: skip
 def test_sides_say_the_tokens_and_the_machine_that_they_were_given(here, there, case):
     a100 = Roofline("a100-sxm-80", "bf16")
@@ -256,7 +233,7 @@ def test_both_left_and_other_sides():
     assert conclude("04-sides", right, (up(512, "bf16"), GPU)).case == "compute, compute"
 
 
-@pytest.mark.parametrize(("share", "case"), [(0.3, "library"), (0.9, "roof"), (1.5, "faster")])
+@each_row((0.3, "library"), (0.9, "roof"), (1.5, "faster"))
 def test_a_thin_product_is_blamed_on_the_library_only_beyond_the_roof(share, case):
     for on in (LAPTOP, MACHINES["300 MB of L3"]):  # by their roofs 1 and 1.72 times the cube
         cube, sheet = (rl.gemm(*EDGES[place]) for place in (0, 2))
@@ -316,10 +293,9 @@ def padded(samples):
     return Measurement(rl.gemm(1024, 1024, 1024), "simulated", "cpu", "warm", 1, samples)
 
 
-@pytest.mark.parametrize(
-    ("samples", "case"),
-    [((0.8, 0.8, 0.8), "pays"), ((1.2, 1.2, 1.2), "loses"), ((1.03, 1.03, 1.03), "neither"),
-     ((0.5, 0.9, 1.3), "neither")],
+@each_row(
+    ((0.8, 0.8, 0.8), "pays"), ((1.2, 1.2, 1.2), "loses"), ((1.03, 1.03, 1.03), "neither"),
+    ((0.5, 0.9, 1.3), "neither")
 )  # fmt: skip
 def test_padding_pays_only_beyond_the_spread(samples, case):
     bare = Measurement(rl.gemm(1000, 1000, 1000), "simulated", "cpu", "warm", 1, (1.0, 1.0, 1.0))

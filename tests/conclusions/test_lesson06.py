@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
-
 import rooflab as rl
 from rooflab.conclusions import conclude
-from rooflab.conclusions.lesson06 import CONCLUSIONS
 from rooflab.labs.memory.concurrency import CHAINS, Concurrency, Run
 from rooflab.labs.memory.mountain import Mountain
-from tests.conclusions.machines import MACHINES, MIXES, MiB, Simulated, Trial, trials, untried
+from tests.conclusions.machines import MACHINES, MIXES, MiB, Simulated, Trial, faults
+from tests.support.rows import each_row
 
 EVERYWHERE = tuple(MACHINES)
 HOPS = {"l1": 1.2e-9, "l2": 4e-9, "l3": 16e-9, "dram": 110e-9}
@@ -69,15 +67,8 @@ TABLE: dict[str, Trial] = {
 }
 
 
-@pytest.mark.parametrize(("name", "on", "given", "case"), trials(TABLE))
-def test_each_machine_gets_its_sentence(name, on, given, case):
-    found = conclude(name, *given(on))
-    assert found.case == case, found
-    assert found.text.rstrip().endswith(".") and "nan" not in found.text
-
-
-def test_every_conclusion_is_tried_on_every_machine():
-    assert not untried("06", TABLE) and set(TABLE) == set(CONCLUSIONS)
+def test_every_machine_gets_its_sentence():
+    assert faults("06", TABLE) == []
 
 
 def test_a_cache_that_serves_less_than_the_system_tells_is_said_to():
@@ -92,7 +83,7 @@ def test_a_curve_without_a_step_shows_no_level():
     assert found.case == "none" and "no step there" in found.text
 
 
-@pytest.mark.parametrize("hop", [9e-9, 16e-9, 30e-9])
+@each_row(9e-9, 16e-9, 30e-9)
 def test_a_memory_that_is_strangely_near_is_doubted(hop):
     """16 and 30 ns are what the last caches of a laptop and of a server take."""
     on = MACHINES["4 MB of L3"]

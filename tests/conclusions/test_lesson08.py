@@ -9,10 +9,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.conclusions import conclude, lesson08
-from rooflab.conclusions.lesson08 import CONCLUSIONS
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.roof_kernels import Target
-from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
+from tests.conclusions.machines import MACHINES, Simulated, Trial, faults
+from tests.support.rows import each_row
 
 EVERYWHERE = tuple(MACHINES)
 PRODUCT = rl.gemm(496, 496, 496, accumulate=True)
@@ -46,15 +46,8 @@ def a_core_with_eight_lanes(monkeypatch) -> None:
     monkeypatch.setattr(lesson08, "host", lambda: Target(32, 12, True))
 
 
-@pytest.mark.parametrize(("name", "on", "given", "case"), trials(TABLE))
-def test_each_machine_gets_its_sentence(name, on, given, case):
-    found = conclude(name, *given(on))
-    assert found.case == case, found
-    assert found.text.endswith(".") and "  " not in found.text
-
-
-def test_every_conclusion_is_tried_on_every_machine():
-    assert not untried("08", TABLE) and set(TABLE) == set(CONCLUSIONS)
+def test_every_machine_gets_its_sentence():
+    assert faults("08", TABLE) == []
 
 
 def test_the_orders_stand_by_their_time_and_the_gain_is_that_of_the_ends():
@@ -65,12 +58,9 @@ def test_the_orders_stand_by_their_time_and_the_gain_is_that_of_the_ends():
     assert rows[:3] == ["order", "ikj", "kij"] and set(rows[-2:]) == {"jki", "kji"}
 
 
-@pytest.mark.parametrize(
-    ("changed", "case", "words"),
-    [
-        (dict.fromkeys(COUNTED, 0.1), "alike", "by itself"),
-        ({**COUNTED, "ijk": 0.5}, "otherwise", "from fast to slow, are k, j, j, k, i, i"),
-    ],
+@each_row(
+    (dict.fromkeys(COUNTED, 0.1), "alike", "by itself"),
+    ({**COUNTED, "ijk": 0.5}, "otherwise", "from fast to slow, are k, j, j, k, i, i"),
 )
 def test_a_machine_that_does_otherwise_is_told_so(changed, case, words):
     on = MACHINES["300 MB of L3"]

@@ -6,6 +6,7 @@ import pytest
 
 import rooflab as rl
 from tests.conclusions.machines import MACHINES
+from tests.support.rows import each_row
 
 N = 4096
 
@@ -23,7 +24,7 @@ def test_they_differ_in_what_the_lessons_speak_of():
     assert MACHINES["H200"].machine.origin == "datasheet", "its figures are the catalogue's"
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@each_row(*MACHINES)
 def test_the_clock_is_the_roofline_with_the_operations_own_mix(name):
     here = MACHINES[name]
     axpy, gemm = here.clock(rl.axpy(N * N)), here.clock(rl.gemm(N, N, N))
@@ -35,7 +36,7 @@ def test_the_clock_is_the_roofline_with_the_operations_own_mix(name):
     )
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@each_row(*MACHINES)
 def test_the_curve_gives_back_the_figures_of_its_machine(name):
     here = MACHINES[name]
     curve = here.curve()
