@@ -42,18 +42,3 @@ def test_one_command_records(monkeypatch, capsys, tmp_path):
     assert code == 0
     kept = json.loads((tmp_path / "decode" / "mine.json").read_text())
     assert [run["batch"] for run in kept["runs"]] == [1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--batch", "one"), "--batch=one"),
-        (("--batch", "1,0"), "--batch=1,0"),
-        (("smal",), "smal"),
-        (("llama-2-70b", "--batch", "1"), "weights 276 GB"),
-        (("--context", "0"), "context=0"),
-    ],
-)
-def test_errors_are_one_line(monkeypatch, capsys, arguments, said):
-    code, _, err = told(monkeypatch, capsys, *arguments)
-    assert code == 2 and said in err and err.count("\n") == 1

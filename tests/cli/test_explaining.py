@@ -18,6 +18,7 @@ from rooflab.cli.terminal import FACTOR, NAME, TIME, rows
 from rooflab.predict.explain import explain
 from rooflab.show.falls import of_explanation, window
 from tests.show.test_waterfall_picture import CACHES, MACHINES, OPS, SECONDS, TIMED
+from tests.support.rows import each_row
 
 BARS = NAME + TIME + FACTOR + 2
 LAYER = ["explain", "gemm", "--m", "8", "--n", "11008", "--k", "4096", "--dtype", "bf16",
@@ -62,7 +63,7 @@ def run(*arguments: str, **environment: str):
     return CliRunner().invoke(app, list(arguments), env=environment)
 
 
-@pytest.mark.parametrize("columns", ["80", "60", "200", "0"])
+@each_row("80", "60", "200", "0")
 def test_it_fits_the_terminal(columns: str) -> None:
     result = run(*LAYER, COLUMNS=columns)
     assert result.exit_code == 0 and "\x1b[" not in result.stdout

@@ -15,6 +15,7 @@ import rooflab
 import rooflab as rl
 from rooflab.cli import app
 from rooflab.measure import recording as shelf
+from tests.support.rows import each_row
 
 LIB = Path(rooflab.__file__).parent
 MACHINES = yaml.safe_load((LIB / "predict" / "machines.yaml").read_text("utf-8"))["machines"]
@@ -52,7 +53,7 @@ def near(text: str, value: float) -> bool:
     return math.isclose(amount(text), value, rel_tol=5.1e-3)
 
 
-@pytest.mark.parametrize("row", MACHINES, ids=lambda row: row["id"])
+@each_row(*MACHINES)
 def test_a_row_of_the_machines_is_that_of_the_file(row):
     """Memory, fp32 in vectors or matrices, the higher of fp16 and bf16, and the highest ridge."""
     kind, memory, single, narrow, ridge, origin = listed("machines")[row["id"]]
@@ -70,7 +71,7 @@ def test_a_row_of_the_machines_is_that_of_the_file(row):
     assert near(ridge, best / bandwidth) if best else ridge == "-"
 
 
-@pytest.mark.parametrize("row", MODELS, ids=lambda row: row["name"])
+@each_row(*MODELS)
 def test_a_row_of_the_models_is_that_of_the_file(row):
     total, active, layers, hidden, heads, cache, context = listed("model")[row["name"]]
     assert near(total, row["parameters"])
@@ -94,8 +95,8 @@ def test_both_lists_are_whole_and_in_the_files_order():
     assert [name for name in listed("model") if name != "model"] == [row["name"] for row in MODELS]
 
 
-@pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
-@pytest.mark.parametrize("name", ["gpt2", "llama-3-8b", "mixtral-8x7b", "deepseek-v3"])
+@each_row("decode", "prefill", "train")
+@each_row("gpt2", "llama-3-8b", "mixtral-8x7b", "deepseek-v3")
 def test_the_rows_of_a_step_add_up_to_its_first_line(name, phase):
     shown = lines("model", name, "--phase", phase, "--batch", "4", "--context", "256")
     flops, nbytes, intensity = re.search(
@@ -112,13 +113,10 @@ def test_the_rows_of_a_step_add_up_to_its_first_line(name, phase):
         assert ratio == pytest.approx(float(row[4]), rel=0.011), row
 
 
-@pytest.mark.parametrize(
-    ("name", "n", "machine", "seconds"),
-    [
-        ("axpy", 1, "h100-sxm", 0.0625), ("axpy", 10**8, "epyc-9654", 3e-3),
-        ("gemv", 4096, "a100-sxm-80", 50e-6), ("gemm", 64, "rtx-4090", 5e-6),
-        ("gemm", 5000, "h100-sxm", 5e-3), ("gemm", 5000, "epyc-9654", 60e-3),
-    ],
+@each_row(
+    ("axpy", 1, "h100-sxm", 0.0625), ("axpy", 10**8, "epyc-9654", 3e-3),
+    ("gemv", 4096, "a100-sxm-80", 50e-6), ("gemm", 64, "rtx-4090", 5e-6),
+    ("gemm", 5000, "h100-sxm", 5e-3), ("gemm", 5000, "epyc-9654", 60e-3),
 )  # fmt: skip
 def test_an_explanation_begins_at_the_roofline_of_the_file(name, n, machine, seconds):
     """The bound by hand: FLOP over the peak, bytes over the bandwidth, the longer of the two."""

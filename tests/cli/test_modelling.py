@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from typer.testing import CliRunner
 
 import rooflab as rl
 from rooflab.cli import app
 from rooflab.count.si import plain
+from tests.support.rows import each_row
 
 
 def run(*words: str):
@@ -28,7 +28,7 @@ def test_a_step_is_counted():
     assert repr(counted).splitlines()[0] in " ".join(told.output.split())
 
 
-@pytest.mark.parametrize("phase", ["decode", "prefill", "train"])
+@each_row("decode", "prefill", "train")
 def test_a_step_is_explained_on_a_machine(phase):
     told = run("llama-2-7b", "--phase", phase, "--machine", "a100-sxm-80", "--measured", "104.9")
     assert told.exit_code == 0
@@ -88,38 +88,7 @@ def test_memory_is_always_told():
     assert f"To hold: {counted}" in run("llama-2-7b").output
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["lama-2-7b"], "did you mean 'llama-2-7b'"),
-        (["llama-2-7b", "--phase", "dekode"], "did you mean 'decode'"),
-        (["--batch", "4"], "--batch=4 needs a model, as in `rooflab model llama-2-7b`"),
-        (["--batch", "1"], "--batch=1 needs a model"),  # even the usual one
-        (["--link-latency", "3us"], "--link-latency=3us needs a model"),
-        (["llama-2-7b", "--batch", "0"], "batch=0 must be a positive integer"),
-        (["llama-2-7b", "--machine", "a100"], "is vague"),
-        (["llama-2-7b", "--kv", "q9"], "kv='q9' is unknown"),
-        (["llama-2-7b", "--link", "1e9"], "link=1000000000.0 says nothing without a machine"),
-        (["llama-2-7b", "--machine", "a100-sxm-80", "--measured", "-5"], "a positive rate"),
-        (["llama-2-7b", "--machine", "a100-sxm-80", "--traffic", "weight"], "mean 'weights'"),
-        (["llama-2-7b", "--machine", "a100-sxm-80", "--bound", "max"], "bound='max' is unknown"),
-        (["llama-2-7b", "--quant", "w8a9"], "quant='w8a9' is unknown; did you mean 'w8a8'"),
-        (["llama-2-7b", "--quant", "w8a8", "--weights", "fp8"], "give one or the other"),
-        (["llama-2-7b", "--overhead", "2us"], "overhead='2us' says nothing without a machine"),
-        (["llama-2-7b", "--machine", "h100-sxm", "--overhead", "-2us"], "--overhead='-2us' must"),
-        (["llama-2-7b", "--machine", "h100-sxm", "--efficiency", "0.8"], "as in compute=0.75"),
-        (["llama-2-7b", "--machine", "h100-sxm", "--efficiency", "cpu=1"], "Known: compute, mem"),
-        (["llama-2-7b", "--machine", "h100-sxm", "--efficiency", "memory=2"], "at most 1"),
-    ],
-)
-def test_wrong_words_are_told(words, said):
-    told = run(*words)
-    assert told.exit_code == 2
-    assert said in " ".join(told.output.split())
-    assert "FLOP" not in told.stdout  # what is wrong is said before anything is shown
-
-
-@pytest.mark.parametrize("phase", ["DECODE", "Prefill", " train "])
+@each_row("DECODE", "Prefill", " train ")
 def test_the_case_of_a_phase_does_not_matter(phase):
     assert run("llama-2-7b", "--phase", phase).output == (
         run("llama-2-7b", "--phase", phase.strip().lower()).output

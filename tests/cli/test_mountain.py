@@ -54,25 +54,6 @@ def test_kept_and_shown_again(monkeypatch, capsys, tmp_path, made):
     assert (code, again, made) == (0, first, [2])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--json", "no/such/folder/x.json"), "there is no folder"),
-        (("--replay", "nothing.json"), "cannot be read"),
-        (("--replay", "bad.json"), "holds no JSON"),
-        (("--replay", "old.json"), "schema=0"),
-        (("--replay", "old.json", "--threads", "2"), "give it alone"),
-        (("--threads", "many"), "--threads"),
-    ],
-)
-def test_what_cannot_be_is_one_line(monkeypatch, capsys, tmp_path, made, arguments, said):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.json").write_text("{")
-    (tmp_path / "old.json").write_text('{"schema": 0}')
-    code, out, errors = told(monkeypatch, capsys, *arguments)
-    assert (code, out, made) == (2, "", []) and said in errors and errors.count("\n") == 1
-
-
 def test_a_file_that_cannot_be_written_does_not_lose_the_table(monkeypatch, capsys, tmp_path):
     code, out, errors = told(monkeypatch, capsys, "--json", str(tmp_path))
     assert code == 0 and "memory" in out and "cannot be written" in errors

@@ -7,6 +7,7 @@ import pytest
 import rooflab as rl
 from rooflab.cli.options import operation
 from rooflab.cli.terminal import doubt, duration, seconds
+from tests.support.rows import each_row
 
 TIMES = {
     "31us": 31e-6, "31µs": 31e-6, "31μs": 31e-6, "1.2ms": 1.2e-3, "3s": 3.0, "31e-6": 31e-6,
@@ -14,20 +15,18 @@ TIMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "value"), TIMES.items())
+@each_row(*TIMES.items())
 def test_times_as_people_write_them(text, value):
     assert seconds(text) == pytest.approx(value, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "fast", "31 parsecs", "us", "1,2ms", "1.2.3s", "nan", "inf", "0x1f", "3min", "3MS"]
-)
+@each_row("", "fast", "31 parsecs", "us", "1,2ms", "1.2.3s", "nan", "inf", "0x1f", "3min", "3MS")
 def test_what_is_no_time_is_named(text):
     with pytest.raises(ValueError, match="--time=.* is not a time; write 31us"):
         seconds(text)
 
 
-@pytest.mark.parametrize("text", ["0s", "-3ms", "1e400", "0"])
+@each_row("0s", "-3ms", "1e400", "0")
 def test_times_are_positive_and_finite(text):
     with pytest.raises(ValueError, match="more than zero and finite"):
         seconds(text)
@@ -41,18 +40,15 @@ def test_sizes_left_out_are_those_of_n():
     assert operation("axpy", n=10, dtype="fp64") == rl.axpy(10, "fp64")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "said"),
-    [
-        ("31", 40e-6, "31 without a unit is 31 seconds; write 31us"),
-        ("1.2", 1e-3, "write 1.2ms"),
-        ("250", 3e-7, "write 250ns"),
-        ("31us", 40e-9, ""),
-        ("31s", 40e-6, ""),
-        ("31e-6", 40e-6, ""),
-        ("2", 0.5, ""),
-        (" 31 us ", 40e-6, ""),
-    ],
+@each_row(
+    ("31", 40e-6, "31 without a unit is 31 seconds; write 31us"),
+    ("1.2", 1e-3, "write 1.2ms"),
+    ("250", 3e-7, "write 250ns"),
+    ("31us", 40e-9, ""),
+    ("31s", 40e-6, ""),
+    ("31e-6", 40e-6, ""),
+    ("2", 0.5, ""),
+    (" 31 us ", 40e-6, ""),
 )
 def test_a_time_without_a_unit_is_doubted_where_it_is_absurd(text, expected, said):
     assert said in doubt(text, expected)

@@ -21,6 +21,7 @@ from rooflab.cli.terminal import complain, rows, say, table, waterfall
 from rooflab.measure import recording as shelf
 from rooflab.predict.explain import explain
 from rooflab.show.falls import of_explanation
+from tests.support.rows import each_row
 
 EXPLAIN = ["explain", "gemm", "--n", "4096", "--machine", "h100-sxm", "--time", "9ms"]
 COMMANDS = {
@@ -52,15 +53,15 @@ def printed(command: list[str], columns: int) -> str:
 # A number that is cut short is a wrong number: "15.7 T" must not become "15".
 
 
-@pytest.mark.parametrize("columns", [1, 40, 60, 79])
-@pytest.mark.parametrize("name", ["machines", "models"])
+@each_row(1, 40, 60, 79)
+@each_row("machines", "models")
 def test_a_list_says_on_a_narrow_screen_what_it_says_on_a_wide_one(name, columns):
     wide, narrow = (printed(COMMANDS[name], width) for width in (300, columns))
     assert WORD.findall(narrow) == WORD.findall(wide)
 
 
-@pytest.mark.parametrize("columns", [1, 20, 60])
-@pytest.mark.parametrize("name", ["a step explained", "explain", "one machine", "recordings"])
+@each_row(1, 20, 60)
+@each_row("a step explained", "explain", "one machine", "recordings")
 def test_no_number_is_lost_on_a_narrow_screen(name, columns):
     """Notes wrap, so words stand in another order: their letters are counted."""
     wide, narrow = (printed(COMMANDS[name], width) for width in (300, columns))
@@ -72,8 +73,8 @@ def letters(text: str) -> list[str]:
     return sorted(letter for letter in text if not letter.isspace() and letter not in "─│█▒▶◀◆")
 
 
-@pytest.mark.parametrize("columns", [80, 120])
-@pytest.mark.parametrize("name", COMMANDS)
+@each_row(80, 120)
+@each_row(*COMMANDS)
 def test_it_fits_a_screen_of_usual_width(name, columns):
     lines = [line for line in printed(COMMANDS[name], columns).splitlines() if " " in line.strip()]
     assert max(map(len, lines)) <= columns  # a path alone on its line may be longer

@@ -56,25 +56,6 @@ def test_a_file_keeps_the_result(monkeypatch, capsys, tmp_path, asked):
     assert f"of {len(found.candidates)} schedules measured" in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("gem",), "did you mean 'gemm'"),
-        ((), "operation"),
-        (("gemm", "--seconds", "0"), "seconds=0.0 leaves no time"),
-        (("gemm", "--width", "0"), "width=0"),
-        (("gemm", "--n", "0"), "nest=0"),
-        (("gemm", "--threads", "0"), "threads=0"),
-        (("gemm", "--threads", "999"), "this process may use"),
-        (("gemm", "--json", "no/such/x.json"), "there is no folder"),
-    ],
-)
-def test_what_cannot_be_is_one_line(monkeypatch, capsys, tmp_path, arguments, said):
-    monkeypatch.chdir(tmp_path)
-    code, out, errors = told(monkeypatch, capsys, *arguments)
-    assert (code, out) == (2, "") and said in errors and errors.count("\n") == 1
-
-
 def test_a_file_that_cannot_be_written_does_not_lose_the_table(monkeypatch, capsys, tmp_path):
     options = ("gemm", "--n", "16", "--width", "1", "--json", str(tmp_path))
     code, out, errors = told(monkeypatch, capsys, *options)

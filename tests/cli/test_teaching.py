@@ -6,13 +6,13 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
 import typer
 
 from rooflab.cli import app
 from rooflab.cli.grading import _course
 from rooflab.exercises import registry
 from rooflab.grade.inside.limits import MIB, Limits
+from tests.support.rows import each_row
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GUIDE = (REPOSITORY / "docs" / "teaching.md").read_text("utf-8")
@@ -31,7 +31,7 @@ def options(command: str) -> dict[str, object]:
     return found.make_context(name, filled).params if filled else {}
 
 
-@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
+@each_row(*sorted(set(COMMANDS)))
 def test_the_terminal_takes_every_command_of_the_guide(command):
     told = options(re.sub(r"\bSEED\b", "7", command))
     if command.startswith("rooflab release"):
@@ -75,7 +75,7 @@ def test_links_within_the_guide_lead_to_a_heading():
 ROUTES = re.findall(r"^\| (0[6-9]) \| (\*.*?\)) \| (.*?) \|$", GUIDE, re.M)
 
 
-@pytest.mark.parametrize(("lesson", "way", "evening"), ROUTES, ids=lambda text: text[:2])
+@each_row(*ROUTES)
 def test_a_way_of_25_minutes_leads_through_headings_of_its_lesson(lesson, way, evening):
     (source,) = (REPOSITORY / "notebooks" / "source").glob(f"{lesson}_*.py")
     headings = set(re.findall(r"^# ## (.*)$", source.read_text("utf-8"), re.M))

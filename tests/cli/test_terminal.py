@@ -18,6 +18,7 @@ from rooflab.cli.terminal import one_line, plain_letters_where_needed
 from rooflab.measure import recording as shelf
 from rooflab.measure.recording import Recording
 from tests.support.recording import document
+from tests.support.rows import each_row
 
 EXPLAIN = ["explain", "gemm", "--m", "8", "--n", "11008", "--k", "4096", "--dtype", "bf16"]
 
@@ -115,72 +116,11 @@ def test_a_damaged_recording_does_not_hide_the_others(tmp_path):
     assert "nvidia-h100-sxm" in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [(), ("--help",)])
+@each_row(((),), (("--help",),))
 def test_without_a_command_the_help_lists_all(arguments):
     text = run(*arguments).output
     for command in ("measure", "explain", "machines", "record", "recordings"):
         assert re.search(rf"^\s+{command}\b", text, re.MULTILINE)
-
-
-ON_H100 = ["--machine", "h100-sxm", "--time", "1ms"]
-WRONG = {
-    "no such command": (["mesure"], "No such command 'mesure'. Did you mean 'measure'"),
-    "no such option": (["measure", "gemm", "--size", "3"], "No such option: --size"),
-    "unknown operation": (["measure", "gem", "--n", "8"], "op='gem' is unknown; did you mean"),
-    "zero": (["measure", "gemm", "--n", "0"], "--n=0 must be a positive integer"),
-    "negative m": (["measure", "gemm", "--n", "8", "--m", "-4"], "--m=-4 must be a positive"),
-    "zero k": (["measure", "gemm", "--n", "8", "--k", "0"], "--k=0 must be a positive"),
-    "a float": (["measure", "gemm", "--n", "1.5"], "Invalid value for '--n'"),
-    "no size": (["measure", "gemm"], "gemm needs --m, --n, --k; give at least --n"),
-    "half a gemv": (["measure", "gemv", "--m", "8"], "gemv needs --m, --n"),
-    "a size too many": (["measure", "axpy", "--n", "8", "--k", "2"], "axpy has no k, only --n"),
-    "a size without operation": (["measure", "--n", "8"], "--n=8 needs an operation"),
-    "a batch without operation": (["measure", "--batch", "8"], "--batch=8 needs an operation"),
-    "a batch of nothing": (["measure", "gemm", "--n", "8", "--batch", "0"], "--batch=0 must be"),
-    "a batch of axpy": (["measure", "axpy", "--n", "8", "--batch", "2"], "--batch=2: only gemv"),
-    "unknown dtype": (["measure", "gemm", "--n", "8", "--dtype", "fp33"],
-                      "dtype='fp33' is unknown"),
-    "no routine": (["measure", "gemm", "--n", "8", "--dtype", "bf16"], "fp32 and fp64 only"),
-    "no routine at all": (["measure", "--dtype", "bf16"], "fp32 and fp64 only"),
-    "unknown backend": (["measure", "gemm", "--n", "8", "--backend", "tpu"], "backend='tpu' is"),
-    "unknown cache": (["measure", "gemm", "--n", "8", "--cache", "hot"],
-                      "--cache='hot' is unknown"),
-    "no threads": (["measure", "gemm", "--n", "8", "--threads", "0"], "threads=0 must be"),
-    "threads": (["measure", "gemm", "--n", "8", "--threads", "9999"], "this process may use"),
-    "beyond memory": (["measure", "gemm", "--n", "9000000"], "choose smaller sizes"),
-    "picture format": (["measure", "--picture", "a.bmp"], "--picture='a.bmp' must end in .png"),
-    "picture is a folder": (["measure", "--picture", "here.png"], "--picture='here.png' cannot be"),
-    "two wishes": (["measure", "--picture", "a.png", "--no-picture"], "give one of them"),
-    "picture folder": (["measure", "--picture", "no/a.png"], "there is no folder 'no'"),
-    "no machine": (["explain", "gemm", "--n", "8", "--time", "1ms"], "Missing option '--machine'"),
-    "no time": (["explain", "gemm", "--n", "8", "--machine", "h200-sxm"],
-                "Missing option '--time'"),
-    "bad time": (["explain", "gemm", "--n", "8", "--machine", "h200-sxm", "--time", "soon"],
-                 "--time='soon' is not a time"),
-    "vague machine": (["explain", "gemm", "--n", "8", "--machine", "h100", "--time", "1ms"],
-                      "machine='h100' is vague; it could mean nvidia-h100-sxm, nvidia-h100-pcie"),
-    "unknown machine": (["machines", "nvidia-h300-sxm"], "did you mean 'nvidia-h200-sxm'"),
-    "missing peak": (["explain", "gemm", "--n", "8", "--dtype", "fp6", *ON_H100], "no fp6 peak"),
-    "explain's cache": (["explain", "gemm", "--n", "8", "--cache", "x", *ON_H100], "cache='x' is"),
-    "recording's name": (["record", "My Laptop"], "name='My Laptop' must be lower-case"),
-    "recording's threads": (["record", "a1", "--threads", "two"], "--threads='two' must be counts"),
-    "recording's dtypes": (["record", "a1", "--dtypes", "fp32,fp99"], "dtype='fp99' is unknown"),
-    "recording's minutes": (["record", "a1", "--minutes", "-1"], "minutes=-1.0 must be"),
-    "recording's folder": (["record", "a1", "--folder", "a file/x"], "cannot be written to"),
-    "no name": (["record"], "Missing argument 'NAME'"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("arguments", "says"), WRONG.values(), ids=WRONG.keys())
-def test_wrong_input_is_one_line_on_stderr_and_exit_code_2(arguments, says, tmp_path):
-    (tmp_path / "a file").write_text("", encoding="utf-8")
-    (tmp_path / "here.png").mkdir()
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("rooflab: ")
-    assert says.lower() in line.lower()
 
 
 def test_a_stranger_error_says_what_it_is():
@@ -195,7 +135,7 @@ def python_m(*arguments: str, encoding: str = "utf-8", **environment: str):
     return subprocess.run(command, capture_output=True, env=told, check=False, timeout=60)
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252", "utf-8"])
+@each_row("ascii", "cp437", "cp1252", "utf-8")
 def test_any_console_can_print_it(encoding):
     done = python_m(*EXPLAIN, "--machine", "h100-sxm", "--time", "31us", encoding=encoding)
     assert (done.returncode, done.stderr) == (0, b"")

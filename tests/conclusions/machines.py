@@ -135,7 +135,7 @@ Trial = tuple[Callable[[Simulated], tuple[object, ...]], Mapping[str, str]]
 
 
 def faults(lesson: str, table: Mapping[str, Trial]) -> list[str]:
-    """Untried sentences of ``lesson``, those of another case than ``table`` says, and no sentences."""
+    """Sentences of ``lesson`` that ``table`` does not try or expects otherwise, and odd texts."""
     there = {
         (name, machine) for name in conclusions() if name[:2] == lesson for machine in MACHINES
     }
