@@ -13,7 +13,7 @@ def each_row(*rows: object) -> Callable[[Callable], Callable]:
     """Give the test one row after the other, and name the rows on which it failed.
 
     A tuple holds the test's first arguments; anything else is its first. The rest are fixtures,
-    which all rows share.
+    which all rows share, but for ``monkeypatch``: what a row patches ends with it.
     """
     values = [row if isinstance(row, tuple) else (row,) for row in rows]
     if len({len(row) for row in values}) != 1:
@@ -28,7 +28,9 @@ def each_row(*rows: object) -> Callable[[Callable], Callable]:
             faults = []
             for number, row in enumerate(values):
                 try:
-                    test(**dict(zip(names, row, strict=True)), **fixtures)
+                    with pytest.MonkeyPatch.context() as patch:
+                        given = dict(zip(names, row, strict=True)) | fixtures
+                        test(**given | ({"monkeypatch": patch} if "monkeypatch" in given else {}))
                 except (Exception, BaseExceptionGroup, pytest.fail.Exception) as fault:
                     fault.add_note(f"row {number}: {', '.join(map(_shown, row))}")
                     faults.append(fault)

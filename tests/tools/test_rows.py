@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.support.rows import each_row
@@ -35,6 +37,16 @@ def test_an_error_that_does_not_come_is_a_fault_of_its_row():
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE") as fault:
         refused()
     assert fault.value.__notes__[0].startswith("row 1: <lambda> of line ")
+
+
+def test_what_a_row_patches_ends_with_it(monkeypatch):
+    @each_row("one", "two")
+    def patched(name, monkeypatch):
+        assert "ROOFLAB_ROW" not in os.environ
+        monkeypatch.setenv("ROOFLAB_ROW", name)
+
+    patched(monkeypatch=monkeypatch)
+    assert "ROOFLAB_ROW" not in os.environ
 
 
 def test_a_table_without_rows_or_of_two_widths_is_none():
