@@ -10,6 +10,7 @@ import pytest
 
 from rooflab.measure import atomic_file
 from rooflab.measure.atomic_file import replace_file
+from tests.support.rows import each_row
 
 
 def test_the_text_arrives_as_it_is(tmp_path):
@@ -17,9 +18,9 @@ def test_the_text_arrives_as_it_is(tmp_path):
     assert (tmp_path / "ä b.txt").read_bytes() == "ünï\ncode\n".encode()
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-@pytest.mark.parametrize("fault", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path, monkeypatch, step, fault):
+@each_row("fsync", "replace")
+@each_row(OSError(28, "No space left on device"), KeyboardInterrupt())
+def test_the_old_file_stays_until_the_new_one_is_whole(fault, step, tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     replace_file(path, "old")
 

@@ -12,6 +12,7 @@ import pytest
 from rooflab.measure import backend as seam
 from rooflab.measure.backend import select
 from tests.support.fake_cupy import FakeCupy
+from tests.support.rows import each_row
 
 
 @pytest.fixture
@@ -57,17 +58,14 @@ def test_an_import_that_fails_is_a_reason(no_choice):
     assert "`import cupy` fails (ImportError: numpy.core" in select(None).reason
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        ("driver", "no usable NVIDIA driver (CUDARuntimeError: cudaErrorInsufficientDriver"),
-        ("devices", "no CUDA device is visible"),
-        ("toolkit", '"cupy-cuda13x[ctk]"'),
-        ("toolkit", "libnvrtc.so.13"),
-        ("wrong", "self-test gave [[6.0, 8.0], [18.0, 28.0]]"),
-    ],
+@each_row(
+    ("driver", "no usable NVIDIA driver (CUDARuntimeError: cudaErrorInsufficientDriver"),
+    ("devices", "no CUDA device is visible"),
+    ("toolkit", '"cupy-cuda13x[ctk]"'),
+    ("toolkit", "libnvrtc.so.13"),
+    ("wrong", "self-test gave [[6.0, 8.0], [18.0, 28.0]]"),
 )
-def test_a_gpu_that_cannot_compute_is_not_chosen(with_cupy, fault, told):
+def test_a_gpu_that_cannot_compute_is_not_chosen(fault, told, with_cupy):
     with_cupy(fault)
     assert select().name == "cpu" and told in select().reason
     with pytest.raises(RuntimeError) as raised:
@@ -117,15 +115,15 @@ def test_environment_asking_for_a_gpu_that_is_not_there(no_choice):
     assert select("cpu").name == "cpu"
 
 
-@pytest.mark.parametrize("value", ["cuda", "gpuu", "1"])
-def test_a_bad_environment_names_the_variable(no_choice, value):
+@each_row("cuda", "gpuu", "1")
+def test_a_bad_environment_names_the_variable(value, no_choice):
     no_choice.setenv("ROOFLAB_BACKEND", value)
     with pytest.raises(ValueError, match=f"ROOFLAB_BACKEND='{value}'.*auto, cpu, gpu"):
         select()
 
 
-@pytest.mark.parametrize(("value", "error"), [("tpu", ValueError), (1, TypeError)])
-def test_a_bad_argument_names_itself(no_choice, value, error):
+@each_row(("tpu", ValueError), (1, TypeError))
+def test_a_bad_argument_names_itself(value, error, no_choice):
     with pytest.raises(error, match=f"backend={value!r}"):
         select(value)
 

@@ -9,6 +9,7 @@ import pytest
 
 from rooflab.measure import threads
 from rooflab.measure.threads import CoreKind, core_kinds, hybrid_note
+from tests.support.rows import each_row
 
 BOTH = (
     CoreKind("performance", 4, frozenset(range(4))),
@@ -84,16 +85,13 @@ def test_apples_levels(monkeypatch):
 HAS = "the system counts 12 processors, 4 on performance cores and 8 on efficiency cores; "
 
 
-@pytest.mark.parametrize(
-    ("threads", "seen", "told"),
-    [
-        (1, (2, 3), "the thread was on a performance core before and after"),
-        (1, (7, 7), "the thread was on a efficiency core before and after"),
-        (1, (2, 7), "the thread was moved between them, so the roofs are of neither kind alone"),
-        (1, (None, None), "the system does not tell which kind was measured"),
-        (3, (2, 2), "the system chose which of them the 3 threads ran on"),
-        (12, (2, 2), "all of them worked together"),
-    ],
+@each_row(
+    (1, (2, 3), "the thread was on a performance core before and after"),
+    (1, (7, 7), "the thread was on a efficiency core before and after"),
+    (1, (2, 7), "the thread was moved between them, so the roofs are of neither kind alone"),
+    (1, (None, None), "the system does not tell which kind was measured"),
+    (3, (2, 2), "the system chose which of them the 3 threads ran on"),
+    (12, (2, 2), "all of them worked together"),
 )
 def test_what_is_said(threads, seen, told):
     assert hybrid_note(BOTH, threads, seen) == HAS + told.replace("a efficiency", "an efficiency")

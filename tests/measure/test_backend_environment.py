@@ -21,6 +21,7 @@ from rooflab.measure import caches
 from rooflab.measure.backend import Backend, select
 from rooflab.measure.caches import bytes_of, cache_sizes, from_windows_table, last_level_bytes
 from tests.support.fake_cupy import FakeCupy
+from tests.support.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -88,10 +89,8 @@ def test_cores_without_an_affinity_call(monkeypatch):
     assert environment.available_cores() == os.cpu_count()
 
 
-@pytest.mark.parametrize(
-    ("plugged", "told"), [(True, "mains"), (False, "battery"), (None, None), ("absent", None)]
-)
-def test_power(monkeypatch, plugged, told):
+@each_row((True, "mains"), (False, "battery"), (None, None), ("absent", None))
+def test_power(plugged, told, monkeypatch):
     battery = None if plugged == "absent" else type("B", (), {"power_plugged": plugged})
     monkeypatch.setattr(psutil, "sensors_battery", lambda: battery, raising=False)
     assert environment.power() == told
@@ -112,15 +111,12 @@ def test_throttling_counts_add_up(tmp_path):
     assert environment.throttle_count(tmp_path) == 9
 
 
-@pytest.mark.parametrize(
-    ("said", "name"),
-    [
-        ("Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", "Intel Xeon E5-2680 v4"),
-        ("AMD Ryzen 9 7950X 16-Core Processor", "AMD Ryzen 9 7950X 16-Core Processor"),
-        ("  Apple   M3 Pro\n", "Apple M3 Pro"),
-    ],
+@each_row(
+    ("Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", "Intel Xeon E5-2680 v4"),
+    ("AMD Ryzen 9 7950X 16-Core Processor", "AMD Ryzen 9 7950X 16-Core Processor"),
+    ("  Apple   M3 Pro\n", "Apple M3 Pro"),
 )
-def test_processor_names_are_tidied(monkeypatch, said, name):
+def test_processor_names_are_tidied(said, name, monkeypatch):
     monkeypatch.setattr(environment, "_cpu_linux", lambda: said)
     monkeypatch.setattr(environment.sys, "platform", "linux")
     assert environment.cpu_name.__wrapped__() == name
@@ -166,7 +162,7 @@ def test_windows_says_its_processor_and_its_identifier(monkeypatch):
 # caches
 
 
-@pytest.mark.parametrize(("text", "size"), [("32K", 32768), ("2M", 2 << 20), ("512", 512)])
+@each_row(("32K", 32768), ("2M", 2 << 20), ("512", 512))
 def test_kernel_sizes(text, size):
     assert bytes_of(text) == size
 
@@ -182,7 +178,7 @@ def test_linux_takes_data_caches_only(tmp_path):
     assert caches._linux(tmp_path) == {"l1": 48 << 10, "l2": 2 << 20}
 
 
-@pytest.mark.parametrize(("pointer", "head"), [(8, "<QII"), (4, "<II")])
+@each_row((8, "<QII"), (4, "<II"))
 def test_windows_records(pointer, head):
     """SYSTEM_LOGICAL_PROCESSOR_INFORMATION as a 64-bit and as a 32-bit process sees it."""
 
@@ -212,12 +208,11 @@ def test_macos_asks_the_performance_cores_first(monkeypatch):
     assert caches._macos() == {"l1": 131072, "l2": 4 << 20}
 
 
-@pytest.mark.parametrize(
-    ("platform", "told", "line"),
-    [("linux", "64", 64), ("linux", "256", 256), ("darwin", "128", 128), ("linux", "0", 64),
-     ("linux", "48", 64), ("linux", "no", 64), ("darwin", None, 64), ("win32", None, 64)],
+@each_row(
+    ("linux", "64", 64), ("linux", "256", 256), ("darwin", "128", 128), ("linux", "0", 64),
+    ("linux", "48", 64), ("linux", "no", 64), ("darwin", None, 64), ("win32", None, 64)
 )  # fmt: skip
-def test_the_length_of_a_cache_line(monkeypatch, tmp_path, platform, told, line):
+def test_the_length_of_a_cache_line(platform, told, line, monkeypatch, tmp_path):
     """128 bytes on Apple's chips, 64 elsewhere and where the system says none or nonsense."""
 
     def sysctl(*_, **__):
@@ -225,17 +220,18 @@ def test_the_length_of_a_cache_line(monkeypatch, tmp_path, platform, told, line)
             raise FileNotFoundError("sysctl")
         return type("Done", (), {"stdout": f"{told}\n"})
 
-    (tmp_path / "index0").mkdir()
+    folder = tmp_path / f"{platform} {told}"
+    (folder / "index0").mkdir(parents=True)
     if told is not None:
-        (tmp_path / "index0" / "coherency_line_size").write_text(f"{told}\n")
-    monkeypatch.setattr(caches, "SYSFS", tmp_path)
+        (folder / "index0" / "coherency_line_size").write_text(f"{told}\n")
+    monkeypatch.setattr(caches, "SYSFS", folder)
     monkeypatch.setattr(caches.sys, "platform", platform)
     monkeypatch.setattr(caches.subprocess, "run", sysctl)
     assert caches.line_bytes.__wrapped__() == line
 
 
-@pytest.mark.parametrize("platform", ["linux", "darwin", "win32", "freebsd14"])
-def test_a_silent_system_gives_none_and_a_safe_default(monkeypatch, platform):
+@each_row("linux", "darwin", "win32", "freebsd14")
+def test_a_silent_system_gives_none_and_a_safe_default(platform, monkeypatch):
     def silent(*_, **__):
         raise OSError
 
@@ -261,8 +257,8 @@ def test_the_last_level_is_what_a_learner_says_it_is(monkeypatch):
     assert last_level_bytes() == 1 << 20
 
 
-@pytest.mark.parametrize("text", ["0", "-32M", "large", "M", "3.5M", "32MB"])
-def test_what_is_no_size_of_a_cache_is_refused(monkeypatch, text):
+@each_row("0", "-32M", "large", "M", "3.5M", "32MB")
+def test_what_is_no_size_of_a_cache_is_refused(text, monkeypatch):
     monkeypatch.setenv(caches.TOLD, text)
     with pytest.raises(ValueError, match=r"ROOFLAB_LAST_LEVEL=.* must be a size in bytes, such as"):
         last_level_bytes()

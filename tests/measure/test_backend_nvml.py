@@ -9,6 +9,7 @@ import types
 import pytest
 
 from rooflab.measure import gpu
+from tests.support.rows import each_row
 
 BUS = "0000:0A:00.0"
 
@@ -74,30 +75,6 @@ def test_counters_tell_of_what_passed_between_two_looks(library):
     assert watch.reasons(never) == "power limit"
 
 
-def test_nothing_slows_it(library):
-    watch = gpu.ClockWatch(BUS)
-    library.bits = 0x01 | 0x02 | 0x100  # idle, clocks set by the user, a display
-    watch.look()
-    assert watch.reasons(never) is None
-
-
-def test_a_gpu_without_some_counters_is_asked_for_the_others(library):
-    library.lacks = (269, 270, 271)
-    watch = gpu.ClockWatch(BUS)
-    library.counters = dict.fromkeys(library.counters, 7)
-    assert watch.reasons(never) == "power limit"
-
-
-def test_an_old_package_knows_the_reasons_by_their_old_name(library, monkeypatch):
-    old = library.nvmlDeviceGetCurrentClocksEventReasons
-    monkeypatch.delattr(Nvml, "nvmlDeviceGetCurrentClocksEventReasons")
-    library.nvmlDeviceGetCurrentClocksThrottleReasons = old
-    watch = gpu.ClockWatch(BUS)
-    library.bits = 0x04
-    watch.look()
-    assert watch.reasons(never) == "power limit"
-
-
 def test_answers_that_nvml_refuses_are_no_reasons(library):
     def refused(*_):
         raise RuntimeError("NVML_ERROR_NOT_SUPPORTED")
@@ -151,17 +128,14 @@ def answers(monkeypatch, after: int = 0, **fields: str) -> None:
     monkeypatch.setattr(gpu.subprocess, "Popen", Process)
 
 
-@pytest.mark.parametrize(
-    ("bits", "reason"),
-    [
-        ("0x0000000000000000", None),
-        ("0x0000000000000001", None),  # idle: no reason of a busy GPU
-        ("0x0000000000000004", "power limit"),
-        ("0x0000000000000048", "hardware slowdown, heat (hardware)"),
-        ("[N/A]", None),
-    ],
+@each_row(
+    ("0x0000000000000000", None),
+    ("0x0000000000000001", None),  # idle: no reason of a busy GPU
+    ("0x0000000000000004", "power limit"),
+    ("0x0000000000000048", "hardware slowdown, heat (hardware)"),
+    ("[N/A]", None),
 )
-def test_throttling_is_read_from_the_bits_of_nvml(monkeypatch, bits, reason):
+def test_throttling_is_read_from_the_bits_of_nvml(bits, reason, monkeypatch):
     answers(monkeypatch, clocks_event_reasons__active=bits)
     assert gpu.throttling(BUS) == reason
     answers(monkeypatch, clocks_throttle_reasons__active=bits)  # drivers before 535

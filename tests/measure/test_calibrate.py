@@ -14,6 +14,7 @@ from rooflab.measure.this_machine import calibrate
 from rooflab.predict import explain, predict
 from rooflab.predict.estimate import sound
 from rooflab.predict.machine import Figure, Machine
+from tests.support.rows import each_row
 
 LEVELS = {"l1": 32 << 10, "l2": 256 << 10, "l3": 2 << 20, "dram": 8 << 30}
 
@@ -116,8 +117,8 @@ def test_on_a_gpu_a_call_costs_the_time_of_an_empty_kernel(card):
         assert point["efficiency"] == pytest.approx(SHARE, rel=0.01)
 
 
-@pytest.mark.parametrize("op", [count.axpy(256), count.gemm(64, 64, 64), count.dot(1000, "bf16")])
-def test_a_small_operation_on_a_gpu_is_all_overhead(card, op):
+@each_row(count.axpy(256), count.gemm(64, 64, 64), count.dot(1000, "bf16"))
+def test_a_small_operation_on_a_gpu_is_all_overhead(op, card):
     measured = dataclasses.replace(card, routines=calibrate(card))
     found = predict(op, measured)
     assert found.limit == "overhead"

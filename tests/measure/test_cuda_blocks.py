@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.measure.cuda_sources import CONVERSIONS, HALVES
+from tests.support.rows import each_row
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
@@ -233,8 +234,8 @@ def test_ger(kernels, rows, columns, a, y, x, grid, wide):
     check_ger(kernels, rows, columns, (a, y, x), grid, (wide, 32 // wide))
 
 
-@pytest.mark.parametrize("rows", [1, 5, 6, 7, 13, 100])
-def test_ger_in_packs(kernels, rows):
+@each_row(1, 5, 6, 7, 13, 100)
+def test_ger_in_packs(rows, kernels):
     check_ger(kernels, rows, 64, (0, 0, 3), (1, 2), (8, 2))
 
 
@@ -254,8 +255,8 @@ def test_dot(kernels, n, left, right, grid):
     check_dot(kernels, n, left, right, grid)
 
 
-@pytest.mark.parametrize("n", [1, 7, 8, 255, 4096, 5003])
-def test_dot_of_alike_aligned(kernels, n):
+@each_row(1, 7, 8, 255, 4096, 5003)
+def test_dot_of_alike_aligned(n, kernels):
     check_dot(kernels, n, 3, 3, (5, 64))
 
 

@@ -14,6 +14,7 @@ from rooflab.measure import free_lunch as freelunch
 from rooflab.measure.backend import available_cores, host_id
 from rooflab.measure.free_lunch import FreeLunch, free_lunch
 from rooflab.measure.roof_kernels import host, lunch_block
+from tests.support.rows import each_row
 
 K = freelunch.K
 
@@ -71,7 +72,7 @@ def test_one_bad_point_on_the_rising_end_does_not_move_the_peak():
     assert replace(curve, seconds=disturbed).peak == pytest.approx(1e11, rel=0.02)
 
 
-@pytest.mark.parametrize(("bad", "most"), [(257, 1.001), (129, 1.25)])
+@each_row((257, 1.001), (129, 1.25))
 def test_one_bad_point_of_two_moves_the_peak_only_as_far_as_the_curve_allows(bad, most):
     """Bend at 43, so only 129 and 257 rise. ×1.3 on 257 alone would give 140 of 225 GFLOP/s."""
     curve = ideal(2.1e10, 2.25e11)
@@ -106,9 +107,9 @@ def hurried(monkeypatch):
     monkeypatch.setattr(freelunch, "BUDGET", 0.0)
 
 
-@pytest.mark.parametrize("threads", sorted({1, available_cores()}))
-@pytest.mark.parametrize(("dtype", "itemsize"), [("fp32", 4), ("fp64", 8)])
-def test_a_real_curve_has_a_point_for_each_k(hurried, dtype, itemsize, threads):
+@each_row(*sorted({1, available_cores()}))
+@each_row(("fp32", 4), ("fp64", 8))
+def test_a_real_curve_has_a_point_for_each_k(dtype, itemsize, threads, hurried):
     curve = free_lunch((1, 4, 300), n=100_000, dtype=dtype, threads=threads)
     assert curve.k.tolist() == [1, 4, 300]
     assert (curve.itemsize, curve.threads, curve.dtype) == (itemsize, threads, dtype)
@@ -153,15 +154,12 @@ def test_short_memory_shrinks_the_array_with_a_warning(hurried, monkeypatch):
 MiB = 2**20
 
 
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
-        ({"l1": MiB // 32, "l2": 2 * MiB, "l3": 4 * MiB}, 16 * MiB),
-        ({"l1": MiB // 32, "l2": 2 * MiB, "l3": 300 * MiB}, 1200 * MiB),
-        ({"l1": MiB // 8, "l2": 16 * MiB, "l3": None}, 128 * MiB),  # a system cache, not told of
-        ({"l1": MiB // 16, "l2": 64 * MiB, "l3": None}, 256 * MiB),
-        ({"l1": None, "l2": None, "l3": None}, 128 * MiB),
-    ],
+@each_row(
+    ({"l1": MiB // 32, "l2": 2 * MiB, "l3": 4 * MiB}, 16 * MiB),
+    ({"l1": MiB // 32, "l2": 2 * MiB, "l3": 300 * MiB}, 1200 * MiB),
+    ({"l1": MiB // 8, "l2": 16 * MiB, "l3": None}, 128 * MiB),  # a system cache, not told of
+    ({"l1": MiB // 16, "l2": 64 * MiB, "l3": None}, 256 * MiB),
+    ({"l1": None, "l2": None, "l3": None}, 128 * MiB),
 )
 def test_the_array_is_four_times_what_the_caches_may_hold(told, expected):
     assert freelunch._beyond(freelunch.cache_levels(told, 1, {})) == expected
@@ -172,21 +170,18 @@ def test_an_array_beyond_memory_is_refused(monkeypatch):
         free_lunch(n=10**12)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "told"),
-    [
-        ({"k": 17}, TypeError, "k=17: give several counts"),
-        ({"k": "12"}, TypeError, "k='12': give several"),
-        ({"k": (1,)}, ValueError, "at least two counts"),
-        ({"k": (3, 2)}, ValueError, "each larger than the one before"),
-        ({"k": (0, 2)}, ValueError, r"k\[0\]=0 must be a positive integer"),
-        ({"k": (1, 2.5)}, TypeError, r"k\[1\]=2\.5 is a float"),
-        ({"n": 0}, ValueError, "n=0 must be a positive integer"),
-        ({"n": True}, TypeError, "n=True is a bool"),
-        ({"dtype": "fp16"}, ValueError, "dtype='fp16' has no vector multiply-add on a CPU"),
-        ({"dtype": "fp31"}, ValueError, "did you mean"),
-        ({"threads": 0}, ValueError, "threads=0"),
-    ],
+@each_row(
+    ({"k": 17}, TypeError, "k=17: give several counts"),
+    ({"k": "12"}, TypeError, "k='12': give several"),
+    ({"k": (1,)}, ValueError, "at least two counts"),
+    ({"k": (3, 2)}, ValueError, "each larger than the one before"),
+    ({"k": (0, 2)}, ValueError, r"k\[0\]=0 must be a positive integer"),
+    ({"k": (1, 2.5)}, TypeError, r"k\[1\]=2\.5 is a float"),
+    ({"n": 0}, ValueError, "n=0 must be a positive integer"),
+    ({"n": True}, TypeError, "n=True is a bool"),
+    ({"dtype": "fp16"}, ValueError, "dtype='fp16' has no vector multiply-add on a CPU"),
+    ({"dtype": "fp31"}, ValueError, "did you mean"),
+    ({"threads": 0}, ValueError, "threads=0"),
 )
 def test_bad_arguments_name_themselves(arguments, error, told):
     with pytest.raises(error, match=told):

@@ -20,6 +20,7 @@ from rooflab.measure import gpu
 from rooflab.measure.backend import Backend
 from rooflab.measure.measure import caveats, launch_bound
 from rooflab.predict.catalogue import machine
+from tests.support.rows import each_row
 
 SHORT = [1 << 8, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
 
@@ -69,8 +70,8 @@ def lasted(cp: StandIn) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("n", SHORT)
-def test_warm_is_the_kernels_time_from_a_microsecond_up(cp, n):
+@each_row(*SHORT)
+def test_warm_is_the_kernels_time_from_a_microsecond_up(n, cp):
     found = timed(cp, axpy(cp, n))
     true = median(lasted(cp)[-40:])
     assert true < 7e-6 or n == SHORT[-1]  # most of them shorter than a launch and two events
@@ -103,14 +104,8 @@ def test_a_slow_look_does_not_make_an_open_gate_a_shut_one(cp, monkeypatch):
     assert gpu.Gate(cp).run(turns, slow_look(cp)) > 0.0
 
 
-def test_a_slow_look_does_not_hide_that_the_gpu_was_busy(cp, monkeypatch):
-    monkeypatch.setattr(gpu.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
-    turns = [axpy(cp, 1 << 24)] * 20
-    assert gpu.Gate(cp).run(turns, slow_look(cp)) == 0.0
-
-
-@pytest.mark.parametrize("n", SHORT)
-def test_cold_is_the_time_of_a_kernel_that_finds_an_empty_cache(cp, n, monkeypatch):
+@each_row(*SHORT)
+def test_cold_is_the_time_of_a_kernel_that_finds_an_empty_cache(n, cp, monkeypatch):
     flush = cp.ones(gpu.flush_bytes(cp) // 4, dtype=cp.float32)
     monkeypatch.setattr(gpu, "l2_flush", lambda xp: flush.sum)
     found = timed(cp, axpy(cp, n), "cold")
@@ -119,8 +114,8 @@ def test_cold_is_the_time_of_a_kernel_that_finds_an_empty_cache(cp, n, monkeypat
         assert found.median_s > 1.3 * timed(cp, axpy(cp, n)).median_s
 
 
-@pytest.mark.parametrize("times", [10, 100, 400])
-def test_many_launches_a_call_go_through_in_groups_that_a_queue_holds(cp, times):
+@each_row(10, 100, 400)
+def test_many_launches_a_call_go_through_in_groups_that_a_queue_holds(times, cp):
     found = timed(cp, axpy(cp, 256, times), samples=6)
     assert found.median_s == pytest.approx(times * median(lasted(cp)), rel=0.02)
     assert found.queueing_s == 0.0
@@ -140,7 +135,8 @@ def behind_gates(cp: StandIn) -> list[int]:
 
 
 def test_a_call_too_long_to_be_queued_at_once_says_so(cp):
-    found = timed(cp, axpy(cp, 256, 3000), samples=3)
+    cp.gpu.device = replace(cp.gpu.device, launch_s=40e-6)  # a slow Python, so that few will do
+    found = timed(cp, axpy(cp, 256, 600), samples=3)
     assert found.queueing_s > gpu.MOST_S
     assert launch_bound(found).startswith("launch-bound: Python takes ")
 
@@ -169,21 +165,6 @@ def test_a_run_that_waits_for_its_result_is_timed_too(cp):
 
     found = timed(cp, waiting)
     assert found.median_s == pytest.approx(median(lasted(cp)), rel=0.1)
-
-
-def test_long_kernels_hold_the_queue_up_by_themselves(cp):
-    found = timed(cp, axpy(cp, 1 << 28), samples=5)
-    assert found.queueing_s == 0.0
-    assert found.median_s == pytest.approx(median(lasted(cp)[-10:]), rel=0.001)
-
-
-def test_no_garbage_is_collected_between_the_events(cp):
-    import gc
-
-    call, seen = axpy(cp, 256), []
-    timed(cp, lambda: (seen.append(gc.isenabled()), call()))
-    assert not any(seen[-40:])
-    assert gc.isenabled()
 
 
 def test_the_step_of_the_events_is_measured(cp):
@@ -228,26 +209,24 @@ def run_through(clock: Clock, cp: StandIn, launches: dict[str, int], layers: int
                 clock(name)
 
 
-@pytest.mark.parametrize(
-    ("launches", "layers"),
-    [
-        ({"q": 1}, 1),
-        ({"q": 1, "norm": 4, "attention": 12}, 6),  # some hundred calls a step, as in fp32
-        ({"q": 1, "norm": 4, "attention": 300}, 6),  # some thousand, as halves head by head
-    ],
+@each_row(
+    ({"q": 1}, 1),
+    ({"q": 1, "norm": 4, "attention": 12}, 6),  # some hundred calls a step, as in fp32
+    ({"q": 1, "norm": 4, "attention": 300}, 6),  # some thousand, as halves head by head
 )
-def test_a_pass_of_many_launches_is_timed_without_python(clock, cp, launches, layers):
+def test_a_pass_of_many_launches_is_timed_without_python(launches, layers, clock, cp):
     run_through(clock, cp, launches, layers)
     found, one = clock.seconds(), median(lasted(cp))
     for name, count in launches.items():
         assert found[name] == pytest.approx(layers * count * one, rel=0.02)
     calls = layers * sum(launches.values())
-    assert clock.queueing[0] >= calls * cp.gpu.device.launch_s
+    assert clock.queueing[-1] >= calls * cp.gpu.device.launch_s
     assert clock.late == 0
     assert max(behind_gates(cp)) <= 1024
 
 
 def test_an_operation_too_long_for_any_queue_is_called_late(clock, cp):
-    run_through(clock, cp, {"q": 8000}, 1)
+    cp.gpu.device = replace(cp.gpu.device, launch_s=40e-6)
+    run_through(clock, cp, {"q": 800}, 1)
     clock.seconds()
     assert clock.late == 1

@@ -12,6 +12,7 @@ from rooflab.measure.backend import probe_gpu, select
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.measure import measure
 from rooflab.measure.operands import OperandsTooLarge, make
+from tests.support.rows import each_row
 
 _CUPY, _REASON = probe_gpu()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(_CUPY is None, reason=_REASON)]
@@ -21,9 +22,9 @@ ROUTINES = [(rl.axpy, (100_003,)), (rl.dot, (100_003,)), (rl.scale, (100_003,)),
             (rl.ger, (300, 200)), (rl.gemv, (300, 200)), (rl.gemm, (300, 200, 104))]  # fmt: skip
 
 
-@pytest.mark.parametrize("cache", ["cold", "warm"])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("operation", "sizes"), ROUTINES)
+@each_row("cold", "warm")
+@each_row(*DTYPES)
+@each_row(*ROUTINES)
 def test_every_routine_is_right_and_timed(operation, sizes, dtype, cache):
     """measure() checks the result against fp64 before it times."""
     found = measure(operation(*sizes, dtype), backend="gpu", cache=cache)
@@ -32,20 +33,20 @@ def test_every_routine_is_right_and_timed(operation, sizes, dtype, cache):
     json.dumps(found.to_dict())
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shared", [(), ("a",), ("b",), ("a", "b")])
-def test_batches(dtype, shared):
+@each_row(*DTYPES)
+@each_row(((),), (("a",),), (("b",),), (("a", "b"),))
+def test_batches(shared, dtype):
     measure(rl.gemm(64, 48, 32, dtype, batch=5, shared=shared), backend="gpu", samples=3)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each_row(*DTYPES)
 def test_vectors_that_share_a_matrix(dtype):
     measure(rl.gemv(64, 48, dtype, batch=5, shared="a"), backend="gpu", samples=3)
 
 
-@pytest.mark.parametrize("dtype", ["fp64", "fp32"])
-@pytest.mark.parametrize("shared", [(), ("a",), ("b",), ("c",)])
-def test_adding_to_the_output(dtype, shared):
+@each_row("fp64", "fp32")
+@each_row(((),), (("a",),), (("b",),), (("c",),))
+def test_adding_to_the_output(shared, dtype):
     op = rl.gemm(64, 48, 32, dtype, batch=5, shared=shared, accumulate=True)
     measure(op, backend="gpu", samples=3)
 

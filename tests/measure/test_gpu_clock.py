@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from rooflab.measure import gpu
-from tests.support.fake_cupy import CUDARuntimeError, FakeCupy
+from tests.support.fake_cupy import FakeCupy
 
 GATE = ["rooflab_spin", "record"]
 DONE = ["record", "stream.synchronize"]  # when the GPU is through, and the one wait
@@ -63,12 +63,3 @@ def test_a_gate_says_how_long_it_stays_shut(fake):
     assert fake.device_s - before == pytest.approx(3e-3)
     made.close(1.0)
     assert fake.device_s - before == pytest.approx(3e-3 + gpu.MOST_S)
-
-
-def test_the_stand_in_refuses_times_nobody_waited_for(fake):
-    start, stop = fake.cuda.Event(), fake.cuda.Event()
-    start.record()
-    fake.launch("work")
-    stop.record()
-    with pytest.raises(CUDARuntimeError, match="NotReady"):
-        fake.cuda.get_elapsed_time(start, stop)

@@ -17,6 +17,7 @@ from rooflab.measure.cuda_sources import THREADS
 from rooflab.predict.machine import Machine
 from tests.strict_cupy.cupy import _kernels
 from tests.support.fake_cupy import FakeCupy, the_gpu
+from tests.support.rows import each_row
 
 PEAK = {"fp32": 6e13, "fp64": 3e13}
 TENSOR = {"fp16": 8e14, "bf16": 7e14, "tf32": 4e14, "fp64": 6e13}
@@ -124,8 +125,8 @@ def test_arrays_of_memory_are_four_times_l2_and_those_of_l2_fit(monkeypatch):
     assert small and large and len(small) + len(large) == len(sizes)
 
 
-@pytest.mark.parametrize("l2", [1 << 16, 1 << 20, 3 << 20])
-def test_every_thread_of_a_stream_gets_as_much(monkeypatch, l2):
+@each_row(1 << 16, 1 << 20, 3 << 20)
+def test_every_thread_of_a_stream_gets_as_much(l2, monkeypatch):
     """A grid that the GPU holds at once, and a size that is a multiple of it."""
     _, _, launches = measured(monkeypatch, l2=l2)
     found = list(streams(launches))
@@ -135,15 +136,12 @@ def test_every_thread_of_a_stream_gets_as_much(monkeypatch, l2):
         assert THREADS <= threads <= MULTIPROCESSORS * 2048
 
 
-@pytest.mark.parametrize(
-    ("n", "blocks", "even"),
-    [(10_000, 8, (8, 8192)), (2047, 8, (7, 1792)), (255, 8, (1, 256)), (4096, 8, (8, 4096))],
-)
+@each_row((10_000, 8, (8, 8192)), (2047, 8, (7, 1792)), (255, 8, (1, 256)), (4096, 8, (8, 4096)))
 def test_sizes_are_rounded_down_to_whole_rounds_of_the_grid(n, blocks, even):
     assert roofs._even(n, blocks) == even
 
 
-@pytest.mark.parametrize(("peak", "n"), [(6e13, 8192), (1e9, 1024), (1e12, 3584)])
+@each_row((6e13, 8192), (1e9, 1024), (1e12, 3584))
 def test_products_take_about_ten_milliseconds(peak, n):
     assert roofs._product_size(peak, 10) == n
     assert n % 256 == 0

@@ -18,6 +18,7 @@ from rooflab.measure.verify import prepare, verdict
 from rooflab.predict.estimate import one_product, overhead
 from rooflab.predict.machine import Machine
 from tests.support.fake_cupy import FakeCupy
+from tests.support.rows import each_row
 
 CPU = Backend("cpu", np, "a test")
 
@@ -89,9 +90,9 @@ def test_blas_level_two_and_three_as_defined():
     close(after, a @ b, "fp64")
 
 
-@pytest.mark.parametrize("op", PLAIN, ids=label)
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
-def test_the_output_shares_memory_with_its_operand(op, dtype):
+@each_row(*PLAIN)
+@each_row("fp32", "fp64")
+def test_the_output_shares_memory_with_its_operand(dtype, op):
     """scipy copies silently what it cannot use in place (C order, other dtype, no overwrite)."""
     same = {"accumulate": True} if op.accumulate else {}
     op = getattr(rl, op.name)(*op.dims.values(), dtype, **same)
@@ -104,12 +105,12 @@ def test_the_output_shares_memory_with_its_operand(op, dtype):
     assert np.shares_memory(returned, output) and returned.shape == output.shape
 
 
-@pytest.mark.parametrize("op", BATCHED, ids=label)
+@each_row(*BATCHED)
 def test_batches_on_the_cpu(op):
     check_batch(op, CPU)
 
 
-@pytest.mark.parametrize("op", BATCHED, ids=label)
+@each_row(*BATCHED)
 def test_batches_on_the_gpu(op, fake):
     check_batch(op, on_gpu(fake))
 
@@ -123,8 +124,8 @@ def check_batch(op, backend):
     close(after, expected + (c if op.accumulate else 0))
 
 
-@pytest.mark.parametrize("accumulate", [False, True])
-@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+@each_row(False, True)
+@each_row("cpu", "gpu")
 def test_a_shared_output_is_the_sum_of_the_batch(backend, accumulate, fake):
     op = rl.gemm(6, 5, 3, "fp64", batch=4, shared="c", accumulate=accumulate)
     chosen = CPU if backend == "cpu" else on_gpu(fake)
@@ -150,11 +151,10 @@ def test_products_with_a_shared_factor_are_one_call_where_the_layout_allows(fake
 GEMM, GEMV = partial(rl.gemm, 6, 5, 3), partial(rl.gemv, 6, 5)
 
 
-@pytest.mark.parametrize(
-    ("of", "shared"), [(GEMM, ()), (GEMM, "a"), (GEMM, "b"), (GEMV, ()), (GEMV, "a"), (GEMV, "x")]
-)
-@pytest.mark.parametrize("dtype", ["fp32", "fp16"])
-def test_a_batch_is_charged_as_many_calls_as_it_launches(of, shared, dtype, fake):
+@each_row((GEMM, ()), (GEMM, "a"), (GEMM, "b"), (GEMV, ()), (GEMV, "a"), (GEMV, "x"))
+@each_row("fp32", "fp16")
+def test_a_batch_is_charged_as_many_calls_as_it_launches(dtype, of, shared, fake):
+    fake.log.clear()
     op = of(dtype, batch=7, shared=shared)
     computed(op, on_gpu(fake))
     calls = 1 if one_product(op, "gpu") else op.batch
@@ -165,9 +165,10 @@ def test_a_batch_is_charged_as_many_calls_as_it_launches(of, shared, dtype, fake
     assert overhead(op, m) == calls
 
 
-@pytest.mark.parametrize("op", PLAIN, ids=label)
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
-def test_gpu_makes_one_launch_of_the_right_routine(op, dtype, fake):
+@each_row(*PLAIN)
+@each_row("fp32", "fp64")
+def test_gpu_makes_one_launch_of_the_right_routine(dtype, op, fake):
+    fake.log.clear()
     same = {"accumulate": True} if op.accumulate else {}
     op = getattr(rl, op.name)(*op.dims.values(), dtype, **same)
     computed(op, on_gpu(fake))
@@ -175,18 +176,18 @@ def test_gpu_makes_one_launch_of_the_right_routine(op, dtype, fake):
     assert fake.log == [f"{routine} float{dtype[2:]}"]
 
 
-@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
-@pytest.mark.parametrize(
-    "op", [rl.axpy(99), rl.dot(99), rl.scale(99), rl.ger(6, 5), rl.gemv(6, 5), rl.gemm(6, 5, 3)]
-)
+@each_row("fp16", "bf16")
+@each_row(rl.axpy(99), rl.dot(99), rl.scale(99), rl.ger(6, 5), rl.gemv(6, 5), rl.gemm(6, 5, 3))
 def test_gpu_halves_compute_in_fp32(op, dtype, fake):
+    fake.log.clear()
     op = getattr(rl, op.name)(*op.dims.values(), dtype)
     computed(op, on_gpu(fake))
     assert len(fake.log) == 1
 
 
-@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
+@each_row("fp16", "bf16")
 def test_gpu_batches_of_halves_loop_over_products(dtype, fake):
+    fake.log.clear()
     computed(rl.gemm(6, 5, 3, dtype, batch=4), on_gpu(fake))
     assert len(fake.log) == 4
     fake.log.clear()

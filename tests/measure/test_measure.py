@@ -10,12 +10,13 @@ from rooflab.measure import measure as room
 from rooflab.measure.measure import measure
 from rooflab.measure.measurement import Measurement
 from tests.support.products import GEMM
+from tests.support.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("quick")
 
 
-@pytest.mark.parametrize("cache", ["cold", "warm"])
-@pytest.mark.parametrize("op", [rl.axpy(5000), rl.dot(50), rl.gemv(40, 30, "fp64"), GEMM])
+@each_row("cold", "warm")
+@each_row(rl.axpy(5000), rl.dot(50), rl.gemv(40, 30, "fp64"), GEMM)
 def test_it_measures(op, cache):
     found = measure(op, cache=cache, threads=1)
     assert isinstance(found, Measurement) and found.op == op and found.cache == cache
@@ -69,13 +70,10 @@ def test_threads_default_to_every_core_and_more_are_warned_of(monkeypatch):
     assert any("2 threads share 1" in text for text in found.warnings)
 
 
-@pytest.mark.parametrize(
-    ("cache", "level", "said"),
-    [
-        ("cold", 300 << 20, True),  # the results of one call rest in such a cache
-        ("cold", 1 << 16, False),  # each call pushes out the results of the one before
-        ("warm", 300 << 20, False),  # nobody takes a warm call for one that goes to memory
-    ],
+@each_row(
+    ("cold", 300 << 20, True),  # the results of one call rest in such a cache
+    ("cold", 1 << 16, False),  # each call pushes out the results of the one before
+    ("warm", 300 << 20, False),  # nobody takes a warm call for one that goes to memory
 )
 def test_cold_results_that_a_large_cache_keeps_are_a_caveat(cache, level, said, monkeypatch):
     monkeypatch.setattr(room, "last_level_bytes", lambda: level)

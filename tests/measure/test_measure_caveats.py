@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ import rooflab.count as rl
 from rooflab.measure import measure as doubts
 from rooflab.measure.measure import caveats, launch_bound, unpaid_writes
 from rooflab.measure.timing import Timing
+from tests.support.rows import each_row
 
 
 def taken(*samples: float, inner: int = 1, step: float = 1e-9) -> Timing:
@@ -51,7 +51,7 @@ def test_two_clusters_are_bimodal(low, factor, random):
     assert doubts.bimodal(samples).startswith(f"bimodal: {low} samples around")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_row(*range(20))
 def test_one_cluster_is_not_bimodal(seed):
     random = np.random.default_rng(seed)
     assert doubts.bimodal(random.normal(1, 0.1, 20)) is None
@@ -79,16 +79,13 @@ def test_results_that_stay_in_a_large_cache_are_not_in_the_time():
     assert found == (told,)
 
 
-@pytest.mark.parametrize(
-    ("op", "seconds", "passing", "cache"),
-    [
-        (STREAM, 5e-3, 0, 300 * MB),  # a steady stream of calls: each carries another's results
-        (STREAM, 5e-3, STREAM.working_set, 4 * MB),  # the next ones push them out
-        (rl.axpy(1000), 1e-6, 8e3, 300 * MB),  # a few kilobytes
-        (rl.gemv(4096, 4096), 3e-3, 67e6, 300 * MB),  # as many, of sixty megabytes
-        (rl.gemm(1024, 1024, 1024), 2e-2, 12.6e6, 300 * MB),  # arithmetic takes the time
-        (rl.dot(1 << 24), 5e-3, 134e6, 300 * MB),  # one number
-    ],
+@each_row(
+    (STREAM, 5e-3, 0, 300 * MB),  # a steady stream of calls: each carries another's results
+    (STREAM, 5e-3, STREAM.working_set, 4 * MB),  # the next ones push them out
+    (rl.axpy(1000), 1e-6, 8e3, 300 * MB),  # a few kilobytes
+    (rl.gemv(4096, 4096), 3e-3, 67e6, 300 * MB),  # as many, of sixty megabytes
+    (rl.gemm(1024, 1024, 1024), 2e-2, 12.6e6, 300 * MB),  # arithmetic takes the time
+    (rl.dot(1 << 24), 5e-3, 134e6, 300 * MB),  # one number
 )
 def test_results_that_are_carried_or_small_are_no_caveat(op, seconds, passing, cache):
     assert unpaid_writes(op, "cpu", seconds, passing, cache) is None

@@ -9,13 +9,15 @@ from rooflab.measure import gpu
 from rooflab.measure.measure import measure
 from rooflab.measure.operands import OperandsTooLarge
 from tests.support.products import GEMM, gemm_arrays
+from tests.support.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("quick")
 
 
-@pytest.mark.parametrize("cache", ["cold", "warm"])
-@pytest.mark.parametrize("op", [rl.axpy(500), rl.dot(50), rl.gemm(8, 6, 4, "fp16"), GEMM])
+@each_row("cold", "warm")
+@each_row(rl.axpy(500), rl.dot(50), rl.gemm(8, 6, 4, "fp16"), GEMM)
 def test_gpu_measures(op, cache, fake):
+    fake.log.clear()
     found = measure(op, cache=cache, threads=3)
     assert found.backend == "gpu" and found.threads is None
     assert found.machine.startswith("stand-in-gpu-")

@@ -11,6 +11,7 @@ from rooflab.measure.backend import select
 from rooflab.measure.measure import measure
 from rooflab.measure.operands import OperandsTooLarge
 from tests.support.products import GEMM, F, gemm_arrays, numpy_gemm
+from tests.support.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -21,24 +22,21 @@ def test_setup_gives_the_numbers():
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "told"),
-    [
-        (lambda a, b, c: (np.ascontiguousarray(a), b, c), ValueError,
-         "operand 'a' is C-ordered .*use numpy.asfortranarray"),
-        (lambda a, b, c: (a, b, np.ascontiguousarray(c)), ValueError, "operand 'c' is C-ordered"),
-        (lambda a, b, c: (a, F(np.ones((16, 20), "f"))[::2, ::2], c), ValueError,
-         "'b' is not contiguous"),
-        (lambda a, b, c: (a, b.astype(float), c), TypeError, "'b' has dtype float64; .* float32"),
-        (lambda a, b, c: (a, b.T, c), ValueError, r"'b' has shape \(10, 8\); .*\(8, 10\)"),
-        (lambda a, b, c: (a, b.tolist(), c), TypeError, "'b' is a list; .*numpy.ndarray"),
-        (lambda a, b, c: (a, b), ValueError, r"returned 2 arrays; .*\(a, b, c\)"),
-        (lambda a, b, c: a, TypeError, "returned a ndarray; it must return the operands"),
-        (lambda a, b, c: 1 / 0, ValueError, r"setup\(\) raised ZeroDivisionError"),
-    ],
+@each_row(
+    (lambda a, b, c: (np.ascontiguousarray(a), b, c), ValueError,
+     "operand 'a' is C-ordered .*use numpy.asfortranarray"),
+    (lambda a, b, c: (a, b, np.ascontiguousarray(c)), ValueError, "operand 'c' is C-ordered"),
+    (lambda a, b, c: (a, F(np.ones((16, 20), "f"))[::2, ::2], c), ValueError,
+     "'b' is not contiguous"),
+    (lambda a, b, c: (a, b.astype(float), c), TypeError, "'b' has dtype float64; .* float32"),
+    (lambda a, b, c: (a, b.T, c), ValueError, r"'b' has shape \(10, 8\); .*\(8, 10\)"),
+    (lambda a, b, c: (a, b.tolist(), c), TypeError, "'b' is a list; .*numpy.ndarray"),
+    (lambda a, b, c: (a, b), ValueError, r"returned 2 arrays; .*\(a, b, c\)"),
+    (lambda a, b, c: a, TypeError, "returned a ndarray; it must return the operands"),
+    (lambda a, b, c: 1 / 0, ValueError, r"setup\(\) raised ZeroDivisionError"),
 )  # fmt: skip
-@pytest.mark.parametrize("run", [None, numpy_gemm])
-def test_wrong_operands_are_named(change, error, told, run):
+@each_row(None, numpy_gemm)
+def test_wrong_operands_are_named(run, change, error, told):
     with pytest.raises(error, match=told):
         measure(GEMM, run, lambda: change(*gemm_arrays()), threads=1)
 
@@ -78,33 +76,28 @@ def test_batches_are_matrices_stored_by_columns():
         measure(op, setup=lambda: (np.ones((3, 6, 5), "f"), x, y), threads=1)
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "told"),
-    [
-        ({"op": "gemm"}, TypeError, "op='gemm' must be an Operation"),
-        ({"setup": 3}, TypeError, "setup=3 must be a function"),
-        ({"run": "blas"}, TypeError, "run='blas' is a str"),
-        ({"cache": "hot"}, ValueError, "cache='hot' is unknown; .*cold, warm"),
-        ({"threads": 0}, ValueError, "threads=0 must be a positive integer"),
-        ({"threads": 1.5}, TypeError, "threads=1.5 is a float"),
-        ({"threads": True}, TypeError, "threads=True is a bool"),
-        ({"threads": 10**9}, ValueError, "threads=1000000000: this process may use"),
-        ({"samples": 0}, ValueError, "samples=0"),
-        ({"seconds": 0}, ValueError, "seconds=0 must be a positive number"),
-        ({"seconds": float("nan")}, ValueError, "seconds=nan"),
-        ({"backend": "cuda"}, ValueError, "backend='cuda' is unknown"),
-        ({"op": rl.gemm(4, 4, 4, "fp16")}, ValueError, "fp32 and fp64 only.*pass run="),
-        ({"op": rl.gemm(4, 4, 4, "nvfp4"), "run": numpy_gemm}, ValueError, "packed arrays"),
-    ],
+@each_row(
+    ({"op": "gemm"}, TypeError, "op='gemm' must be an Operation"),
+    ({"setup": 3}, TypeError, "setup=3 must be a function"),
+    ({"run": "blas"}, TypeError, "run='blas' is a str"),
+    ({"cache": "hot"}, ValueError, "cache='hot' is unknown; .*cold, warm"),
+    ({"threads": 0}, ValueError, "threads=0 must be a positive integer"),
+    ({"threads": 1.5}, TypeError, "threads=1.5 is a float"),
+    ({"threads": True}, TypeError, "threads=True is a bool"),
+    ({"threads": 10**9}, ValueError, "threads=1000000000: this process may use"),
+    ({"samples": 0}, ValueError, "samples=0"),
+    ({"seconds": 0}, ValueError, "seconds=0 must be a positive number"),
+    ({"seconds": float("nan")}, ValueError, "seconds=nan"),
+    ({"backend": "cuda"}, ValueError, "backend='cuda' is unknown"),
+    ({"op": rl.gemm(4, 4, 4, "fp16")}, ValueError, "fp32 and fp64 only.*pass run="),
+    ({"op": rl.gemm(4, 4, 4, "nvfp4"), "run": numpy_gemm}, ValueError, "packed arrays"),
 )
 def test_bad_arguments_are_named(changed, error, told):
     with pytest.raises(error, match=told):
         measure(**{"op": GEMM, **changed})
 
 
-@pytest.mark.parametrize(
-    "op", [rl.axpy(2 * 10**9), rl.gemm(10**6, 10**6, 10**6), rl.gemv(1, 2**30)]
-)
+@each_row(rl.axpy(2 * 10**9), rl.gemm(10**6, 10**6, 10**6), rl.gemv(1, 2**30))
 def test_operands_beyond_memory_are_refused_before_allocating(op, monkeypatch):
     monkeypatch.setattr(operands, "available_bytes", lambda backend: 4 << 30)
     monkeypatch.setattr(operands, "_empty", lambda *_: pytest.fail("allocated"))

@@ -9,31 +9,29 @@ from scipy.linalg import blas
 import rooflab.count as rl
 from rooflab.measure.measure import measure
 from tests.support.products import GEMM, F, numpy_gemm
+from tests.support.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("quick")
 
 
-@pytest.mark.parametrize(
-    ("op", "run"),
-    [
-        (GEMM, numpy_gemm),
-        (GEMM, lambda a, b, c: a @ b),
-        (GEMM, lambda a, b, c: blas.sgemm(1.0, a, b, 0.0, c, 0, 0, 1)),
-        (rl.axpy(500), lambda x, y: blas.saxpy(x, y, a=3.0)),
-        (rl.axpy(500), lambda x, y: 2 * x + y),
-        (rl.axpy(500), lambda x, y: np.add(x, y, out=y)),
-        (rl.axpy(500, "fp16"), lambda x, y: np.float16(2) * x + y),
-        (rl.scale(500), lambda x: np.multiply(x, np.float32(0.5), out=x)),
-        (rl.dot(500), lambda x, y, r: x @ y),
-        (rl.dot(500), lambda x, y, r: float(x @ y)),
-        (rl.dot(500), lambda x, y, r: np.sum(x * y, keepdims=True, out=r)),
-        (rl.ger(9, 7), lambda a, x, y: a + np.outer(x, y)),
-        (rl.gemm(9, 7, 5, "bf16"), lambda a, b, c: (a.astype("f") @ b.astype("f")).astype(a.dtype)),
-        (rl.gemm(9, 7, 5, "int8", c="int32"), lambda a, b, c: a.astype("i4") @ b.astype("i4")),
-        (rl.elementwise(("sin", "sqrt"), 40), lambda x, y: np.sqrt(np.sin(x), out=y)),
-        (rl.elementwise("add", (6, 4), inputs={"a": (6, 4), "b": 4}), lambda a, b, y: a + b),
-        (rl.elementwise("relu", 40, output="x"), lambda x: np.maximum(x, 0, out=x)),
-    ],
+@each_row(
+    (GEMM, numpy_gemm),
+    (GEMM, lambda a, b, c: a @ b),
+    (GEMM, lambda a, b, c: blas.sgemm(1.0, a, b, 0.0, c, 0, 0, 1)),
+    (rl.axpy(500), lambda x, y: blas.saxpy(x, y, a=3.0)),
+    (rl.axpy(500), lambda x, y: 2 * x + y),
+    (rl.axpy(500), lambda x, y: np.add(x, y, out=y)),
+    (rl.axpy(500, "fp16"), lambda x, y: np.float16(2) * x + y),
+    (rl.scale(500), lambda x: np.multiply(x, np.float32(0.5), out=x)),
+    (rl.dot(500), lambda x, y, r: x @ y),
+    (rl.dot(500), lambda x, y, r: float(x @ y)),
+    (rl.dot(500), lambda x, y, r: np.sum(x * y, keepdims=True, out=r)),
+    (rl.ger(9, 7), lambda a, x, y: a + np.outer(x, y)),
+    (rl.gemm(9, 7, 5, "bf16"), lambda a, b, c: (a.astype("f") @ b.astype("f")).astype(a.dtype)),
+    (rl.gemm(9, 7, 5, "int8", c="int32"), lambda a, b, c: a.astype("i4") @ b.astype("i4")),
+    (rl.elementwise(("sin", "sqrt"), 40), lambda x, y: np.sqrt(np.sin(x), out=y)),
+    (rl.elementwise("add", (6, 4), inputs={"a": (6, 4), "b": 4}), lambda a, b, y: a + b),
+    (rl.elementwise("relu", 40, output="x"), lambda x: np.maximum(x, 0, out=x)),
 )
 def test_a_right_run_is_timed(op, run):
     found = measure(op, run, threads=1, samples=3, cache="warm")
@@ -41,9 +39,7 @@ def test_a_right_run_is_timed(op, run):
     assert not any("not checked" in text for text in found.warnings)
 
 
-@pytest.mark.parametrize(
-    "op", [rl.conv2d(1, 8, 8, 3, 4, 3), rl.chain(rl.scale(8), rl.axpy(8)), rl.pool2d(1, 8, 8, 1, 2)]
-)
+@each_row(rl.conv2d(1, 8, 8, 3, 4, 3), rl.chain(rl.scale(8), rl.axpy(8)), rl.pool2d(1, 8, 8, 1, 2))
 def test_what_has_no_reference_is_timed_with_a_warning(op):
     found = measure(op, lambda *operands: None, threads=1, samples=3)
     assert found.warnings[0] == f"result not checked: rooflab has no reference for {op.name!r}"
@@ -58,43 +54,36 @@ def without_last_term(a, b, c):
     np.matmul(a[:, :-1], b[:-1], out=c)
 
 
-@pytest.mark.parametrize(
-    ("op", "run", "told"),
-    [
-        (GEMM, wrong_corner, r"gemm 12×10×8 fp32 wrongly: c\[3, 4\] is .*, expected "),
-        (GEMM, without_last_term, r"c\[0, 0\] is"),
-        (GEMM, lambda a, b, c: None, r"c\[0, 0\] is nan, .*run must write every element of 'c'"),
-        (GEMM, lambda a, b, c: np.add(c, a @ b, out=c), r"c\[0, 0\] is nan"),
-        (
-            GEMM,
-            lambda a, b, c: (a @ b).T,
-            r"c\[0, 0\] is nan, .*it returned a .* of shape \(10, 12\)",
-        ),
-        (GEMM, lambda a, b, c: (a @ b).tolist(), "or return the result, but it returned a list$"),
-        (GEMM, lambda a, b, c: (a @ b).astype(complex), "returned complex128 for gemm"),
-        (GEMM, lambda a, b, c: (a @ b).astype(str), "returned <U.* real numbers are wanted"),
-        (GEMM, lambda a, b, c: (a @ b).astype(object), "returned object for gemm"),
-        (rl.dot(300), lambda x, y, r: 10**400, "returned object for dot"),
-        (rl.axpy(300), lambda x, y: None, r"y\[0\] is .*nothing has changed"),
-        (rl.axpy(300), lambda x, y: np.add(x[:200], y[:200], out=y[:200]), r"y\[200\] is"),
-        (rl.axpy(300), lambda x, y: np.multiply(x, y, out=y), r"y\["),
-        (rl.scale(300), lambda x: None, "nothing has changed"),
-        (rl.scale(300), lambda x: np.multiply(x[1:], 2, out=x[1:]), r"x\[0\] is"),
-        (rl.dot(300), lambda x, y, r: np.sum(x), r"r\[0\] is"),
-        (rl.gemv(20, 30), lambda a, x, y: np.dot(a, x[::-1]), r"y\[0\] is"),
-        (rl.ger(20, 30), lambda a, x, y: np.outer(x, y), r"a\[0, 0\] is"),
-        (rl.gemv(6, 5, batch=3), lambda a, x, y: np.einsum("bij,cj->bi", a, x), r"y\[0, 0\] is"),
-        (rl.gemm(6, 5, 4, "fp64", batch=3), lambda a, b, c: a[0] @ b, r"c\[1, 0, 0\] is"),
-        (rl.elementwise("sqrt", 40), lambda x, y: np.sin(x, out=y), r"y\[0\] is"),
-        (rl.gemm(6, 5, 4, "int8", c="int32"), lambda a, b, c: (a @ b).astype("i4") + 1, "c"),
-    ],
+@each_row(
+    (GEMM, wrong_corner, r"gemm 12×10×8 fp32 wrongly: c\[3, 4\] is .*, expected "),
+    (GEMM, without_last_term, r"c\[0, 0\] is"),
+    (GEMM, lambda a, b, c: None, r"c\[0, 0\] is nan, .*run must write every element of 'c'"),
+    (GEMM, lambda a, b, c: np.add(c, a @ b, out=c), r"c\[0, 0\] is nan"),
+    (GEMM, lambda a, b, c: (a @ b).T, r"c\[0, 0\] is nan, .*it returned a .* of shape \(10, 12\)"),
+    (GEMM, lambda a, b, c: (a @ b).tolist(), "or return the result, but it returned a list$"),
+    (GEMM, lambda a, b, c: (a @ b).astype(complex), "returned complex128 for gemm"),
+    (GEMM, lambda a, b, c: (a @ b).astype(str), "returned <U.* real numbers are wanted"),
+    (GEMM, lambda a, b, c: (a @ b).astype(object), "returned object for gemm"),
+    (rl.dot(300), lambda x, y, r: 10**400, "returned object for dot"),
+    (rl.axpy(300), lambda x, y: None, r"y\[0\] is .*nothing has changed"),
+    (rl.axpy(300), lambda x, y: np.add(x[:200], y[:200], out=y[:200]), r"y\[200\] is"),
+    (rl.axpy(300), lambda x, y: np.multiply(x, y, out=y), r"y\["),
+    (rl.scale(300), lambda x: None, "nothing has changed"),
+    (rl.scale(300), lambda x: np.multiply(x[1:], 2, out=x[1:]), r"x\[0\] is"),
+    (rl.dot(300), lambda x, y, r: np.sum(x), r"r\[0\] is"),
+    (rl.gemv(20, 30), lambda a, x, y: np.dot(a, x[::-1]), r"y\[0\] is"),
+    (rl.ger(20, 30), lambda a, x, y: np.outer(x, y), r"a\[0, 0\] is"),
+    (rl.gemv(6, 5, batch=3), lambda a, x, y: np.einsum("bij,cj->bi", a, x), r"y\[0, 0\] is"),
+    (rl.gemm(6, 5, 4, "fp64", batch=3), lambda a, b, c: a[0] @ b, r"c\[1, 0, 0\] is"),
+    (rl.elementwise("sqrt", 40), lambda x, y: np.sin(x, out=y), r"y\[0\] is"),
+    (rl.gemm(6, 5, 4, "int8", c="int32"), lambda a, b, c: (a @ b).astype("i4") + 1, "c"),
 )
 def test_a_wrong_run_is_refused_with_its_first_wrong_element(op, run, told):
     with pytest.raises(ValueError, match=told):
         measure(op, run, threads=1)
 
 
-@pytest.mark.parametrize("cache", ["cold", "warm"])
+@each_row("cold", "warm")
 def test_a_run_that_fails_later_is_named_too(cache):
     calls = []
 
@@ -108,7 +97,7 @@ def test_a_run_that_fails_later_is_named_too(cache):
         measure(GEMM, run, threads=1, cache=cache)
 
 
-@pytest.mark.parametrize("place", [(0, 0), (517, 389), (599, 511)])
+@each_row(((0, 0),), ((517, 389),), ((599, 511),))
 def test_one_wrong_element_of_a_large_product_is_found_and_named(place):
     op = rl.gemm(600, 512, 640)
 
@@ -120,7 +109,7 @@ def test_one_wrong_element_of_a_large_product_is_found_and_named(place):
         measure(op, run, threads=1)
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
+@each_row("fp32", "fp64")
 def test_a_right_large_product_passes(dtype):
     op = rl.gemm(600, 512, 640, dtype, accumulate=True)
     assert len(measure(op, threads=1, samples=3).samples) == 3

@@ -10,6 +10,7 @@ import pytest
 import rooflab.count as rl
 from rooflab.count.elementwise import ARITY
 from rooflab.measure.measure import measure
+from tests.support.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("quick")
 N = 300
@@ -61,12 +62,12 @@ def test_the_textbook_has_them_all() -> None:
     assert set(TEXTBOOK) == set(ARITY)
 
 
-@pytest.mark.parametrize("name", ARITY)
+@each_row(*ARITY)
 def test_the_textbooks_function_is_right_and_checked(name: str) -> None:
     assert not any("not checked" in text for text in timed(name, TEXTBOOK[name]).warnings)
 
 
-@pytest.mark.parametrize("name", ARITY)
+@each_row(*ARITY)
 def test_a_hundredth_more_is_wrong(name: str) -> None:
     with pytest.raises(ValueError, match=r"y\[\d+\] is .*, expected "):
         timed(name, lambda *given: TEXTBOOK[name](*given) * 1.01 + 0.01)
@@ -78,7 +79,7 @@ def test_both_forms_of_gelu_are_right() -> None:
         timed("gelu", lambda x: x * sigmoid(1.702 * x))  # the third form is off by up to 0.02
 
 
-@pytest.mark.parametrize("inputs", ["left", ("left",), {"left": N}])
+@each_row("left", (("left",),), {"left": N})
 def test_one_input_may_be_named_in_any_way(inputs) -> None:
     op = rl.elementwise("relu", N, inputs=inputs)
     assert [operand.name for operand in op.operands] == ["left", "y"]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import rooflab.count as rl
 from rooflab.measure.measurement import Measurement
+from tests.support.rows import each_row
 
 OP = rl.gemm(4096, 4096, 4096, "fp64")
 
@@ -72,15 +73,13 @@ def test_it_cannot_be_changed():
         found.environment["cpu"] = "another"
 
 
-@pytest.mark.parametrize("samples", [(), (0.0,), (-1.0, 1.0), (float("nan"),), (float("inf"),)])
+@each_row(((),), ((0.0,),), ((-1.0, 1.0),), ((float("nan"),),), ((float("inf"),),))
 def test_samples_are_positive_seconds(samples):
     with pytest.raises(ValueError, match="samples="):
         taken(samples)
 
 
-@pytest.mark.parametrize(
-    ("schema", "told"), [(2, "is newer"), (None, "is unknown"), ("1", "is unknown"), (0, "unknown")]
-)
+@each_row((2, "is newer"), (None, "is unknown"), ("1", "is unknown"), (0, "unknown"))
 def test_another_schema_is_refused_by_name(schema, told):
     data = {**taken().to_dict(), "schema": schema}
     with pytest.raises(ValueError, match=f"schema={schema!r} {'is ' if told == 'unknown' else ''}"):
@@ -96,14 +95,11 @@ def test_missing_entries_are_named():
         Measurement.from_dict(data)
 
 
-@pytest.mark.parametrize(
-    ("entry", "value"),
-    [
-        ("machine", 3), ("backend", "tpu"), ("cache", "hot"), ("cache", []), ("threads", 0),
-        ("threads", True), ("threads", 1.0), ("samples", "abc"), ("samples", 3), ("samples",
-            [True]),
-        ("warnings", "abc"), ("warnings", [3]), ("environment", 3),
-    ],
+@each_row(
+    ("machine", 3), ("backend", "tpu"), ("cache", "hot"), ("cache", []), ("threads", 0),
+    ("threads", True), ("threads", 1.0), ("samples", "abc"), ("samples", 3), ("samples",
+        [True]),
+    ("warnings", "abc"), ("warnings", [3]), ("environment", 3),
 )  # fmt: skip
 def test_impossible_entries_are_named(entry, value):
     with pytest.raises(ValueError, match=f"data: {entry}=.* cannot be that of a measurement"):

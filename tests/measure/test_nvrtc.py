@@ -19,6 +19,7 @@ import pytest
 import rooflab
 from rooflab.measure.cuda_sources import BATCH, FMA, SOURCES, THREADS, CudaSource
 from tests.support.cubin import Resources, resources
+from tests.support.rows import each_row
 
 STREAMING = {
     "read_roof": BATCH, "copy_roof": BATCH, "update_roof": BATCH, "axpy_roof": 2 * BATCH,
@@ -50,8 +51,8 @@ def elsewhere() -> dict[str, CudaSource]:
 
 
 BUILDS = [
-    pytest.param(source, options, arch, id=f"{name}{' '.join(options[:1])}-sm_{arch}")
-    for name, source in (SOURCES | elsewhere()).items()
+    (source, options, arch)
+    for source in (SOURCES | elsewhere()).values()
     for options in source.variants
     for arch in FASTEST
 ]
@@ -148,7 +149,7 @@ def test_sources_list_their_kernels():
 
 
 @needs_compiler
-@pytest.mark.parametrize(("source", "options", "arch"), BUILDS)
+@each_row(*BUILDS)
 def test_compiles_without_local_memory(source: CudaSource, options, arch):
     """A spill or an indexed array would show as a stack frame."""
     found = resources(cubin(source.code, options, arch))
@@ -159,7 +160,7 @@ def test_compiles_without_local_memory(source: CudaSource, options, arch):
 
 
 @needs_disassembler
-@pytest.mark.parametrize(("source", "options", "arch"), BUILDS)
+@each_row(*BUILDS)
 def test_machine_code(source: CudaSource, options, arch):
     code = machine_code(source.code, options, arch)
     used = resources(cubin(source.code, options, arch))

@@ -15,6 +15,7 @@ from rooflab.measure import backend, caches, measure, threads
 from rooflab.measure.backend import Backend
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.operands import make
+from tests.support.rows import each_row
 
 
 def test_a_gpu_without_tf32_refuses_it_by_its_name(fake, monkeypatch) -> None:
@@ -75,23 +76,9 @@ def test_caches_come_from_sysconf_where_linux_lists_none(monkeypatch, tmp_path) 
     assert caches._linux(tmp_path) == {}
 
 
-def test_a_cache_that_cannot_be_read_is_passed_over(tmp_path) -> None:
-    for number, (level, kind, size) in enumerate(
-        [("1", "Data", "48K"), ("1", "Instruction", "64K"), ("2", "Unified", "2M")]
-    ):
-        folder = tmp_path / f"index{number}"
-        folder.mkdir()
-        for name, text in (("level", level), ("type", kind), ("size", size)):
-            (folder / name).write_text(f"{text}\n")
-    (tmp_path / "index3").mkdir()
-    assert caches._linux(tmp_path) == {"l1": 48 << 10, "l2": 2 << 20}
-
-
-@pytest.mark.parametrize(
-    ("counts", "warned"), [((3, 5), True), ((3, 3), False), ((None, 5), False), ((3, None), False)]
-)
+@each_row(((3, 5), True), ((3, 3), False), ((None, 5), False), ((3, None), False))
 @pytest.mark.usefixtures("quick")
-def test_a_processor_that_slowed_down_is_told(monkeypatch, counts, warned) -> None:
+def test_a_processor_that_slowed_down_is_told(counts, warned, monkeypatch) -> None:
     told = iter(counts)
     monkeypatch.setattr(measure, "throttle_count", lambda: next(told, counts[-1]))
     found = measure.measure(rl.axpy(500), lambda x, y: np.add(x, y, out=y), threads=1, samples=3)

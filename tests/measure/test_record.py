@@ -18,6 +18,7 @@ from rooflab.measure import record as recorder
 from rooflab.measure import recording as shelf
 from rooflab.measure.measurement import Measurement
 from tests.support.recording import ASSETS, roofs, schema, small_campaign
+from tests.support.rows import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -73,37 +74,6 @@ def test_threads_and_dtypes_multiply():
 
 class Kill(BaseException):
     """What no ordinary `except` catches."""
-
-
-def test_an_interrupted_run_goes_on_where_it_was(monkeypatch, tmp_path):
-    real, done, again = recorder.measurement_step, [], []
-
-    def interrupted(task, backend, name, tries):
-        if len(done) == 5:
-            raise Kill
-        done.append(task.key)
-        return real(task, backend, name, tries)
-
-    monkeypatch.setattr(recorder, "measurement_step", interrupted)
-    with pytest.raises(Kill):
-        record()
-    assert not (tmp_path / "mine.json").exists()
-    first = [json.loads(line) for line in (tmp_path / "mine.journal").open(encoding="utf-8")]
-    kept = {line["step"]: line["found"] for line in first[1:]}
-
-    def counted(task, backend, name, tries):
-        again.append(task.key)
-        return real(task, backend, name, tries)
-
-    monkeypatch.setattr(recorder, "measurement_step", counted)
-    found = record()
-    assert len(again) == 7
-    assert not set(again) & set(done)
-    assert len(found.measurements) == 12
-    by_key = {f"{m.op.label}, {m.cache}, 1 thread": m for m in found.measurements}
-    for key in done:  # the very samples of the first run
-        assert by_key[key].samples == pytest.approx(kept[key]["samples"])
-    assert not (tmp_path / "mine.journal").exists()
 
 
 def test_a_killed_process_loses_only_the_measurement_it_was_at(tmp_path):
@@ -212,7 +182,7 @@ def test_a_run_that_has_to_stop_is_taken_up_by_the_next(monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
 
 
-@pytest.mark.parametrize("wrong", [0, -1, float("inf"), True, "5"])
+@each_row(0, -1, float("inf"), True, "5")
 def test_seconds_to_stop_after_are_positive(wrong):
     with pytest.raises(ValueError, match=r"stop_after=.* must be a positive number of seconds"):
         record(stop_after=wrong)

@@ -10,6 +10,7 @@ from rooflab.measure.backend import Backend, select
 from rooflab.predict.machine import Figure, Machine
 from tests.support.fake_cupy import FakeCupy
 from tests.support.recording import roofs
+from tests.support.rows import each_row
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_a_dtype_without_a_roof_is_still_planned(machine):
     assert half < single  # half the bytes
 
 
-@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+@each_row("cpu", "gpu")
 def test_tf32_is_for_matrix_products_only(backend):
     ops = record.operations(backend, record.DTYPES[backend], quick=False)
     assert {op.name for op in ops if op.compute_dtype == "tf32"} <= {"gemm"}
@@ -82,9 +83,9 @@ def planned(card: str, minutes: float, quick: bool) -> tuple[set[str], list[reco
     return {task.key for task in kept}, left_out
 
 
-@pytest.mark.parametrize("card", CARDS)
-@pytest.mark.parametrize(("minutes", "quick"), [(6.0, False), (2.0, True)])
-def test_a_large_gpu_is_recorded_with_its_largest_sizes(card, minutes, quick):
+@each_row(*CARDS)
+@each_row((6.0, False), (2.0, True))
+def test_a_large_gpu_is_recorded_with_its_largest_sizes(minutes, quick, card):
     kept, left_out = planned(card, minutes, quick)
     assert left_out == []
     for op in (

@@ -6,6 +6,7 @@ import pytest
 
 from rooflab.measure import record as recorder
 from rooflab.measure import recording as shelf
+from tests.support.rows import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("options", "says"), BAD.values(), ids=BAD.keys())
+@each_row(*BAD.values())
 def test_bad_arguments_are_named_before_anything_is_measured(options, says):
     with pytest.raises(ValueError, match=says):
         record(**options)

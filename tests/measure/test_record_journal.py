@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rooflab.measure.record import RecordJournal
+from tests.support.rows import each_row
 
 
 def test_a_torn_last_line_is_measured_again(tmp_path):
@@ -39,16 +40,17 @@ def test_damage_in_the_middle_of_a_journal_is_refused(tmp_path):
     fresh.close()
 
 
-@pytest.mark.parametrize("line", ["[]", "3", "null", '"step"', "[" * 99_999])
-@pytest.mark.parametrize("number", [1, 2])
-def test_lines_of_something_else_are_damage_too(tmp_path, line, number):
-    journal = RecordJournal(tmp_path / "a.journal", {"n": 1})
+@each_row("[]", "3", "null", '"step"', "[" * 99_999)
+@each_row(1, 2)
+def test_lines_of_something_else_are_damage_too(number, line, tmp_path):
+    path = tmp_path / f"{number}-{len(line)}.journal"
+    journal = RecordJournal(path, {"n": 1})
     journal.add("one", 1)
     journal.add("two", 2)
     journal.close()
-    lines = (tmp_path / "a.journal").read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     lines[number - 1] = line
-    (tmp_path / "a.journal").write_text("\n".join(lines), encoding="utf-8")
+    path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(ValueError, match=rf"line {number} is damaged.*--restart"):
-        RecordJournal(tmp_path / "a.journal", {"n": 1})
-    assert (tmp_path / "a.journal").read_text(encoding="utf-8") == "\n".join(lines)
+        RecordJournal(path, {"n": 1})
+    assert path.read_text(encoding="utf-8") == "\n".join(lines)

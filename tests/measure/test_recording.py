@@ -14,6 +14,7 @@ from rooflab.measure import recording as room
 from rooflab.measure.recording import Recording
 from rooflab.predict.roofline import Roofline
 from tests.support.recording import ASSETS, CPU, document, schema
+from tests.support.rows import each_row
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_the_shared_surroundings_are_written_once(written):
     assert "machine" not in data["measurements"][0]
 
 
-@pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
+@each_row(*shipped())
 def test_shipped_recordings_are_sound(path):
     text = path.read_text(encoding="utf-8")
     data = json.loads(text)
@@ -218,8 +219,8 @@ DAMAGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("content", "says"), DAMAGED.values(), ids=DAMAGED.keys())
-def test_damaged_files_are_refused_with_the_file_and_a_way_out(folder, content, says):
+@each_row(*DAMAGED.values())
+def test_damaged_files_are_refused_with_the_file_and_a_way_out(content, says, folder):
     path = folder / "wrong.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=says) as caught:

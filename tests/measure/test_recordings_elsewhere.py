@@ -12,6 +12,7 @@ import rooflab as rl
 from rooflab.measure import recording, this_machine
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.measure.record import RecordJournal
+from tests.support.rows import each_row
 
 EPYC = "epyc-2core-vm"
 
@@ -25,7 +26,7 @@ def taken(threads: int):
     return next(m for m in rl.recording(EPYC).measurements if m.threads == threads)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@each_row(1, 2)
 def test_measurements_of_a_recording_have_its_machine_with_as_many_threads(threads) -> None:
     found = this_machine.machine_of([taken(threads), taken(threads)])
     assert found == rl.recording(EPYC).at(threads) and found.threads == threads
@@ -54,7 +55,7 @@ def test_a_recordings_name_stands_for_its_machine() -> None:
     assert by_name.machine == rl.recording(EPYC).machine
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@each_row(1, 2)
 def test_a_recorded_measurement_is_explained_with_the_roofs_of_its_threads(threads) -> None:
     why = rl.explain(taken(threads))
     assert why.machine == rl.recording(EPYC).at(threads)

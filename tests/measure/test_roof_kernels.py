@@ -12,6 +12,7 @@ from rooflab.measure import roof_kernels
 from rooflab.measure.operands import aligned
 from rooflab.measure.roof_kernels import Target, assembly, host, target_of
 from rooflab.measure.threads import Crew
+from tests.support.rows import each_row
 
 AVX512 = replace(target_of("x86_64", {"avx512f": True}), triple="x86_64-unknown-linux-gnu")
 AVX2 = replace(target_of("AMD64", {"avx": True, "avx2": True, "fma": True}), triple=AVX512.triple)
@@ -30,17 +31,14 @@ def run(kernel, *args) -> None:
         crew.time([(kernel, args)])
 
 
-@pytest.mark.parametrize(
-    ("arch", "features", "vector_bytes", "fused"),
-    [
-        ("x86_64", {"avx512f": True, "avx": True}, 64, True),
-        ("AMD64", {"avx": True, "fma": True}, 32, True),  # Haswell, Zen
-        ("x86_64", {"avx": True, "fma": False}, 32, False),  # Sandy Bridge has no FMA
-        ("x86_64", {}, 16, False),
-        ("arm64", {}, 16, True),
-        ("aarch64", {"sve": True}, 16, True),
-        ("riscv64", {}, 16, False),
-    ],
+@each_row(
+    ("x86_64", {"avx512f": True, "avx": True}, 64, True),
+    ("AMD64", {"avx": True, "fma": True}, 32, True),  # Haswell, Zen
+    ("x86_64", {"avx": True, "fma": False}, 32, False),  # Sandy Bridge has no FMA
+    ("x86_64", {}, 16, False),
+    ("arm64", {}, 16, True),
+    ("aarch64", {"sve": True}, 16, True),
+    ("riscv64", {}, 16, False),
 )
 def test_vector_width_of_known_processors(arch, features, vector_bytes, fused):
     found = target_of(arch, features)
@@ -55,9 +53,9 @@ def test_enough_chains_to_hide_the_latency():
     assert target_of("arm64", {}).chains + 2 <= 32
 
 
-@pytest.mark.parametrize("name", TARGETS)
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
-def test_peak_loop_is_one_fused_instruction_a_chain(name, dtype):
+@each_row(*TARGETS)
+@each_row("fp32", "fp64")
+def test_peak_loop_is_one_fused_instruction_a_chain(dtype, name):
     code = assembly(roof_kernels.fma_ir(dtype, TARGETS[name]), TARGETS[name])
     assert len(re.findall(MULTIPLY_ADD[name], code)) == TARGETS[name].chains
     assert not re.search(r"\bfmaf?\b|call", code)  # no library call in place of the instruction
@@ -69,8 +67,8 @@ def test_without_fma_multiply_and_add_are_two_instructions():
     assert "fma" not in code
 
 
-@pytest.mark.parametrize("target", [AVX512, AVX2], ids=["avx512", "avx2"])
-@pytest.mark.parametrize("mix", roof_kernels.MIXES)
+@each_row(AVX512, AVX2)
+@each_row(*roof_kernels.MIXES)
 def test_stream_loads_and_stores_every_vector_once(mix, target):
     register = "zmm" if target is AVX512 else "ymm"
     code = assembly(roof_kernels.stream_ir(mix, target), target)
@@ -82,7 +80,7 @@ def test_stream_loads_and_stores_every_vector_once(mix, target):
     assert len(written) == stores * roof_kernels.UNROLL
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
+@each_row("fp32", "fp64")
 def test_multiply_adds_reach_their_fixed_point(dtype):
     """x = x/2 + 1 tends to 2 from anywhere: no overflow, no denormal, however long it runs."""
     kernel, flop = roof_kernels.fma_kernel(dtype)
@@ -92,8 +90,8 @@ def test_multiply_adds_reach_their_fixed_point(dtype):
     assert flop == 2 * out.size
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("k", [1, 2, 7])
+@each_row(np.float32, np.float64)
+@each_row(1, 2, 7)
 def test_lunch_applies_k_multiply_adds_to_every_element(k, dtype):
     nbytes = 5 * roof_kernels.lunch_block(host())
     x = array(nbytes, dtype)
@@ -106,14 +104,11 @@ def test_lunch_applies_k_multiply_adds_to_every_element(k, dtype):
     np.testing.assert_array_equal(x, expected)
 
 
-@pytest.mark.parametrize(
-    ("mix", "new_x", "new_y"),
-    [
-        ("read", lambda x, y: x, lambda x, y: y),
-        ("copy", lambda x, y: x, lambda x, y: x),
-        ("update", lambda x, y: x / 2, lambda x, y: y),
-        ("axpy", lambda x, y: x, lambda x, y: x / 2 + y),
-    ],
+@each_row(
+    ("read", lambda x, y: x, lambda x, y: y),
+    ("copy", lambda x, y: x, lambda x, y: x),
+    ("update", lambda x, y: x / 2, lambda x, y: y),
+    ("axpy", lambda x, y: x, lambda x, y: x / 2 + y),
 )
 def test_streams_compute_what_their_name_says_and_touch_nothing_else(mix, new_x, new_y):
     nbytes = 3 * roof_kernels.stream_block(host())
@@ -165,8 +160,8 @@ def test_a_platform_that_hides_its_features_gets_the_baseline(monkeypatch):
     assert found.features == ""
 
 
-@pytest.mark.parametrize("target", [AVX512, NEON], ids=["x86", "arm"])
-@pytest.mark.parametrize("chains", [1, 2, 5])
+@each_row(AVX512, NEON)
+@each_row(1, 2, 5)
 def test_a_chase_is_nothing_but_loads_that_wait_for_each_other(chains, target):
     """In its loop each load's address is what the load before it, of the same chase, returned."""
     code = assembly(roof_kernels.chase_ir(chains, target), target)
@@ -176,6 +171,6 @@ def test_a_chase_is_nothing_but_loads_that_wait_for_each_other(chains, target):
     assert len(re.findall(load, code, re.M)) >= hops  # and two where a register is reused
 
 
-@pytest.mark.parametrize(("chains", "hops"), [(1, 16), (2, 8), (5, 3), (16, 1), (64, 1)])
+@each_row((1, 16), (2, 8), (5, 3), (16, 1), (64, 1))
 def test_hops_of_one_turn(chains, hops):
     assert roof_kernels.chase_hops(chains) == hops

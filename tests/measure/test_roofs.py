@@ -16,6 +16,7 @@ from rooflab.measure.this_machine import roofs_problem
 from rooflab.measure.timing import Timing
 from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
+from tests.support.rows import each_row
 
 MIB = 1 << 20
 CORES = available_cores()
@@ -31,8 +32,8 @@ def hurried(monkeypatch):
     monkeypatch.setattr(roofs, "core_kinds", lambda: ())
 
 
-@pytest.mark.parametrize("threads", sorted({1, CORES}))
-def test_roofs_are_plain_json_with_every_level_and_mix(hurried, threads):
+@each_row(*sorted({1, CORES}))
+def test_roofs_are_plain_json_with_every_level_and_mix(threads, hurried):
     found = measure_roofs("cpu", threads, progress=False)
     assert json.loads(json.dumps(found)) == found
     assert (found["schema"], found["backend"], found["threads"]) == (1, "cpu", threads)
@@ -64,8 +65,8 @@ def test_short_memory_is_stated(hurried):
     assert "memory is short: measured on 8 MB instead of" in notes[0]
 
 
-@pytest.mark.parametrize("last_level", [8 * MIB, 300 * MIB])
-def test_every_slice_stays_inside_its_memory(hurried, monkeypatch, last_level):
+@each_row(8 * MIB, 300 * MIB)
+def test_every_slice_stays_inside_its_memory(last_level, hurried, monkeypatch):
     """A server's last-level cache may be larger than the memory that is free."""
     store, taken = [], []
 
@@ -141,8 +142,8 @@ def test_a_product_above_the_vector_peak_is_a_second_roof(monkeypatch):
     assert found["fp64_tensor"]["value"] == pytest.approx(4.0e11)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.95, 1.05])
-def test_a_product_near_the_vector_peak_is_none(monkeypatch, share):
+@each_row(0.3, 0.95, 1.05)
+def test_a_product_near_the_vector_peak_is_none(share, monkeypatch):
     assert with_products(monkeypatch, {"fp32": share * 1e11, "fp64": share * 5e10}) == {}
 
 
@@ -171,14 +172,14 @@ def test_a_matrix_unit_is_stored_read_and_used(monkeypatch):
     assert again.to_dict() == machine.to_dict()
 
 
-@pytest.mark.parametrize("value", [-1.0, float("nan"), "fast"])
-def test_a_damaged_matrix_unit_is_noticed(monkeypatch, value):
+@each_row(-1.0, float("nan"), "fast")
+def test_a_damaged_matrix_unit_is_noticed(value, monkeypatch):
     document = machine_with_a_matrix_unit(monkeypatch)
     document["peak"]["fp32_tensor"]["value"] = value
     assert roofs_problem(document, "cpu", 1) == "its figures are damaged"
 
 
-@pytest.mark.parametrize(("peak", "n"), [(1e9, 256), (1e11, 768), (1e13, 2048)])
+@each_row((1e9, 256), (1e11, 768), (1e13, 2048))
 def test_products_take_about_ten_milliseconds(peak, n):
     assert roofs.product_size(peak) == n
 
@@ -227,11 +228,6 @@ def test_unsteady_slices_are_confessed():
     assert "67% apart" in shaky.entry()["note"]
 
 
-def test_few_slices_are_confessed():
-    few = roofs.Roof(("bandwidth", "dram", "read"), 1, lambda passes: [], rates=[1e9] * 7)
-    assert few.entry()["note"] == "measured 7 times only: there was no time for more"
-
-
 def test_writes_are_charged_by_a_lead_in():
     """Main memory: the windows before the timed ones are walked, and not counted."""
     walked = []
@@ -249,16 +245,13 @@ def test_writes_are_charged_by_a_lead_in():
     assert len(walked) == roofs.LEAD + roofs.TIMED
 
 
-@pytest.mark.parametrize(
-    ("threads", "error", "told"),
-    [
-        (0, ValueError, "threads=0 must be a positive integer"),
-        (-1, ValueError, "threads=-1"),
-        (True, TypeError, "threads=True is a bool"),
-        (1.0, TypeError, r"threads=1\.0 is a float"),
-        ("2", TypeError, "threads='2' is a str"),
-        (10**6, ValueError, rf"threads=1000000: this process may use {CORES} core"),
-    ],
+@each_row(
+    (0, ValueError, "threads=0 must be a positive integer"),
+    (-1, ValueError, "threads=-1"),
+    (True, TypeError, "threads=True is a bool"),
+    (1.0, TypeError, r"threads=1\.0 is a float"),
+    ("2", TypeError, "threads='2' is a str"),
+    (10**6, ValueError, rf"threads=1000000: this process may use {CORES} core"),
 )
 def test_threads_that_cannot_be(threads, error, told):
     with pytest.raises(error, match=told):
@@ -267,9 +260,3 @@ def test_threads_that_cannot_be(threads, error, told):
 
 def test_no_threads_means_all_cores():
     assert thread_count(None) == CORES
-
-
-def test_unknown_backend_comes_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"backend='gpux' is unknown; did you mean 'gpu'"):
-        measure_roofs("gpux")
-    assert roofs.SCHEMA == 1

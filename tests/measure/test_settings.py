@@ -14,6 +14,7 @@ from rooflab.measure.record import target_of
 from rooflab.measure.recording import folders
 from rooflab.measure.settings import briefer, fewer, path_setting, path_settings, user_folder
 from rooflab.measure.store import cache_dir
+from tests.support.rows import each_row
 
 READERS = {
     "ROOFLAB_HOME": home, "ROOFLAB_CACHE": cache_dir, "ROOFLAB_RECORDINGS": folders,
@@ -21,14 +22,14 @@ READERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("variable", READERS)
+@each_row(*READERS)
 def test_a_home_that_nobody_has_is_told_by_its_variable(variable: str, monkeypatch) -> None:
     monkeypatch.setenv(variable, "~no-such-person/x")
     with pytest.raises(ValueError, match=f"{variable}='~no-such-person/x' names a home folder"):
         READERS[variable]()
 
 
-@pytest.mark.parametrize("variable", READERS)
+@each_row(*READERS)
 def test_every_variable_is_used_and_knows_your_home(variable: str, monkeypatch) -> None:
     monkeypatch.setenv(variable, "~/rooflab-elsewhere")
     found = READERS[variable]()
@@ -62,8 +63,8 @@ def without_platformdirs(monkeypatch):
     return monkeypatch
 
 
-@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
-def test_without_platformdirs_there_still_is_a_folder(without_platformdirs, system):
+@each_row("linux", "darwin", "win32")
+def test_without_platformdirs_there_still_is_a_folder(system, without_platformdirs):
     without_platformdirs.setattr(sys, "platform", system)
     usual = {"linux": (".cache/rooflab", ".local/share/rooflab")}
     cache, data = usual.get(system, (".rooflab/cache", ".rooflab/data"))

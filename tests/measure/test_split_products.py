@@ -14,6 +14,7 @@ from rooflab.measure.backend import Backend
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.operands import make, storage
 from rooflab.measure.verify import prepare, verdict
+from tests.support.rows import each_row
 
 DTYPES = ("fp16", "bf16")
 
@@ -47,30 +48,26 @@ def positive(fake, op):
     )
 
 
-@pytest.mark.parametrize("whole", [verify.WHOLE, 0], ids=["element", "row"])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("parts", [2, 4, 16])
-@pytest.mark.parametrize("same_sign", [False, True])
-def test_parts_in_sixteen_bits_are_right(fake, monkeypatch, whole, dtype, parts, same_sign):
+@each_row(verify.WHOLE, 0)
+@each_row(*DTYPES)
+@each_row(2, 4, 16)
+@each_row(False, True)
+def test_parts_in_sixteen_bits_are_right(same_sign, parts, dtype, whole, fake, monkeypatch):
     monkeypatch.setattr(verify, "WHOLE", whole)
     op = rl.gemm(96, 80, 512, dtype)
     operands = positive(fake, op) if same_sign else None
     assert judged(fake, op, lambda a, b: in_parts(a, b, parts), operands) is None
 
 
-@pytest.mark.parametrize("whole", [verify.WHOLE, 0], ids=["element", "row"])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda a, b: in_parts(a[:, :-16], b[:-16], 4),  # the last tile of k is left out
-        lambda a, b: np.where(np.arange(96)[:, None] == 71, 0, in_parts(a, b, 4)),
-        lambda a, b: in_parts(a, b, 4) + in_parts(a[:, :8], b[:8], 1),  # a part counted twice
-        lambda a, b: in_parts(a, b[:, ::-1], 4),
-    ],
-    ids=["tile-missing", "row-missing", "part-twice", "columns-turned"],
+@each_row(verify.WHOLE, 0)
+@each_row(*DTYPES)
+@each_row(
+    lambda a, b: in_parts(a[:, :-16], b[:-16], 4),  # the last tile of k is left out
+    lambda a, b: np.where(np.arange(96)[:, None] == 71, 0, in_parts(a, b, 4)),
+    lambda a, b: in_parts(a, b, 4) + in_parts(a[:, :8], b[:8], 1),  # a part counted twice
+    lambda a, b: in_parts(a, b[:, ::-1], 4),
 )
-def test_wrong_products_stay_wrong(fake, monkeypatch, whole, dtype, wrong):
+def test_wrong_products_stay_wrong(wrong, dtype, whole, fake, monkeypatch):
     monkeypatch.setattr(verify, "WHOLE", whole)
     op = rl.gemm(96, 80, 512, dtype)
     with pytest.raises(ValueError, match=r"c\[\d+, \d+\] is"):
@@ -84,9 +81,9 @@ def test_a_cpu_keeps_the_narrow_room():
     assert on_cpu.part_rounding == 0.0
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", [rl.gemm(8, 8, 8), rl.gemv(8, 8)], ids=lambda op: op.name)
-def test_our_own_products_forbid_it_for_the_call(fake, monkeypatch, dtype, op):
+@each_row(*DTYPES)
+@each_row(rl.gemm(8, 8, 8), rl.gemv(8, 8))
+def test_our_own_products_forbid_it_for_the_call(op, dtype, fake, monkeypatch):
     """Math mode 16: MATH_DISALLOW_REDUCED_PRECISION_REDUCTION of cublas_api.h."""
     op = getattr(rl, op.name)(*op.dims.values(), dtype)
     backend = Backend("gpu", fake, "a test")

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.measure import atomic_file, store
+from tests.support.rows import each_row
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -59,9 +60,9 @@ def test_any_json_comes_back(document):
     assert store.load("any", fine) == json.loads(json.dumps(document))
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe", b'{"a": 1', b"nonsense", b"[" * 99_999])
-def test_a_damaged_file_gives_one_warning_and_nothing(directory, text):
-    directory.mkdir()
+@each_row(b"", b"{", b"\xff\xfe", b'{"a": 1', b"nonsense", b"[" * 99_999)
+def test_a_damaged_file_gives_one_warning_and_nothing(text, directory):
+    directory.mkdir(exist_ok=True)
     (directory / "roofs.json").write_bytes(text)
     with pytest.warns(UserWarning, match=r"roofs\.json is not used, it is not JSON: meas") as told:
         assert store.load("roofs", fine) is None

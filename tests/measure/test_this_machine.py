@@ -14,6 +14,7 @@ import pytest
 from rooflab.measure import backend, store, this_machine
 from rooflab.measure.backend import Backend, available_cores, host_id
 from rooflab.predict.machine import Machine
+from tests.support.rows import each_row
 
 find = this_machine.this_machine
 ROUTINES = {
@@ -89,41 +90,40 @@ def axpy(document):
     return document["routines"]["axpy/fp32"]
 
 
-@pytest.mark.parametrize(
-    ("document", "told"),
-    [
-        ([], "it holds no roofs"),
-        ({"schema": "1"}, "it holds no roofs"),
-        (damage(lambda d: d.update(schema=2)), "a newer version of rooflab wrote it"),
-        (damage(lambda d: d.update(schema=0)), "an older version of rooflab wrote it"),
-        (damage(lambda d: d.update(threads=7)), "it belongs to other threads"),
-        (damage(lambda d: d.update(backend="gpu")), "it belongs to other threads or another"),
-        (damage(lambda d: d.pop("measured_on")), "it does not say when"),
-        (damage(lambda d: d.pop("peak")), "its figures are damaged"),
-        (damage(lambda d: d["bandwidth"].pop("dram")), "its figures are damaged"),
-        (damage(lambda d: d["bandwidth"]["l1"].pop("copy")), "its figures are damaged"),
-        (damage(lambda d: d["peak"]["fp32"].update(value=-1.0)), "its figures are damaged"),
-        (damage(lambda d: d["peak"]["fp32"].update(value=float("nan"))), "its figures are damaged"),
-        (damage(lambda d: d["peak"]["fp32"].update(value="fast")), "its figures are damaged"),
-        (damage(lambda d: d.update(capacity=None)), "its figures are damaged"),
-        (damage(lambda d: d.pop("spill")), "an older version of rooflab wrote it"),
-        (damage(lambda d: d.update(spill={"l2": [["x", 0]]})), "its figures are damaged"),
-        (damage(lambda d: d.update(spill={"l2": [[8, 0], [8, 1]]})), "its figures are damaged"),
-        (damage(lambda d: d.pop("routines")), "its figures are damaged"),
-        (damage(lambda d: d.update(routines={"axpy/fp32": 3})), "its figures are damaged"),
-        (damage(lambda d: axpy(d).pop("cold_overhead_s")), "its figures are damaged"),
-        (damage(lambda d: axpy(d).update(overhead_s="x")), "its figures are damaged"),
-        (damage(lambda d: axpy(d).update(points=None)), "its figures are damaged"),
-        (damage(lambda d: axpy(d)["points"][0].update(efficiency=0)), "its figures are damaged"),
-        (damage(lambda d: axpy(d)["points"][0].update(level="l2")), "its figures are damaged"),
-    ],
+@each_row(
+    ([], "it holds no roofs"),
+    ({"schema": "1"}, "it holds no roofs"),
+    (damage(lambda d: d.update(schema=2)), "a newer version of rooflab wrote it"),
+    (damage(lambda d: d.update(schema=0)), "an older version of rooflab wrote it"),
+    (damage(lambda d: d.update(threads=7)), "it belongs to other threads"),
+    (damage(lambda d: d.update(backend="gpu")), "it belongs to other threads or another"),
+    (damage(lambda d: d.pop("measured_on")), "it does not say when"),
+    (damage(lambda d: d.pop("peak")), "its figures are damaged"),
+    (damage(lambda d: d["bandwidth"].pop("dram")), "its figures are damaged"),
+    (damage(lambda d: d["bandwidth"]["l1"].pop("copy")), "its figures are damaged"),
+    (damage(lambda d: d["peak"]["fp32"].update(value=-1.0)), "its figures are damaged"),
+    (damage(lambda d: d["peak"]["fp32"].update(value=float("nan"))), "its figures are damaged"),
+    (damage(lambda d: d["peak"]["fp32"].update(value="fast")), "its figures are damaged"),
+    (damage(lambda d: d.update(capacity=None)), "its figures are damaged"),
+    (damage(lambda d: d.pop("spill")), "an older version of rooflab wrote it"),
+    (damage(lambda d: d.update(spill={"l2": [["x", 0]]})), "its figures are damaged"),
+    (damage(lambda d: d.update(spill={"l2": [[8, 0], [8, 1]]})), "its figures are damaged"),
+    (damage(lambda d: d.pop("routines")), "its figures are damaged"),
+    (damage(lambda d: d.update(routines={"axpy/fp32": 3})), "its figures are damaged"),
+    (damage(lambda d: axpy(d).pop("cold_overhead_s")), "its figures are damaged"),
+    (damage(lambda d: axpy(d).update(overhead_s="x")), "its figures are damaged"),
+    (damage(lambda d: axpy(d).update(points=None)), "its figures are damaged"),
+    (damage(lambda d: axpy(d)["points"][0].update(efficiency=0)), "its figures are damaged"),
+    (damage(lambda d: axpy(d)["points"][0].update(level="l2")), "its figures are damaged"),
 )
-def test_a_file_that_is_no_good_is_measured_again_with_one_warning(
-    measured, tmp_path, document, told
-):
+def test_what_is_wrong_with_a_file_is_named(document, told):
+    assert told in this_machine.roofs_problem(document, "cpu", 1)
+
+
+def test_a_file_that_is_no_good_is_measured_again_with_one_warning(measured, tmp_path):
     find("cpu", 1, progress=False)
-    stored_file(tmp_path).write_text(json.dumps(document))
-    with pytest.warns(UserWarning, match=told) as all_told:
+    stored_file(tmp_path).write_text(json.dumps(damage(lambda d: d.pop("peak"))))
+    with pytest.warns(UserWarning, match="its figures are damaged") as all_told:
         assert find("cpu", 1, progress=False).peak("fp32") == 2e11
     assert len(all_told) == 1
     with warnings.catch_warnings():

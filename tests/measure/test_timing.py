@@ -13,6 +13,7 @@ from rooflab.measure import cache_eviction, timing
 from rooflab.measure.cache_eviction import copies_needed, evictor
 from rooflab.measure.operands import copies
 from rooflab.measure.timing import time_cold, time_warm
+from tests.support.rows import each_row
 
 
 class Clock:
@@ -28,8 +29,8 @@ class Clock:
         self.now += self.call_ns
 
 
-@pytest.mark.parametrize("call_s", [1e-6, 1e-4, 3e-3])
-def test_warm_samples_are_long_enough_for_the_clock(monkeypatch, call_s):
+@each_row(1e-6, 1e-4, 3e-3)
+def test_warm_samples_are_long_enough_for_the_clock(call_s, monkeypatch):
     clock = Clock(monkeypatch, call_s)
     found = time_warm(clock.call, sample_s=2e-3)
     assert len(found.samples) == 20
@@ -37,8 +38,8 @@ def test_warm_samples_are_long_enough_for_the_clock(monkeypatch, call_s):
     assert found.median_s == pytest.approx(call_s) and found.iqr_s == pytest.approx(0, abs=1e-15)
 
 
-@pytest.mark.parametrize(("call_s", "expected"), [(0.06, 9), (0.3, 3), (40.0, 3)])
-def test_slow_calls_stop_after_the_time_with_three_samples_at_least(monkeypatch, call_s, expected):
+@each_row((0.06, 9), (0.3, 3), (40.0, 3))
+def test_slow_calls_stop_after_the_time_with_three_samples_at_least(call_s, expected, monkeypatch):
     clock = Clock(monkeypatch, call_s)
     assert len(time_warm(clock.call, seconds=0.5).samples) == expected
     assert clock.calls == expected + 1  # and one to warm up
