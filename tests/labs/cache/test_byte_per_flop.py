@@ -9,6 +9,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.cache import Cache, gemm_stream, simulate
+from tests.support.rows import each_row
 
 N = 100
 FLOPS = 2 * N**3
@@ -22,9 +23,9 @@ def test_before_without_a_cache():
     assert (fp32.requested["A"] + fp32.requested["B"]) / FLOPS == 4.0
 
 
-@pytest.mark.parametrize("tile", [None, 25], ids=["no tiles", "tiles of 25"])
-@pytest.mark.parametrize("capacity", [64 << 10, 128 << 10, 512 << 10])
-def test_after_with_a_cache_and_no_tiles(tile: int | None, capacity: int) -> None:
+@each_row(None, 25)
+@each_row(64 << 10, 128 << 10, 512 << 10)
+def test_after_with_a_cache_and_no_tiles(capacity: int, tile: int | None) -> None:
     """Each matrix once: 313 lines of each read, and those of C written."""
     op = rl.gemm(N, N, N, "bf16")
     ledger = simulate(gemm_stream(N, N, N, "bf16", tile), Cache("L2", capacity))
@@ -60,13 +61,12 @@ TABLE = [  # N, capacity in KiB, bytes per FLOP for each tile
 ]
 
 
-@pytest.mark.parametrize(
-    ("n", "capacity", "tile", "expected"),
-    [
+@each_row(
+    *[
         (n, capacity, tile, value)
         for n, capacity, values in TABLE
         for tile, value in zip(TILES, values, strict=True)
-    ],
+    ]
 )
 def test_where_tiling_pays(n: int, capacity: int, tile: int | None, expected: float) -> None:
     """One level, fully associative; another simulator found these numbers."""
@@ -93,7 +93,7 @@ def test_a_memory_of_a_tile_gains_by_the_side_and_not_by_the_area():
     assert simulate(stream, Cache("L1", 2048, line=2)).bytes() == formula
 
 
-@pytest.mark.parametrize(("side", "share"), [(1, 4.0), (10, 0.4), (100, 0.04)])
+@each_row((1, 4.0), (10, 0.4), (100, 0.04))
 def test_the_claim_holds_for_a_and_b_alone(side: int, share: float) -> None:
     """In fp32, where C adds 0.04 once it is read and written."""
     formula = rl.cache.tile_ledger(gemm_stream(N, N, N, "fp32", side), 3)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.labs.search.rewrite.expression import Array, Transpose, make
 from tests.labs.search.support.expressions import arrays_for, expressions
+from tests.support.rows import each_row
 
 S = rl.search
 
@@ -102,28 +103,25 @@ def test_the_text_of_an_expression_is_python(expression) -> None:
 # Refusals.
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "said"),
-    [
-        (lambda a, b: a @ a, ValueError, "4×8 times 4×8 does not fit"),
-        (lambda a, b: a + b, ValueError, "does not fit 8×8 element by element"),
-        (lambda a, b: a @ 3, TypeError, "@: 3 must be an expression"),
-        (lambda a, b: a * "x", TypeError, "must be an expression"),
-        (lambda a, b: a / 0, ValueError, "no division by 0"),
-        (lambda a, b: float("nan") * a, ValueError, "finite"),
-        (lambda a, b: a << 1, ValueError, "fp32 has no bits to shift"),
-        (lambda a, b: S.vector("i", 8, "int32") * 0.5, ValueError, "whole numbers only"),
-        (lambda a, b: S.elementwise("exp", S.vector("i", 8, "int32")), ValueError, "exp: int32"),
-        (lambda a, b: S.elementwise("rleu", a), ValueError, "did you mean 'relu'"),
-        (lambda a, b: S.elementwise("add", a), TypeError, "add takes 2"),
-        (lambda a, b: a + S.matrix("c", 4, 8, "fp16"), ValueError, "fp32 and fp16 meet"),
-        (lambda a, b: S.matrix("", 4, 8), TypeError, "name=''"),
-        (lambda a, b: S.matrix("c", 0, 8), ValueError, "rows=0"),
-        (lambda a, b: S.total(a, "joules"), ValueError, "cost='joules'"),
-        (lambda a, b: S.total(a, 3), TypeError, "cost=3"),
-        (lambda a, b: (a @ b).value({"a": np.zeros((4, 8))}), ValueError, "no 'b'"),
-        (lambda a, b: a.value({"a": np.zeros((8, 4))}), ValueError, r"shape \(8, 4\)"),
-    ],
+@each_row(
+    (lambda a, b: a @ a, ValueError, "4×8 times 4×8 does not fit"),
+    (lambda a, b: a + b, ValueError, "does not fit 8×8 element by element"),
+    (lambda a, b: a @ 3, TypeError, "@: 3 must be an expression"),
+    (lambda a, b: a * "x", TypeError, "must be an expression"),
+    (lambda a, b: a / 0, ValueError, "no division by 0"),
+    (lambda a, b: float("nan") * a, ValueError, "finite"),
+    (lambda a, b: a << 1, ValueError, "fp32 has no bits to shift"),
+    (lambda a, b: S.vector("i", 8, "int32") * 0.5, ValueError, "whole numbers only"),
+    (lambda a, b: S.elementwise("exp", S.vector("i", 8, "int32")), ValueError, "exp: int32"),
+    (lambda a, b: S.elementwise("rleu", a), ValueError, "did you mean 'relu'"),
+    (lambda a, b: S.elementwise("add", a), TypeError, "add takes 2"),
+    (lambda a, b: a + S.matrix("c", 4, 8, "fp16"), ValueError, "fp32 and fp16 meet"),
+    (lambda a, b: S.matrix("", 4, 8), TypeError, "name=''"),
+    (lambda a, b: S.matrix("c", 0, 8), ValueError, "rows=0"),
+    (lambda a, b: S.total(a, "joules"), ValueError, "cost='joules'"),
+    (lambda a, b: S.total(a, 3), TypeError, "cost=3"),
+    (lambda a, b: (a @ b).value({"a": np.zeros((4, 8))}), ValueError, "no 'b'"),
+    (lambda a, b: a.value({"a": np.zeros((8, 4))}), ValueError, r"shape \(8, 4\)"),
 )
 def test_what_does_not_fit_is_refused(make, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

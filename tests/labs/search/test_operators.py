@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.labs.search.statement import Access, Operator
+from tests.support.rows import each_row
 
 O = rl.search.operators  # noqa: E741
 
@@ -26,7 +27,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("make", "flops", "moved", "intensity"), TABLE)
+@each_row(*TABLE)
 def test_the_table_comes_out(make, flops: int, moved: int, intensity: float) -> None:
     one = make()
     assert (one.flops, one.compulsory_bytes) == (flops, moved)
@@ -173,9 +174,8 @@ def test_a_minimum_compares_one_less_than_it_sees() -> None:
     assert one.flops == 8 * 4 and one.combine == "min"
 
 
-@pytest.mark.parametrize(
-    ("statement", "combine"),
-    [("y[i] = y[i] + a[i, j]", "sum"), ("y[i] *= a[i, j]", "product"), ("y[i] += a[i, j]", "sum")],
+@each_row(
+    ("y[i] = y[i] + a[i, j]", "sum"), ("y[i] *= a[i, j]", "product"), ("y[i] += a[i, j]", "sum")
 )
 def test_what_is_joined_may_be_written_out(statement: str, combine: str) -> None:
     one = rl.search.operator(statement, {"i": 8, "j": 5})
@@ -197,37 +197,28 @@ def test_it_is_counted_without_running() -> None:
 STATEMENT = "y[i] += a[i, j] * x[j]"
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "said"),
-    [
-        (lambda: rl.search.operator(3, {"i": 4}), TypeError, "statement=3"),
-        (lambda: rl.search.operator(STATEMENT, 4), TypeError, "extents=4"),
-        (lambda: rl.search.operator(STATEMENT, {"i": 0, "j": 1}), ValueError, r"extents\['i'\]=0"),
-        (lambda: rl.search.operator(STATEMENT, {"i": 4}), ValueError, "no loop has this name"),
-        (lambda: rl.search.operator(STATEMENT, {"i": 4, "j": 4, "k": 2}), ValueError, "loop 'k'"),
-        (lambda: rl.search.operator("y[i] +", {"i": 4}), ValueError, "no assignment"),
-        (lambda: rl.search.operator("y = a", {"i": 4}), ValueError, "an array element is wanted"),
-        (lambda: rl.search.operator("y[i] = a[i]; z[i] = a[i]", {"i": 4}), ValueError, "no more"),
-        (lambda: rl.search.operator("y[i] = a[i*i]", {"i": 4}), ValueError, "a sum of loops"),
-        (lambda: rl.search.operator("y[i] = a[i - 1]", {"i": 4}), ValueError, "before element 0"),
-        (
-            lambda: rl.search.operator("y[i] = y[i + 1]", {"i": 4}),
-            ValueError,
-            "order of its points",
-        ),
-        (lambda: rl.search.operator("y[i] = a[i] + a[i, i]", {"i": 4}), ValueError, "coordinates"),
-        (lambda: O.gemm(4, 4, 4).role("q"), ValueError, "loop='q'"),
-        (lambda: O.gemm(4, 4, 4).reuse("D"), ValueError, "tensor='D'"),
-        (
-            lambda: rl.search.operator("y[i] = A[i - 100]", {"i": 4}, shapes={"A": (4,)}).reuse(
-                "A"
-            ),
-            ValueError,
-            "tensor='A': no point touches",
-        ),
-        (lambda: O.conv2d(1, 4, 4, 1, 1, 5), ValueError, "window of 5 does not fit 4"),
-        (lambda: O.gemm(4, 4, 4, "fp33"), ValueError, "fp33"),
-    ],
+@each_row(
+    (lambda: rl.search.operator(3, {"i": 4}), TypeError, "statement=3"),
+    (lambda: rl.search.operator(STATEMENT, 4), TypeError, "extents=4"),
+    (lambda: rl.search.operator(STATEMENT, {"i": 0, "j": 1}), ValueError, r"extents\['i'\]=0"),
+    (lambda: rl.search.operator(STATEMENT, {"i": 4}), ValueError, "no loop has this name"),
+    (lambda: rl.search.operator(STATEMENT, {"i": 4, "j": 4, "k": 2}), ValueError, "loop 'k'"),
+    (lambda: rl.search.operator("y[i] +", {"i": 4}), ValueError, "no assignment"),
+    (lambda: rl.search.operator("y = a", {"i": 4}), ValueError, "an array element is wanted"),
+    (lambda: rl.search.operator("y[i] = a[i]; z[i] = a[i]", {"i": 4}), ValueError, "no more"),
+    (lambda: rl.search.operator("y[i] = a[i*i]", {"i": 4}), ValueError, "a sum of loops"),
+    (lambda: rl.search.operator("y[i] = a[i - 1]", {"i": 4}), ValueError, "before element 0"),
+    (lambda: rl.search.operator("y[i] = y[i + 1]", {"i": 4}), ValueError, "order of its points"),
+    (lambda: rl.search.operator("y[i] = a[i] + a[i, i]", {"i": 4}), ValueError, "coordinates"),
+    (lambda: O.gemm(4, 4, 4).role("q"), ValueError, "loop='q'"),
+    (lambda: O.gemm(4, 4, 4).reuse("D"), ValueError, "tensor='D'"),
+    (
+        lambda: rl.search.operator("y[i] = A[i - 100]", {"i": 4}, shapes={"A": (4,)}).reuse("A"),
+        ValueError,
+        "tensor='A': no point touches",
+    ),
+    (lambda: O.conv2d(1, 4, 4, 1, 1, 5), ValueError, "window of 5 does not fit 4"),
+    (lambda: O.gemm(4, 4, 4, "fp33"), ValueError, "fp33"),
 )
 def test_bad_input_is_refused(call, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
@@ -259,7 +250,7 @@ NESTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NESTS)
+@each_row(*NESTS)
 def test_its_nest_computes_it_and_can_be_searched(name: str) -> None:
     """Against NumPy, as written and as a search leaves it; positive numbers, for the maximum."""
     one, numpy = NESTS[name]

@@ -9,6 +9,7 @@ import rooflab as rl
 from rooflab.labs.search.rewrite.egraph import EGraph, Plan
 from rooflab.labs.search.rewrite.expression import Expression, make
 from tests.labs.search.support.expressions import arrays_for
+from tests.support.rows import each_row
 
 S = rl.search
 A, B, C = (S.matrix(name, 3, 3, "fp64") for name in "ABC")
@@ -64,7 +65,7 @@ def test_every_rule_is_tried_here() -> None:
     assert MADE.keys() == S.rules().keys()
 
 
-@pytest.mark.parametrize("rule", MADE)
+@each_row(*MADE)
 def test_a_rule_makes_what_it_says_and_that_is_equal(rule: str) -> None:
     expression, wanted = MADE[rule]
     made = rewritten(rule, expression)
@@ -102,40 +103,34 @@ def test_functions_go_through_transposes() -> None:
     assert S.rule("relu(A).T = relu(A.T)").says == "relu(A).T = relu(A.T)"
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "A @ B -> B @ A",
-        "(A @ B).T = A.T @ B.T",
-        "A - B = B - A",
-        "relu(A + B) = relu(A) + relu(B)",
-        "s * (A @ B) = (s * A) @ (s * B)",
-        "(s * A) / t -> (t / s) * A",
-        "A + A -> 3 * A",
-        "relu(s * A) = s * relu(A)",
-        "max(s * A, s * B) = s * max(A, B)",
-        "s * (A / s) -> A",
-        "A / s + B / s = (A + B) / s",
-    ],
+@each_row(
+    "A @ B -> B @ A",
+    "(A @ B).T = A.T @ B.T",
+    "A - B = B - A",
+    "relu(A + B) = relu(A) + relu(B)",
+    "s * (A @ B) = (s * A) @ (s * B)",
+    "(s * A) / t -> (t / s) * A",
+    "A + A -> 3 * A",
+    "relu(s * A) = s * relu(A)",
+    "max(s * A, s * B) = s * max(A, B)",
+    "s * (A / s) -> A",
+    "A / s + B / s = (A + B) / s",
 )
 def test_what_is_not_true_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"is not true: element \(\d, \d\) of random matrices"):
         S.rule(wrong)
 
 
-@pytest.mark.parametrize(
-    ("text", "error", "said"),
-    [
-        (3, TypeError, "rule=3 must be text"),
-        ("A + B", ValueError, "two patterns with"),
-        ("A + -> B", ValueError, "is no Python"),
-        ("A -> A + A - A", ValueError, "a lone letter"),
-        ("A + A = 2 * A + B - B", ValueError, "does not say what B is"),
-        ("A + A -> s * A", ValueError, "does not say what s is"),
-        ("A[0] -> A", ValueError, "is no pattern"),
-        ("foo(A) -> A", ValueError, "is no pattern"),
-        ("A = B = C", ValueError, "two patterns"),
-    ],
+@each_row(
+    (3, TypeError, "rule=3 must be text"),
+    ("A + B", ValueError, "two patterns with"),
+    ("A + -> B", ValueError, "is no Python"),
+    ("A -> A + A - A", ValueError, "a lone letter"),
+    ("A + A = 2 * A + B - B", ValueError, "does not say what B is"),
+    ("A + A -> s * A", ValueError, "does not say what s is"),
+    ("A[0] -> A", ValueError, "is no pattern"),
+    ("foo(A) -> A", ValueError, "is no pattern"),
+    ("A = B = C", ValueError, "two patterns"),
 )
 def test_what_is_no_rule_is_refused(text: object, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
@@ -152,7 +147,7 @@ def test_what_is_not_true_of_integers_may_be_true_of_floats() -> None:
         S.rule("max(A, A) -> relu(A) + A - relu(A)")
 
 
-@pytest.mark.parametrize("wrong", ["s * A -> (s / 0) * A", "s * A -> (s / (2 - 2)) * A"])
+@each_row("s * A -> (s / 0) * A", "s * A -> (s / (2 - 2)) * A")
 def test_a_rule_that_divides_by_zero_says_nothing(wrong: str) -> None:
     with pytest.raises(ValueError, match="says nothing of any number"):
         S.rule(wrong)

@@ -11,6 +11,7 @@ from rooflab.labs.loops.code.packing import packed
 from rooflab.labs.loops.nest import Nest
 from rooflab.labs.search.schedules.kernel import SLICE_S, Bound, Kernel, Team, room
 from rooflab.labs.search.schedules.moves import space
+from tests.support.rows import each_row
 
 
 def gemm(m: int, n: int, k: int) -> Nest:
@@ -46,7 +47,7 @@ SCHEDULES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@each_row(*SCHEDULES)
 def test_every_schedule_gives_the_reference(name: str) -> None:
     nest = SCHEDULES[name]
     data = numbers(nest)
@@ -89,7 +90,7 @@ def test_threads_take_every_turn_once() -> None:
         assert taken == list(range(7)) and bound.longest == 3
 
 
-@pytest.mark.parametrize("name", ["packed", "parallel", "splits that do not divide"])
+@each_row("packed", "parallel", "splits that do not divide")
 def test_packed_copies_are_those_of_the_loops(name: str) -> None:
     nest = SCHEDULES[name]
     data = {array: room(shape) for array, shape in nest.shapes.items()}
@@ -126,16 +127,13 @@ def test_a_slice_stands_for_the_whole_and_packing_counts() -> None:
         assert now[0] - before < 0.03, "one that is far slower than the best is timed once"
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: Kernel(tiled(BIG).parallel("io")), "loop 'io' is parallel"),
-        (lambda: Kernel(BIG.vectorize("j").vectorize("k")), "vectorize one of them"),
-        (lambda: Kernel(BIG).run(threads=2), "threads=2: the outermost loop is not parallel"),
-        (lambda: Kernel(BIG).run(threads=0), "threads=0"),
-        (lambda: Kernel(BIG).run(Z=np.zeros(3)), "array='Z' is unknown"),
-        (lambda: Kernel(BIG).run(A=np.zeros(3)), r"A has shape \(3,\); the nest needs \(32, 24\)"),
-    ],
+@each_row(
+    (lambda: Kernel(tiled(BIG).parallel("io")), "loop 'io' is parallel"),
+    (lambda: Kernel(BIG.vectorize("j").vectorize("k")), "vectorize one of them"),
+    (lambda: Kernel(BIG).run(threads=2), "threads=2: the outermost loop is not parallel"),
+    (lambda: Kernel(BIG).run(threads=0), "threads=0"),
+    (lambda: Kernel(BIG).run(Z=np.zeros(3)), "array='Z' is unknown"),
+    (lambda: Kernel(BIG).run(A=np.zeros(3)), r"A has shape \(3,\); the nest needs \(32, 24\)"),
 )
 def test_what_cannot_be_run_is_refused(make: object, said: str) -> None:
     with pytest.raises(ValueError, match=said):

@@ -17,6 +17,7 @@ from rooflab.labs.search.schedules.prediction import (
     traffic,
 )
 from tests.labs.search.support.machines import ARM, NARROW, PLAIN, WIDE
+from tests.support.rows import each_row
 
 
 def gemm(n: int) -> Nest:
@@ -36,7 +37,7 @@ def test_a_cache_for_all_reads_every_operand_once() -> None:
     assert ledger(gemm(96).stream(), BIGGEST)["dram"] == 4 * 4 * 96**2
 
 
-@pytest.mark.parametrize("depth", range(4))
+@each_row(*range(4))
 def test_bytes_are_those_of_the_formula(depth: int) -> None:
     # All boxes are whole lines here, so that counting lines changes nothing.
     stream = tiled(128).split("k", 16).reorder("ko", "jo", "io", "ki").stream()
@@ -44,7 +45,7 @@ def test_bytes_are_those_of_the_formula(depth: int) -> None:
     assert traffic(stream, depth) == formula
 
 
-@pytest.mark.parametrize("make", [gemm, tiled, lambda n: gemm(n).reorder("i", "k", "j")])
+@each_row(gemm, tiled, lambda n: gemm(n).reorder("i", "k", "j"))
 def test_bytes_are_about_those_of_the_simulator(make: object) -> None:
     for n in (64, 96):
         stream = make(n).stream()
@@ -87,16 +88,13 @@ def test_operations_are_counted() -> None:
     assert flops(two) == 5 + 15
 
 
-@pytest.mark.parametrize(
-    ("text", "extents", "counted"),
-    [
-        ("y[i] = -x[i]", {"i": 4}, rl.elementwise("neg", 4).flops),
-        ("y[i] = max(x[i], 0)", {"i": 4}, rl.elementwise("relu", 4).flops),
-        ("y[i] = -2*x[i]", {"i": 4}, 4),
-        ("y[i] = max(y[i], a[i,j])", {"i": 8, "j": 5}, 8 * 4),
-        ("y[i+j] = min(y[i+j], a[i]*b[j])", {"i": 3, "j": 4}, 2 * 12 - 6),
-        ("y[i] += exp(x[i])*a[i]", {"i": 4}, 3 * 4),
-    ],
+@each_row(
+    ("y[i] = -x[i]", {"i": 4}, rl.elementwise("neg", 4).flops),
+    ("y[i] = max(x[i], 0)", {"i": 4}, rl.elementwise("relu", 4).flops),
+    ("y[i] = -2*x[i]", {"i": 4}, 4),
+    ("y[i] = max(y[i], a[i,j])", {"i": 8, "j": 5}, 8 * 4),
+    ("y[i+j] = min(y[i+j], a[i]*b[j])", {"i": 3, "j": 4}, 2 * 12 - 6),
+    ("y[i] += exp(x[i])*a[i]", {"i": 4}, 3 * 4),
 )
 def test_a_nest_and_an_operator_have_the_flop_of_count(text, extents, counted) -> None:
     assert flops(Nest(extents, text)) == rl.search.operator(text, extents).flops == counted
