@@ -41,13 +41,6 @@ def test_plain_data_and_back(op):
     assert pickle.loads(pickle.dumps(op)) == op
 
 
-def test_grouped_formats_keep_their_scales_through_json():
-    op = rl.gemm(1, 64, 64, "fp16", b=GROUPED)
-    again = rl.Operation.from_dict(json.loads(json.dumps(op.to_dict())))
-    assert again.operands[1].nbytes == 64 * 32 + 64 * 2 * 4
-    assert again.operands[1].dtype.group == 32
-
-
 def test_stated_traffic_changes_the_intensity_of_its_level_only():
     op = rl.gemm(1024, 1024, 1024)
     tiled = op.with_traffic({"l2": 4 * op.bytes}).with_traffic({"DRAM": 2 * op.bytes})
