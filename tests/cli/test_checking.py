@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from typer.testing import CliRunner
 
 from rooflab.cli import app, checking
 from rooflab.exercises.verdict import Verdict
 from tests.grade.support.notebooks import HALF, REPOSITORY, changed, put, solution
+from tests.support.rows import each_row
 
 
 def check(*arguments, code):
@@ -64,11 +64,8 @@ def test_the_cases_are_those_of_the_notebooks_own_check(tmp_path):
     assert rl.check("01-speed-limit", speed_limit).reason in said
 
 
-@pytest.mark.parametrize(
-    ("raw", "told"),
-    [("{", "not a notebook"), ("", "empty"), ('{"nbformat": 4, "cells": []}', "no exercise")],
-)
-def test_what_is_no_lesson_is_one_line_and_exit_code_2(tmp_path, raw, told):
+@each_row(("{", "not a notebook"), ("", "empty"), ('{"nbformat": 4, "cells": []}', "no exercise"))
+def test_what_is_no_lesson_is_one_line_and_exit_code_2(raw, told, tmp_path):
     (tmp_path / "x.ipynb").write_text(raw, encoding="utf-8")
     said = check(tmp_path / "x.ipynb", code=2)
     assert told in said and len(said.strip().splitlines()) == 1

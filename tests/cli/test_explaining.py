@@ -18,7 +18,6 @@ from rooflab.cli.terminal import FACTOR, NAME, TIME, rows
 from rooflab.predict.explain import explain
 from rooflab.show.falls import of_explanation, window
 from tests.show.test_waterfall_picture import CACHES, MACHINES, OPS, SECONDS, TIMED
-from tests.support.rows import each_row
 
 BARS = NAME + TIME + FACTOR + 2
 LAYER = ["explain", "gemm", "--m", "8", "--n", "11008", "--k", "4096", "--dtype", "bf16",
@@ -63,27 +62,10 @@ def run(*arguments: str, **environment: str):
     return CliRunner().invoke(app, list(arguments), env=environment)
 
 
-@each_row("80", "60", "200", "0")
-def test_it_fits_the_terminal(columns: str) -> None:
-    result = run(*LAYER, COLUMNS=columns)
-    assert result.exit_code == 0 and "\x1b[" not in result.stdout
-    longest = max(map(len, result.stdout.splitlines()))
-    assert longest <= max(int(columns), 60 if columns != "0" else 80)
-
-
 def test_factors_multiply_up_to_the_last_line() -> None:
     lines = [re.findall(r"×([\d.,]+)", line) for line in run(*LAYER).stdout.splitlines()]
     factors = [float(found[0]) for found in lines[3:] if len(found) == 1]
     assert math.prod(factors[:-1]) == pytest.approx(factors[-1], rel=0.02)
-
-
-def test_colours_say_nothing_that_the_letters_do_not() -> None:
-    plain = run(*LAYER).stdout
-    coloured = run(*LAYER, FORCE_COLOR="1", TERM="xterm-256color", COLUMNS="80").stdout
-    assert "\x1b[" in coloured
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
-    for word in ("longer", "shorter", "unexplained", "the bound", "measured"):
-        assert word in plain.splitlines()[-2]
 
 
 def test_a_console_without_blocks_gets_letters_that_it_has() -> None:

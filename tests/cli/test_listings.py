@@ -136,7 +136,7 @@ def test_an_explanation_begins_at_the_roofline_of_the_file(name, n, machine, sec
     assert f"limited by {limit}" in " ".join(shown)
 
 
-@pytest.mark.parametrize("command", [["machines"], ["recordings"]])
+@each_row(["machines"], ["recordings"])
 def test_a_damaged_recording_is_a_line_on_stderr_and_the_rest_is_listed(command, tmp_path):
     (tmp_path / "a-cut.json").write_text('{"schema": 1', encoding="utf-8")
     (tmp_path / "b-other.json").write_text('{"schema": 99}', encoding="utf-8")

@@ -114,8 +114,8 @@ def test_times_and_factors_of_a_waterfall_are_never_cut(op, seconds, columns):
     assert [line[:37].rstrip() for line in lines if line.strip()] == wanted
 
 
-@pytest.mark.parametrize("columns", ["7", "30", "80"])
-def test_paragraphs_break_between_words_and_never_in_a_path(monkeypatch, capsys, columns):
+@each_row("7", "30", "80")
+def test_paragraphs_break_between_words_and_never_in_a_path(columns, monkeypatch, capsys):
     path = "/a/folder-with-hyphens/and/a/name.json"
     monkeypatch.setenv("COLUMNS", columns)
     say(f"It was written to {path} and that is all of it.")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
-
 from rooflab.cli import recording
 from tests.cli.test_measuring import PNG, quick, run
+from tests.support.rows import each_row
 
 __all__ = ["quick"]
 
@@ -19,15 +18,12 @@ def test_a_picture_of_several_operations_is_named_after_all_of_them(tmp_path) ->
     assert (tmp_path / "roofline-axpy-gemv-gemm-fp32.png").read_bytes().startswith(PNG)
 
 
-@pytest.mark.parametrize(
-    ("left_out", "lines", "last"),
-    [
-        (12, 12, "axpy 11 too large"),
-        (13, 12, "… and 1 more; they are named in the file."),
-        (40, 12, "… and 28 more; they are named in the file."),
-    ],
+@each_row(
+    (12, 12, "axpy 11 too large"),
+    (13, 12, "… and 1 more; they are named in the file."),
+    (40, 12, "… and 28 more; they are named in the file."),
 )
-def test_a_long_list_of_what_was_left_out_is_cut_and_counted(capsys, left_out, lines, last) -> None:
+def test_a_long_list_of_what_was_left_out_is_cut_and_counted(left_out, lines, last, capsys) -> None:
     found = SimpleNamespace(
         machine=SimpleNamespace(name="A test machine"),
         measurements=[SimpleNamespace(warnings=()), SimpleNamespace(warnings=("noisy",))],

@@ -178,15 +178,13 @@ WRONG = [
     (["search", "gemm", "--seconds", "0"], "seconds=0.0 leaves no time"),
     (["search", "gemm", "--width", "0"], "width=0"),
     (["search", "gemm", "--n", "0"], "nest=0"),
+    (["search", "gemm", "--json", "no/such/x.json"], "there is no folder"),
     (["search", "gemm", "--threads", "999"], "this process may use"),
-    (["search", "gemm", "--log", "no/such/x.jsonl"], "there is no folder"),
-    (["search", "gemm", "--log", "bad.jsonl"], "is no log of a search"),
     # No command at all
     (["--version"], "No such option: --version"),
     (["mesure"], "No such command 'mesure'. Did you mean 'measure'"),
 ]  # fmt: skip
-DESK = {"hw.ipynb": "no notebook", "a file": "", "bad.json": "{", "old.json": '{"schema": 0}',
-        "bad.jsonl": "{}\n3\n"}  # fmt: skip
+DESK = {"hw.ipynb": "no notebook", "a file": "", "bad.json": "{", "old.json": '{"schema": 0}'}
 
 
 @pytest.fixture(autouse=True)

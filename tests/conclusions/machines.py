@@ -8,11 +8,11 @@ own mix, divided by ``share``: no noise, no call cost, nothing that has to be me
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import rooflab as rl
-from rooflab.conclusions import conclude, conclusions
+from rooflab.conclusions import Conclusion, conclude, conclusions
 from rooflab.count import Operation
 from rooflab.measure.free_lunch import FreeLunch, K
 from rooflab.measure.measurement import Measurement
@@ -148,3 +148,11 @@ def faults(lesson: str, table: Mapping[str, Trial]) -> list[str]:
         if told.case != chosen[machine] or odd:
             found.append(f"{name} on {machine}, not {chosen[machine]}: {told}")
     return found
+
+
+def unsaid(told: Conclusion, case: str, words: Iterable[str], never: Iterable[str] = ()) -> str:
+    """What is missing or too much: the case, the ``words`` of the text, those of ``never``."""
+    missing = [word for word in words if word not in told.text]
+    there = [word for word in never if word in told.text]
+    fine = told.case == case and not missing and not there
+    return "" if fine else f"{told.case}, not {case}; without {missing}, with {there}: {told}"

@@ -10,7 +10,7 @@ import rooflab as rl
 from rooflab.conclusions import conclude
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
-from tests.conclusions.machines import HYBRID, MACHINES, MiB, Simulated, Trial, core, faults
+from tests.conclusions.machines import HYBRID, MACHINES, MiB, Simulated, Trial, core, faults, unsaid
 from tests.support.rows import each_row
 
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -87,15 +87,6 @@ def test_the_second_token_by_what_it_costs(share, case):
     assert f"{round(0.9 / share, 1):g}" in said.text
 
 
-def test_tokens_after_the_second_are_called_free_where_the_clock_says_so():
-    """Batches that share a matrix: the second one pays, and four take little more than two."""
-    on = MACHINES["300 MB of L3"]
-    said = conclude("04-second-token", walk(on, t2=0.5, t4=0.45, t8=0.2))
-    assert said.case == "paid" and "nearly free on this core: 4 take 1.11 times" in said.text
-    dear = conclude("04-second-token", walk(on, t2=0.5, t4=0.3))
-    assert "nearly free" not in dear.text
-
-
 @each_row(
     ({"t2": 1 / 5.4, "t4": 1 / 5.5, "t8": 1 / 6.84}, "middle", "6.84 times its bound with 8"),
     ({"t1": 0.2}, "end", "with 1 token: 5 times it"),
@@ -126,47 +117,6 @@ def test_a_vector_roof_below_a_matrix_unit_is_called_too_low():
 
 def gap(on: Simulated, share: float = 0.9, **shares: float):
     return conclude("04-gaps", walk(on, share, **shares), bounds(on), roof(on))
-
-
-def test_a_walk_that_is_far_everywhere_is_not_blamed_on_another_program_alone():
-    """All at 3 times the bound: also an efficient core's walk under a fast core's roofs."""
-    said = gap(LAPTOP, 1 / 3)
-    assert said.case == "far" and "core of another kind, as laptops have" in said.text
-    assert "no good routine" in said.text and "not the shape" not in said.text
-
-
-def test_a_layer_that_stayed_in_a_cache_is_told_so_and_no_matrix_unit_is_named():
-    """180 MB of weights beside 300 MiB of L3: one token at half of its bound."""
-    said = gap(MACHINES["300 MB of L3"], t1=2.0)
-    assert said.case == "cache" and "With 1 token your clock" in said.text
-    assert "180 MB" in said.text and "315 MB" in said.text and "matrix unit" not in said.text
-    small = gap(LAPTOP, t1=2.0)
-    assert small.case == "above" and "cache" not in small.text
-    assert "matrix unit" not in small.text, "one token is left of the ridge: no unit carries bytes"
-
-
-def test_a_cache_and_a_roof_that_is_too_low_are_told_apart():
-    said = gap(MACHINES["300 MB of L3"], t1=2.0, t128=1.5)
-    assert said.case == "above" and "With 128 tokens" in said.text and "With 1 token " in said.text
-    assert "matrix unit" in said.text and "315 MB" in said.text
-
-
-def test_a_product_right_of_its_ridge_is_not_called_too_thin():
-    """The laptop's knee is at 7 tokens, the Xeon's at 28."""
-    assert "the peak there" in gap(LAPTOP, t32=0.2).text
-    assert "too thin" in gap(MACHINES["300 MB of L3"], t16=0.2).text
-
-
-def test_the_number_of_tokens_with_the_largest_gap_is_the_one_that_is_named():
-    said = gap(LAPTOP, t1=1 / 3, t8=1 / 3.2)
-    assert said.case == "end" and "with 8 tokens: 3.2 times it" in said.text
-
-
-def test_less_time_for_two_tokens_is_not_called_free():
-    """Two tokens in 0.8 times the time of one."""
-    said = conclude("04-second-token", walk(LAPTOP, t2=0.9 / 0.8))
-    assert said.case == "less" and "0.8 times" in said.text and "free" not in said.text
-    assert "as good as free" in conclude("04-second-token", walk(LAPTOP, t2=0.95)).text
 
 
 @each_row(
@@ -200,11 +150,6 @@ def test_squares_beyond_the_knee(shares, case):
     assert conclude("04-beyond", walk(LAPTOP, **shares), roof(LAPTOP)).case == case
 
 
-def test_a_knee_beyond_the_walk_is_not_concluded_upon():
-    said = conclude("04-beyond", walk(LAPTOP), GPU)
-    assert said.case == "not reached" and "128 tokens" in said.text
-
-
 @each_row(
     (48, 96, "compute, memory"), (48, 768, "compute, compute"), (1, 96, "memory, memory"),
     (1, 768, "memory, compute")
@@ -225,36 +170,12 @@ def test_a_product_of_a_layer_may_be_a_gemm_and_nothing_but_a_product():
         conclude("04-sides", (rl.axpy(9), roof(LAPTOP)), right)
 
 
-def test_both_left_and_other_sides():
-    left = (up(1), roof(LAPTOP))
-    assert conclude("04-sides", left, (up(64, "bf16"), GPU)).case == "memory, memory"
-    assert conclude("04-sides", left, (up(512, "bf16"), GPU)).case == "memory, compute"
-    right = (up(64), roof(LAPTOP))
-    assert conclude("04-sides", right, (up(512, "bf16"), GPU)).case == "compute, compute"
-
-
 @each_row((0.3, "library"), (0.9, "roof"), (1.5, "faster"))
 def test_a_thin_product_is_blamed_on_the_library_only_beyond_the_roof(share, case):
     for on in (LAPTOP, MACHINES["300 MB of L3"]):  # by their roofs 1 and 1.72 times the cube
         cube, sheet = (rl.gemm(*EDGES[place]) for place in (0, 2))
         said = conclude("04-thin", at_roof(cube, on), at_roof(sheet, on, share), roof(on))
         assert said.case == case
-
-
-def test_a_thin_product_is_told_by_its_own_sizes():
-    cube, sheet = rl.gemm(512, 512, 512), rl.gemm(2048, 32, 2048)
-    said = conclude("04-thin", at_roof(cube, LAPTOP), at_roof(sheet, LAPTOP, 0.3), roof(LAPTOP))
-    assert f"`{sheet.label}` takes 3 times as long" in said.text
-    assert "each copied number is used 512 times" in said.text
-    assert "each of the 4,194,304 numbers" in said.text and "used 32 times" in said.text
-
-
-def test_a_thin_sum_is_not_blamed_on_its_copies():
-    """8192×8192×16 uses what it copies more often than the cube does."""
-    cube, sheet = (rl.gemm(*EDGES[place]) for place in (0, 3))
-    said = conclude("04-thin", at_roof(cube, LAPTOP), at_roof(sheet, LAPTOP, 0.3), roof(LAPTOP))
-    assert said.case == "library" and "copied" not in said.text
-    assert "a sum of 16 products here, and of 1,024 in the cube" in said.text
 
 
 def test_thin_sides_count_and_name_the_products_that_they_were_given():
@@ -282,11 +203,6 @@ def test_a_product_that_writes_gets_the_slope_of_writing():
     assert "between 8.9 and 13.5 FLOP/byte" in said.text
     clock = conclude("04-thin", at_roof(cube, LAPTOP), at_roof(thin_sum, LAPTOP), reading)
     assert "by the roof 1.12 times" in clock.text
-
-
-def test_even_a_cube_may_lie_left():
-    ops = [rl.gemm(*edges, "bf16") for edges in ((64, 64, 64), (8, 512, 64))]
-    assert conclude("04-thin-sides", ops, GPU).case == "cube left of it"
 
 
 def padded(samples):
@@ -319,3 +235,51 @@ def test_a_warning_is_passed_on():
 
 def test_the_simulated_laptop_has_the_ridge_that_the_table_counts_with():
     assert Roofline(HYBRID, "fp32").ridge == pytest.approx(3.39, abs=0.01)
+
+
+def second(on: Simulated, **shares: float):
+    return conclude("04-second-token", walk(on, **shares))
+
+
+def beside_a_cube(cube: rl.Operation, sheet: rl.Operation):
+    given = at_roof(cube, LAPTOP), at_roof(sheet, LAPTOP, 0.3), roof(LAPTOP)
+    return conclude("04-thin", *given)
+
+
+XEON = MACHINES["300 MB of L3"]
+
+
+@each_row(
+    # Batches that share a matrix: the second one pays, and four take little more than two.
+    (lambda: second(XEON, t2=0.5, t4=0.45, t8=0.2), "paid",
+     ["nearly free on this core: 4 take 1.11 times"], []),
+    (lambda: second(XEON, t2=0.5, t4=0.3), "paid", [], ["nearly free"]),
+    # Two tokens in 0.8 times the time of one
+    (lambda: second(LAPTOP, t2=0.9 / 0.8), "less", ["0.8 times"], ["free"]),
+    (lambda: second(LAPTOP, t2=0.95), "free", ["as good as free"], []),
+    # All at 3 times the bound: also an efficient core's walk under a fast core's roofs
+    (lambda: gap(LAPTOP, 1 / 3), "far",
+     ["core of another kind, as laptops have", "no good routine"], ["not the shape"]),
+    # 180 MB of weights beside 300 MiB of L3: one token at half of its bound
+    (lambda: gap(XEON, t1=2.0), "cache", ["With 1 token your clock", "180 MB", "315 MB"],
+     ["matrix unit"]),
+    # One token is left of the ridge: no unit carries bytes.
+    (lambda: gap(LAPTOP, t1=2.0), "above", [], ["cache", "matrix unit"]),
+    (lambda: gap(XEON, t1=2.0, t128=1.5), "above",
+     ["With 128 tokens", "With 1 token ", "matrix unit", "315 MB"], []),
+    # The laptop's knee is at 7 tokens, the Xeon's at 28.
+    (lambda: gap(LAPTOP, t32=0.2), "middle", ["the peak there"], []),
+    (lambda: gap(XEON, t16=0.2), "middle", ["too thin"], []),
+    (lambda: gap(LAPTOP, t1=1 / 3, t8=1 / 3.2), "end", ["with 8 tokens: 3.2 times it"], []),
+    (lambda: conclude("04-beyond", walk(LAPTOP), GPU), "not reached", ["128 tokens"], []),
+    (lambda: beside_a_cube(rl.gemm(512, 512, 512), rl.gemm(2048, 32, 2048)), "library",
+     ["`gemm 2048×32×2048 fp32` takes 3 times as long", "each copied number is used 512 times",
+      "each of the 4,194,304 numbers", "used 32 times"], []),
+    # 8192×8192×16 uses what it copies more often than the cube does.
+    (lambda: beside_a_cube(rl.gemm(*EDGES[0]), rl.gemm(*EDGES[3])), "library",
+     ["a sum of 16 products here, and of 1,024 in the cube"], ["copied"]),
+    (lambda: conclude("04-thin-sides", [rl.gemm(64, 64, 64, "bf16"), rl.gemm(8, 512, 64, "bf16")],
+                      GPU), "cube left of it", [], []),
+)  # fmt: skip
+def test_what_is_said_and_what_is_not(tell, case, words, never):
+    assert not unsaid(tell(), case, words, never)

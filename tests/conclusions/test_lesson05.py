@@ -355,13 +355,6 @@ def test_one_sequence_tells_the_warnings_of_its_run(products, case):
     assert found.text.endswith("*Warning: batch 1 at context 16: on battery.*")
 
 
-def test_weights_in_a_cache_come_with_the_warnings_of_their_run():
-    xeon = MACHINES["300 MB of L3"]
-    small = replace(xeon, told={"l3": 16_000_000})
-    found = conclude("05-one", run(small, products=1.9, warnings=("on battery",)), xeon.machine)
-    assert found.case == "cache" and found.text.endswith(": on battery.*")
-
-
 @each_row(
     ({"gemm": 1.0, "gemm on Wᵀ": 2.0}, "one way", "only the GEMM had been timed"),
     ({"gemv ×B": 1.0}, "one way", "only the GEMVs had been timed")

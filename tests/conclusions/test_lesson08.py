@@ -88,8 +88,8 @@ def test_where_there_is_a_matrix_unit_loops_are_compared_with_the_vector_units()
     assert "matrix unit" not in conclude("08-orders", runs(plain, COUNTED), plain.machine).text
 
 
-@pytest.mark.parametrize(("width", "words"), [(64, "and this core has 16"), (32, ""), (16, "")])
-def test_lanes_are_named_only_where_the_core_has_more_of_them(monkeypatch, width, words):
+@each_row((64, "and this core has 16"), (32, ""), (16, ""))
+def test_lanes_are_named_only_where_the_core_has_more_of_them(width, words, monkeypatch):
     monkeypatch.setattr(lesson08, "host", lambda: Target(width, 12, True))
     on = MACHINES["4 MB of L3"]
     found = conclude("08-rows", runs(on, {1: 0.1, 8: 0.5}), on.machine).text

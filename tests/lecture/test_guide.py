@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 
 import nbformat
-import pytest
 
 from tests.lecture.guide import GUIDE, Named, astray, named
+from tests.support.rows import each_row
 from tools.site import NOTEBOOKS
 
 HEADINGS = {"The roof": 2, "Vote 1": 3, "Claim court: below 4": 5}
@@ -23,18 +23,15 @@ def test_every_row_of_the_script_is_read():
     assert all(one.slides for one in found)
 
 
-@pytest.mark.parametrize(
-    ("words", "slides", "wrong"),
-    [
-        ("*The roof*: press *work per second*", {2}, []),
-        ("*The roof*: press", {3}, ["The roof"]),
-        ("**vote 1**", {3}, []),
-        ("**Vote 1** (fp32)", {4, 5}, ["Vote 1"]),
-        ("the claim *below 4*", {5}, []),
-        ("The H200's free lunch", {4}, []),
-        ("The H200's free lunch", {5, 9}, ["The H200's free lunch"]),
-        ("A coffee", {1}, ["nothing is known of: A coffee"]),
-    ],
+@each_row(
+    ("*The roof*: press *work per second*", {2}, []),
+    ("*The roof*: press", {3}, ["The roof"]),
+    ("**vote 1**", {3}, []),
+    ("**Vote 1** (fp32)", {4, 5}, ["Vote 1"]),
+    ("the claim *below 4*", {5}, []),
+    ("The H200's free lunch", {4}, []),
+    ("The H200's free lunch", {5, 9}, ["The H200's free lunch"]),
+    ("A coffee", {1}, ["nothing is known of: A coffee"]),
 )
 def test_a_number_that_has_drifted_is_found(words, slides, wrong):
     assert astray(Named("00", words, frozenset(slides)), HEADINGS, TEXTS) == wrong

@@ -13,6 +13,7 @@ import pytest
 import rooflab as rl
 from rooflab.lecture.present import digest, notebook_path, origin, read, recorded, stamp
 from rooflab.show.guess_axis import guess
+from tests.support.rows import each_row
 
 
 def code(id: str, *outputs: dict, tags: tuple[str, ...] = ("core",)) -> dict:
@@ -97,17 +98,14 @@ def test_a_notebook_gives_its_tags_and_recordings(tmp_path: Path) -> None:
     assert found.missing == ""
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (notebook([code("a")]), "holds no outputs"),
-        (b"", "is no notebook"),
-        (b"\xff\xfe", "is no notebook"),
-        (b"[1]", "is no notebook"),
-        (b'{"cells": [{"cell_type": "code"}]}', "is no notebook"),
-    ],
+@each_row(
+    (notebook([code("a")]), "holds no outputs"),
+    (b"", "is no notebook"),
+    (b"\xff\xfe", "is no notebook"),
+    (b"[1]", "is no notebook"),
+    (b'{"cells": [{"cell_type": "code"}]}', "is no notebook"),
 )
-def test_a_file_without_recordings_says_why(tmp_path: Path, content: bytes, says: str) -> None:
+def test_a_file_without_recordings_says_why(content: bytes, says: str, tmp_path: Path) -> None:
     found = read(written(tmp_path, content))
     assert says in found.missing and found.cells == {}
 
@@ -147,7 +145,7 @@ def test_a_lecture_without_recordings_goes_on_and_says_so(tmp_path: Path) -> Non
     assert data["text/plain"].startswith("Lecture: → next") and "cannot be read" in lecture.sentence
 
 
-@pytest.mark.parametrize(("given", "error"), [(3, TypeError), ("lesson.py", ValueError)])
+@each_row((3, TypeError), ("lesson.py", ValueError))
 def test_what_is_no_notebook_is_refused(given: object, error: type[Exception]) -> None:
     with pytest.raises(error, match="notebook="):
         rl.lecture(given)

@@ -15,22 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rooflab.labs.cuda import Device, StandIn
+from rooflab.labs.cuda import StandIn
 from rooflab.labs.cuda.arrays import LARGEST_REAL
+from tests.labs.cuda.conftest import DEVICE
+from tests.support.rows import each_row
 
-DEVICE = Device(
-    "toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=32 << 20,
-    peak={"float32": 1e13, "float64": 5e12},
-)  # fmt: skip
 FLOATS = st.sampled_from([np.float32, np.float64])
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5)
 SMALL = st.integers(-4, 4)
 INDEX = st.integers(-6, 6)
-
-
-@pytest.fixture
-def cp():
-    return StandIn(DEVICE)
 
 
 @st.composite
@@ -220,9 +213,9 @@ def test_copyto_spreads_as_numpy_does(twin, data):
     alike(ours, theirs)
 
 
-@pytest.mark.parametrize("how", ["full", "zeros", "ones", "full_like", "zeros_like", "ones_like"])
-@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "int8", "uint16", "int64"])
-def test_what_is_created_is_as_numpy_creates_it(cp, how, kind):
+@each_row("full", "zeros", "ones", "full_like", "zeros_like", "ones_like")
+@each_row("float16", "float32", "float64", "int8", "uint16", "int64")
+def test_what_is_created_is_as_numpy_creates_it(kind, how, cp):
     like = np.zeros((2, 3), kind)
     given = {
         "full": ((2, 3), 3), "zeros": ((2, 3),), "ones": (5,), "full_like": (like, 3),
@@ -234,18 +227,14 @@ def test_what_is_created_is_as_numpy_creates_it(cp, how, kind):
         alike(getattr(cp, how)(*mine), getattr(np, how)(*given))
 
 
-@pytest.mark.parametrize(
-    "given", [(5,), (2, 9), (0, 1, 0.25), (9, 2, -3), (3.0,)], ids=lambda given: str(given)
-)
-def test_arange_is_numpys(cp, given):
+@each_row(((5,),), ((2, 9),), ((0, 1, 0.25),), ((9, 2, -3),), ((3.0,),))
+def test_arange_is_numpys(given, cp):
     alike(cp.arange(*given), np.arange(*given))
     alike(cp.arange(*given, dtype=cp.float32), np.arange(*given, dtype=np.float32))
 
 
-@pytest.mark.parametrize(
-    "value", [3, 2.5, True, [1, 2], [[1.5], [2]], np.float32(4), np.arange(4, dtype=np.int8)]
-)
-def test_an_array_is_made_of_what_numpy_makes_one_of(cp, value):
+@each_row(3, 2.5, True, [1, 2], [[1.5], [2]], np.float32(4), np.arange(4, dtype=np.int8))
+def test_an_array_is_made_of_what_numpy_makes_one_of(value, cp):
     alike(cp.array(value), np.array(value))
     alike(cp.asarray(value, dtype="float32"), np.asarray(value, dtype="float32"))
     assert np.array_equal(cp.asnumpy(cp.array(value)), np.asarray(cp.asnumpy(value)))
@@ -354,39 +343,36 @@ def test_making_an_array_is_free_and_filling_it_is_not(cp):
 # What it refuses, in words.
 
 
-@pytest.mark.parametrize(
-    ("use", "error", "told"),
-    [
-        (lambda cp, x: x[::2], NotImplementedError, "slices of step 1 only"),
-        (lambda cp, x: x[0, 1], NotImplementedError, "along the first axis only"),
-        (lambda cp, x: x[[0, 1]], NotImplementedError, "along the first axis only"),
-        (lambda cp, x: x.T[0], NotImplementedError, "along the first axis only"),
-        (lambda cp, x: x.T.reshape(-1), NotImplementedError, "does not reshape a transpose"),
-        (lambda cp, x: x.reshape(4, 4), ValueError, "cannot reshape array of size 6"),
-        (lambda cp, x: x[2], IndexError, "out of range"),
-        (lambda cp, x: x[-3], IndexError, "out of range"),
-        (lambda cp, x: x[1.5], TypeError, "float"),
-        (lambda cp, x: x.sum(axis=1), NotImplementedError, "no axis"),
-        (lambda cp, x: x.max(keepdims=True), NotImplementedError, "keepdims"),
-        (lambda cp, x: cp.max(x, out=cp.zeros(2)), ValueError, r"out has shape \(2,\)"),
-        (lambda cp, x: x.item(), ValueError, "array of size 1"),
-        (lambda cp, x: float(x), ValueError, "array of size 1"),
-        (lambda cp, x: bool(x), ValueError, "array of size 1"),
-        (lambda cp, x: len(x.sum()), TypeError, "unsized"),
-        (lambda cp, x: x + np.ones((2, 3)), TypeError, "Unsupported type <class 'numpy.ndarray'>"),
-        (lambda cp, x: np.ones((2, 3)) * x, TypeError, "Unsupported type"),
-        (lambda cp, x: cp.add(x, x, out=np.ones((2, 3))), TypeError, "must be an array on the GPU"),
-        (lambda cp, x: cp.sum([1.0]), TypeError, "Unsupported type <class 'list'>"),
-        (lambda cp, x: x + cp.ones((3, 2)), ValueError, "shape mismatch|broadcast"),
-        (lambda cp, x: np.asarray(x), TypeError, r"Please use `\.get\(\)`"),
-        (lambda cp, x: x.__imatmul__(x), TypeError, r"use cp.matmul\(a, b, out=c\)"),
-        (lambda cp, x: x.std, AttributeError, "no array.std; real CuPy may have it"),
-        (lambda cp, x: cp.sqrt, AttributeError, "no cp.sqrt; real CuPy may have it"),
-        (lambda cp, x: x.data.memset(0, 25), ValueError, "size=25: 24 bytes, or whole elements"),
-        (lambda cp, x: x.data.memset(0, 3), ValueError, "size=3: 24 bytes, or whole elements"),
-    ],
+@each_row(
+    (lambda cp, x: x[::2], NotImplementedError, "slices of step 1 only"),
+    (lambda cp, x: x[0, 1], NotImplementedError, "along the first axis only"),
+    (lambda cp, x: x[[0, 1]], NotImplementedError, "along the first axis only"),
+    (lambda cp, x: x.T[0], NotImplementedError, "along the first axis only"),
+    (lambda cp, x: x.T.reshape(-1), NotImplementedError, "does not reshape a transpose"),
+    (lambda cp, x: x.reshape(4, 4), ValueError, "cannot reshape array of size 6"),
+    (lambda cp, x: x[2], IndexError, "out of range"),
+    (lambda cp, x: x[-3], IndexError, "out of range"),
+    (lambda cp, x: x[1.5], TypeError, "float"),
+    (lambda cp, x: x.sum(axis=1), NotImplementedError, "no axis"),
+    (lambda cp, x: x.max(keepdims=True), NotImplementedError, "keepdims"),
+    (lambda cp, x: cp.max(x, out=cp.zeros(2)), ValueError, r"out has shape \(2,\)"),
+    (lambda cp, x: x.item(), ValueError, "array of size 1"),
+    (lambda cp, x: float(x), ValueError, "array of size 1"),
+    (lambda cp, x: bool(x), ValueError, "array of size 1"),
+    (lambda cp, x: len(x.sum()), TypeError, "unsized"),
+    (lambda cp, x: x + np.ones((2, 3)), TypeError, "Unsupported type <class 'numpy.ndarray'>"),
+    (lambda cp, x: np.ones((2, 3)) * x, TypeError, "Unsupported type"),
+    (lambda cp, x: cp.add(x, x, out=np.ones((2, 3))), TypeError, "must be an array on the GPU"),
+    (lambda cp, x: cp.sum([1.0]), TypeError, "Unsupported type <class 'list'>"),
+    (lambda cp, x: x + cp.ones((3, 2)), ValueError, "shape mismatch|broadcast"),
+    (lambda cp, x: np.asarray(x), TypeError, r"Please use `\.get\(\)`"),
+    (lambda cp, x: x.__imatmul__(x), TypeError, r"use cp.matmul\(a, b, out=c\)"),
+    (lambda cp, x: x.std, AttributeError, "no array.std; real CuPy may have it"),
+    (lambda cp, x: cp.sqrt, AttributeError, "no cp.sqrt; real CuPy may have it"),
+    (lambda cp, x: x.data.memset(0, 25), ValueError, "size=25: 24 bytes, or whole elements"),
+    (lambda cp, x: x.data.memset(0, 3), ValueError, "size=3: 24 bytes, or whole elements"),
 )
-def test_refused(cp, use, error, told):
+def test_refused(use, error, told, cp):
     with pytest.raises(error, match=told):
         use(cp, cp.arange(6, dtype=cp.float32).reshape(2, 3))
 

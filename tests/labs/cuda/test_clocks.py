@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rooflab.labs.cuda import Device, StandIn
 from rooflab.labs.cuda.device import POLL_S, CUDARuntimeError
+from tests.support.rows import each_row
 
 DEVICE = Device(
     "toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=32 << 20, peak={"float32": 1e13},
@@ -197,17 +198,6 @@ def test_time_goes_forward_and_the_log_is_in_the_hosts_order(program):
 # One rule at a time, as a learner meets it.
 
 
-def test_after_a_stream_was_waited_for_it_is_done_and_so_are_its_events(cp, busy):
-    stream = cp.cuda.Stream(non_blocking=True)
-    with stream:
-        busy()
-        event = stream.record()
-    assert not stream.done and not event.done
-    stream.synchronize()
-    assert stream.done and event.done
-    assert cp.gpu.now >= event.stamp
-
-
 def test_waiting_for_one_stream_leaves_the_others_at_work(cp, busy):
     first, second = (cp.cuda.Stream(non_blocking=True) for _ in range(2))
     with first:
@@ -241,36 +231,10 @@ def test_an_event_in_another_stream_than_the_work_does_not_time_it(cp, busy):
     assert inside > WORK / DEVICE.bandwidth > 10 * outside
 
 
-def test_a_stream_that_waits_for_an_event_runs_after_it(cp, busy):
-    ahead, behind = (cp.cuda.Stream(non_blocking=True) for _ in range(2))
-    with ahead:
-        busy()
-        gate = ahead.record()
-    free = behind.record()
-    assert free.done, "nothing is in its way yet"
-    behind.wait_event(gate)
-    assert behind.record().stamp >= gate.stamp > free.stamp
-    assert not behind.done
-    gate.synchronize()
-    assert behind.done
-
-
-def test_the_null_streams_waiting_is_a_gate_for_the_blocking_ones(cp, busy):
-    """The CUDA Runtime API, "Stream synchronization behavior": for an action such as a launch or
-    cudaStreamWaitEvent() the null stream waits for the blocking ones, and they then for it."""
-    old, first, second = cp.cuda.Event(), cp.cuda.Stream(), cp.cuda.Stream()
-    old.record()
-    with first:
-        busy()
-    assert second.record().done, "two blocking streams do not wait for each other"
-    cp.cuda.Stream.null.wait_event(old)
-    assert not second.record().done
-
-
-@pytest.mark.parametrize("non_blocking", [False, True])
-@pytest.mark.parametrize("working", ["null", "other"])
+@each_row(False, True)
+@each_row("null", "other")
 def test_a_stream_is_done_exactly_when_waiting_for_it_takes_no_time(
-    cp, busy, working, non_blocking
+    working, non_blocking, cp, busy
 ):
     """CUDA: where cudaStreamQuery() answers success, cudaStreamSynchronize() returns at once."""
     idle = cp.cuda.Stream(non_blocking=non_blocking)
@@ -286,44 +250,6 @@ def test_a_stream_is_done_exactly_when_waiting_for_it_takes_no_time(
     assert cp.cuda.Stream.null.done and other.done
 
 
-def test_to_wait_for_an_event_that_nobody_recorded_is_to_wait_for_nothing(cp, busy):
-    stream, never = cp.cuda.Stream(non_blocking=True), cp.cuda.Event()
-    busy()
-    stream.wait_event(never)
-    before = cp.gpu.now
-    never.synchronize()
-    assert cp.gpu.now == before and stream.done and never.done
-
-
-def test_a_wait_is_for_the_record_that_was_there_and_not_for_a_later_one(cp, busy):
-    stream, gate = cp.cuda.Stream(non_blocking=True), cp.cuda.Event()
-    gate.record()
-    stream.wait_event(gate)
-    busy()
-    gate.record()
-    assert stream.record().stamp < gate.stamp
-
-
-def test_an_event_recorded_again_forgets_the_first_time(cp, busy):
-    start, stop = cp.cuda.Event(), cp.cuda.Event()
-    start.record(), busy(), stop.record()
-    stop.synchronize()
-    once = cp.cuda.get_elapsed_time(start, stop)
-    start.record(), busy(), busy(), stop.record()
-    with pytest.raises(CUDARuntimeError, match="not ready"):
-        cp.cuda.get_elapsed_time(start, stop)
-    stop.synchronize()
-    assert cp.cuda.get_elapsed_time(start, stop) > 1.9 * once
-
-
-def test_events_exchanged_give_the_same_time_below_zero(cp, busy):
-    start, stop = cp.cuda.Event(), cp.cuda.Event()
-    start.record(), busy(), stop.record()
-    stop.synchronize()
-    forth, back = cp.cuda.get_elapsed_time(start, stop), cp.cuda.get_elapsed_time(stop, start)
-    assert forth > 0 and back == -forth and cp.cuda.get_elapsed_time(stop, stop) == 0.0
-
-
 def test_an_event_without_timing_can_be_waited_for_and_not_be_read(cp, busy):
     start, stop = cp.cuda.Event(), cp.cuda.Event(disable_timing=True)
     start.record(), busy(), stop.record()
@@ -335,8 +261,8 @@ def test_an_event_without_timing_can_be_waited_for_and_not_be_read(cp, busy):
             cp.cuda.get_elapsed_time(*pair)
 
 
-@pytest.mark.parametrize("count", [1, 2, 10, 50])
-def test_a_queue_hides_the_launches_behind_the_kernels(cp, busy, count):
+@each_row(1, 2, 10, 50)
+def test_a_queue_hides_the_launches_behind_the_kernels(count, cp, busy):
     """All but the first launch pass while the device works: the time between is the kernels'."""
     start, stop = cp.cuda.Event(), cp.cuda.Event()
     start.record()
@@ -401,8 +327,8 @@ def test_the_null_stream_is_one_object_however_it_is_asked_for(cp):
     assert cp.cuda.stream.get_current_stream() is cp.cuda.get_current_stream()
 
 
-@pytest.mark.parametrize("wrong", [{"nonblocking": True}, {"priorty": 1}, {"stream": 0}])
-def test_a_misspelt_option_of_a_stream_is_refused_as_by_cupy(cp, wrong):
+@each_row({"nonblocking": True}, {"priorty": 1}, {"stream": 0})
+def test_a_misspelt_option_of_a_stream_is_refused_as_by_cupy(wrong, cp):
     """With it dropped, the stream would be a blocking one, and nobody would know."""
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{next(iter(wrong))}'"):
         cp.cuda.Stream(**wrong)
@@ -417,16 +343,6 @@ def test_fetching_values_waits_for_the_current_stream(cp, busy):
     assert not event.done
     x.get()
     assert event.done
-
-
-def test_asking_again_and_again_lasts_as_long_as_the_kernel(cp, busy):
-    """Each question takes the host a microsecond."""
-    busy()
-    stop = cp.cuda.get_current_stream().record()
-    asked = 0
-    while not stop.done:
-        asked += 1
-    assert asked == pytest.approx((WORK / DEVICE.bandwidth) / POLL_S, rel=0.05)
 
 
 def test_kernels_of_one_library_are_set_up_together_and_others_by_name_and_type(cp):

@@ -14,12 +14,12 @@ import sys
 import numpy as np
 import pytest
 
-from rooflab.labs.cuda import Device, StandIn, modules
+from rooflab.labs.cuda import StandIn, modules
 from rooflab.labs.cuda.arrays import ndarray
 from rooflab.labs.cuda.modules import Cupyx, Namespace
+from tests.labs.cuda.conftest import DEVICE
 from tests.strict_cupy.cupy import NAMES
-
-DEVICE = Device("toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=32 << 20, peak={"float32": 1e13})
+from tests.support.rows import each_row
 
 # Signatures as cupy-cuda13x 14.2.0 has them, read from the wheel with inspect.signature, or from
 # the first line of the docstring where a function is compiled; without annotations.
@@ -99,11 +99,6 @@ OF_A_HANDLE = {
 BY_NAME = {"astype": {"copy"}}
 
 
-@pytest.fixture
-def cp():
-    return StandIn(DEVICE)
-
-
 def taken(text: str) -> inspect.Signature:
     """The signature that ``text`` writes down."""
     names: dict[str, object] = {}
@@ -135,8 +130,8 @@ def found(root: object, path: str) -> object:
     return root
 
 
-@pytest.mark.parametrize("path", CUPY)
-def test_functions_take_what_cupys_take(cp, path):
+@each_row(*CUPY)
+def test_functions_take_what_cupys_take(path, cp):
     function = found(cp, path)
     call = type(function).__call__ if path == "cuda.Stream" else function
     ours = inspect.signature(call)
@@ -145,14 +140,14 @@ def test_functions_take_what_cupys_take(cp, path):
     assert_narrower(ours, taken(CUPY[path]), path.rpartition(".")[2])
 
 
-@pytest.mark.parametrize("name", OF_AN_ARRAY)
-def test_an_arrays_methods_take_what_cupys_take(cp, name):
+@each_row(*OF_AN_ARRAY)
+def test_an_arrays_methods_take_what_cupys_take(name, cp):
     ours = inspect.signature(getattr(cp.ones(2), name))
     assert_narrower(ours, taken(OF_AN_ARRAY[name]), name)
 
 
-@pytest.mark.parametrize(("kind", "name"), [(k, n) for k in OF_A_HANDLE for n in OF_A_HANDLE[k]])
-def test_a_handles_methods_take_what_cupys_take(cp, kind, name):
+@each_row(*[(k, n) for k in OF_A_HANDLE for n in OF_A_HANDLE[k]])
+def test_a_handles_methods_take_what_cupys_take(kind, name, cp):
     handle = getattr(cp.cuda, kind)()
     assert_narrower(inspect.signature(getattr(handle, name)), taken(OF_A_HANDLE[kind][name]), name)
 
@@ -178,12 +173,11 @@ def public(thing: Namespace) -> set[str]:
     return {name for name in dir(thing) if not name.startswith("_")} - set(thing._inside)
 
 
-@pytest.mark.parametrize(
-    ("path", "of"),
-    [("", "cupy"), ("cuda", "cupy.cuda"), ("cuda.Event()", "cupy.cuda.Event"),
-     ("cuda.Stream()", "cupy.cuda.Stream"), ("cuda.Device()", "cupy.cuda.Device")],
+@each_row(
+    ("", "cupy"), ("cuda", "cupy.cuda"), ("cuda.Event()", "cupy.cuda.Event"),
+    ("cuda.Stream()", "cupy.cuda.Stream"), ("cuda.Device()", "cupy.cuda.Device")
 )  # fmt: skip
-def test_cupy_has_every_name_of_the_stand_in(cp, path, of):
+def test_cupy_has_every_name_of_the_stand_in(path, of, cp):
     made = path.endswith("()")
     thing = found(cp, path.removesuffix("()")) if path else cp
     own = public(thing() if made else thing) - {"ptr"}  # dir() of the class does not list it
@@ -210,8 +204,8 @@ def test_matmul_and_arange_take_what_numpys_take_by_place(cp):
     assert cp.arange(1, 7, 2).get().tolist() == [1, 3, 5]
 
 
-@pytest.mark.parametrize("name", ["reduce_dims", "preamble", "no_return", "return_tuple"])
-def test_options_of_a_kernel_that_only_change_its_compilation_are_taken(cp, name):
+@each_row("reduce_dims", "preamble", "no_return", "return_tuple")
+def test_options_of_a_kernel_that_only_change_its_compilation_are_taken(name, cp):
     value = "" if name == "preamble" else False
     kernel = cp.ElementwiseKernel("T x", "T y", "y = x", "k", **{name: value})
     assert kernel(cp.arange(3.0)).get().tolist() == [0, 1, 2]
@@ -262,8 +256,8 @@ def things(cp) -> dict[str, object]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("called", things(StandIn(DEVICE)))
-def test_what_is_missing_is_named_as_a_learner_writes_it(cp, called):
+@each_row(*things(StandIn(DEVICE)))
+def test_what_is_missing_is_named_as_a_learner_writes_it(called, cp):
     thing = things(cp)[called]
     with pytest.raises(AttributeError) as error:
         thing.nowhere_to_be_found  # noqa: B018
@@ -273,15 +267,15 @@ def test_what_is_missing_is_named_as_a_learner_writes_it(cp, called):
     assert offered - {"", "among others"} <= public(thing)
 
 
-@pytest.mark.parametrize("called", things(StandIn(DEVICE)))
-def test_a_private_name_is_missing_without_a_word_about_cupy(cp, called):
+@each_row(*things(StandIn(DEVICE)))
+def test_a_private_name_is_missing_without_a_word_about_cupy(called, cp):
     """Libraries ask for names such as _ipython_display_: the answer is a plain no."""
     with pytest.raises(AttributeError, match="^_repr_mimebundle_$"):
         things(cp)[called]._repr_mimebundle_  # noqa: B018
 
 
-@pytest.mark.parametrize("called", things(StandIn(DEVICE)))
-def test_nothing_of_it_is_pickled(cp, called):
+@each_row(*things(StandIn(DEVICE)))
+def test_nothing_of_it_is_pickled(called, cp):
     if called == "cp.cuda.Stream":
         return
     with pytest.raises(TypeError, match="cannot be copied or pickled"):

@@ -11,20 +11,12 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rooflab.labs.cuda import Device, StandIn
+from rooflab.labs.cuda import StandIn
+from tests.labs.cuda.conftest import DEVICE
+from tests.support.rows import each_row
 
-DEVICE = Device(
-    "toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=32 << 20,
-    peak={"float32": 1e13, "float64": 5e12},
-)  # fmt: skip
 KINDS = st.sampled_from([np.float32, np.float64])
-SMALL = st.integers(-3, 3)
 SIDES = st.integers(1, 5)
-
-
-@pytest.fixture
-def cp():
-    return StandIn(DEVICE)
 
 
 # Expressions of + − * /, of parentheses and signs, of names and numbers.
@@ -92,16 +84,6 @@ def test_a_kernel_is_logged_with_the_flops_and_bytes_of_its_text(expression, wri
     assert launch["bytes"] == 16 * (3 + reads_y)
 
 
-@pytest.mark.parametrize("made", ["y", None])
-def test_without_an_output_a_new_array_is_made(cp, made):
-    kernel = cp.ElementwiseKernel("float32 x", "float32 y", "y = x * x", "square")
-    x = cp.arange(5, dtype=cp.float32)
-    out = cp.empty(5, dtype=cp.float32) if made else None
-    found = kernel(x, out) if made else kernel(x)
-    assert found.get().tolist() == [0, 1, 4, 9, 16] and found.dtype == np.float32
-    assert found is out or made is None
-
-
 def test_a_kernel_runs_on_the_current_stream_and_is_compiled_once(cp):
     kernel = cp.ElementwiseKernel("T x", "T y", "y = x + x", "twice")
     stream, x = cp.cuda.Stream(non_blocking=True), cp.ones(8)
@@ -113,29 +95,26 @@ def test_a_kernel_runs_on_the_current_stream_and_is_compiled_once(cp):
     assert [e["setup"] for e in launches] == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("text", "error", "told"),
-    [
-        ("y = sqrt(x)", NotImplementedError, r"knows \+ - \* / only, not all of 'y = sqrt\(x\)'"),
-        ("y = x ** 2", NotImplementedError, "knows"),
-        ("y **= x", NotImplementedError, "knows"),
-        ("y = x[0]", NotImplementedError, "knows"),
-        ("y = x > 0", NotImplementedError, "knows"),
-        ("y = x if x else x", NotImplementedError, "knows"),
-        ("y = (z := x)", NotImplementedError, "knows"),
-        ("y = x.real", NotImplementedError, "knows"),
-        ("y = [x]", NotImplementedError, "knows"),
-        ("y = x; y = x", NotImplementedError, "one assignment is wanted"),
-        ("y[0] = x", NotImplementedError, "one assignment is wanted"),
-        ("import os", NotImplementedError, "one assignment is wanted"),
-        ("", NotImplementedError, "one assignment is wanted"),
-        ("y = ", NotImplementedError, "one assignment is wanted"),
-        ("x = y", NotImplementedError, "one output and one assignment to it"),
-        ("y = x * w", ValueError, "uses w, not a parameter"),
-        ("y = q * x + p", ValueError, "uses p, q, not a parameter"),
-    ],
+@each_row(
+    ("y = sqrt(x)", NotImplementedError, r"knows \+ - \* / only, not all of 'y = sqrt\(x\)'"),
+    ("y = x ** 2", NotImplementedError, "knows"),
+    ("y **= x", NotImplementedError, "knows"),
+    ("y = x[0]", NotImplementedError, "knows"),
+    ("y = x > 0", NotImplementedError, "knows"),
+    ("y = x if x else x", NotImplementedError, "knows"),
+    ("y = (z := x)", NotImplementedError, "knows"),
+    ("y = x.real", NotImplementedError, "knows"),
+    ("y = [x]", NotImplementedError, "knows"),
+    ("y = x; y = x", NotImplementedError, "one assignment is wanted"),
+    ("y[0] = x", NotImplementedError, "one assignment is wanted"),
+    ("import os", NotImplementedError, "one assignment is wanted"),
+    ("", NotImplementedError, "one assignment is wanted"),
+    ("y = ", NotImplementedError, "one assignment is wanted"),
+    ("x = y", NotImplementedError, "one output and one assignment to it"),
+    ("y = x * w", ValueError, "uses w, not a parameter"),
+    ("y = q * x + p", ValueError, "uses p, q, not a parameter"),
 )
-def test_a_text_that_cannot_be_run_is_refused_before_it_runs(cp, text, error, told):
+def test_a_text_that_cannot_be_run_is_refused_before_it_runs(text, error, told, cp):
     with pytest.raises(error, match=told):
         cp.ElementwiseKernel("T x", "T y", text, "k")
     assert cp.gpu.log == []
@@ -258,23 +237,20 @@ def test_a_product_of_views_is_the_product_of_their_values(shape, kind):
     np.testing.assert_array_equal((a[:1] @ a.T).get(), right[:1] @ right.T)
 
 
-@pytest.mark.parametrize(
-    ("use", "error", "told"),
-    [
-        (lambda b, v, m: b.axpy(1, v, np.ones(3)), TypeError, "Unsupported type"),
-        (lambda b, v, m: b.axpy(1, m, m), TypeError, r"x \(2, 3\) float64 and y .* alike vectors"),
-        (lambda b, v, m: b.axpy(1, v, v.astype("f4")), TypeError, "alike vectors"),
-        (lambda b, v, m: b.gemv("N", 1, m, v[:2], 0, v), ValueError, "do not fit a product"),
-        (lambda b, v, m: b.gemv("T", 1, m, v, 0, v), ValueError, "do not fit a product"),
-        (lambda b, v, m: b.gemv("N", 1, m, v, 0, v), ValueError, r"out has shape \(3,\); \(2,\)"),
-        (lambda b, v, m: b.gemm("N", "N", m, m), ValueError, r"\(2, 3\) and \(2, 3\) do not fit"),
-        (lambda b, v, m: b.gemm("N", "T", m, m, out=m), ValueError, r"\(2, 2\) is wanted"),
-        (lambda b, v, m: b.gemm("N", "T", m, m.astype("f4")), NotImplementedError, "of one dtype"),
-        (lambda b, v, m: b.scal(2, 3.0), TypeError, "Unsupported type <class 'float'>"),
-        (lambda b, v, m: b.dot(v, v[:2]), ValueError, "do not fit a product"),
-    ],
+@each_row(
+    (lambda b, v, m: b.axpy(1, v, np.ones(3)), TypeError, "Unsupported type"),
+    (lambda b, v, m: b.axpy(1, m, m), TypeError, r"x \(2, 3\) float64 and y .* alike vectors"),
+    (lambda b, v, m: b.axpy(1, v, v.astype("f4")), TypeError, "alike vectors"),
+    (lambda b, v, m: b.gemv("N", 1, m, v[:2], 0, v), ValueError, "do not fit a product"),
+    (lambda b, v, m: b.gemv("T", 1, m, v, 0, v), ValueError, "do not fit a product"),
+    (lambda b, v, m: b.gemv("N", 1, m, v, 0, v), ValueError, r"out has shape \(3,\); \(2,\)"),
+    (lambda b, v, m: b.gemm("N", "N", m, m), ValueError, r"\(2, 3\) and \(2, 3\) do not fit"),
+    (lambda b, v, m: b.gemm("N", "T", m, m, out=m), ValueError, r"\(2, 2\) is wanted"),
+    (lambda b, v, m: b.gemm("N", "T", m, m.astype("f4")), NotImplementedError, "of one dtype"),
+    (lambda b, v, m: b.scal(2, 3.0), TypeError, "Unsupported type <class 'float'>"),
+    (lambda b, v, m: b.dot(v, v[:2]), ValueError, "do not fit a product"),
 )
-def test_operands_that_do_not_fit_are_named_and_nothing_runs(cp, use, error, told):
+def test_operands_that_do_not_fit_are_named_and_nothing_runs(use, error, told, cp):
     vector, matrix = cp.full(3, 2.0), cp.full((2, 3), 1.0)
     with pytest.raises(error, match=told):
         use(cp.cublas, vector, matrix)

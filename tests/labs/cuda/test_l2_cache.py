@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rooflab.labs.cuda import Device, StandIn, device
 from rooflab.labs.cuda.device import BLOCK, L2Cache, Span
+from tests.support.rows import each_row
 
 SMALL = 8  # bytes of a piece where the model counts bytes one by one
 
@@ -89,64 +90,6 @@ def test_pieces_that_are_partly_filled_count_their_bytes(program, capacity):
             assert said == right, step
 
 
-@given(passes(st.integers(0, 40), st.integers(1, 40)), st.integers(8, 64))
-def test_wherever_a_pass_begins_no_byte_is_invented(program, capacity):
-    """Found at most what was wanted; written back at most what was written, and dirty once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(device, "BLOCK", SMALL)
-        cache, written, back = L2Cache(capacity), 0, 0
-        for buffer, start, length, writes in program:
-            span = Span(buffer, start, length)
-            if writes:
-                back += cache.write(span)
-                written += length
-            else:
-                found, left = cache.read(span)
-                back += left
-                assert 0 <= found <= length
-            assert back <= written
-        emptied = cache.read(Span(9, 0, 2 * capacity))[1]
-        assert back + emptied <= written
-        assert cache.read(Span(8, 0, 2 * capacity)) == (0, 0), "nothing dirty is left"
-
-
-def test_the_least_recently_used_leaves_first_whoever_wrote_it():
-    cache = L2Cache(3 * BLOCK)
-    a, b, c, d = (Span(number, 0, BLOCK) for number in range(4))
-    cache.write(a), cache.read(b), cache.read(c)
-    assert cache.read(a) == (BLOCK, 0)  # a is now the one used last
-    assert cache.read(d) == (0, 0)  # so b leaves, and it was clean
-    assert cache.read(b) == (0, 0)  # c leaves
-    assert cache.read(c) == (0, BLOCK)  # and now a, which is dirty
-
-
-def test_reading_what_is_dirty_does_not_clean_it_and_leaving_does():
-    cache = L2Cache(BLOCK)
-    x, other = Span(1, 0, BLOCK), Span(2, 0, BLOCK)
-    cache.write(x)
-    assert cache.read(x) == (BLOCK, 0)
-    assert cache.read(other) == (0, BLOCK)
-    assert cache.read(x) == (0, 0)
-    assert cache.read(other) == (0, 0)
-
-
-def test_a_span_larger_than_the_cache_leaves_its_own_end_behind():
-    cache = L2Cache(4 * BLOCK)
-    assert cache.write(Span(1, 0, 10 * BLOCK)) == 6 * BLOCK
-    assert cache.read(Span(1, 6 * BLOCK, 4 * BLOCK)) == (4 * BLOCK, 0)
-    assert cache.read(Span(1, 0, BLOCK)) == (0, BLOCK)
-
-
-def test_the_other_half_of_a_piece_is_not_found():
-    """Bytes that nobody has read are not in L2, though others of the same piece are."""
-    cache, half = L2Cache(4 * BLOCK), BLOCK // 2
-    first, second = Span(1, 0, half), Span(1, half, half)
-    assert cache.read(first) == (0, 0) and cache.read(second) == (0, 0)
-    assert cache.read(Span(1, half // 2, half)) == (half, 0)
-    cache.write(second)
-    assert cache.read(Span(2, 0, 4 * BLOCK)) == (0, half), "one half of the piece was dirty"
-
-
 def test_a_pass_over_nothing_changes_nothing():
     cache = L2Cache(BLOCK)
     cache.write(Span(1, 0, BLOCK))
@@ -166,7 +109,7 @@ def gpu_of(megabytes: int) -> StandIn:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("share", [0.25, 0.5, 0.9, 1.5, 4.0])
+@each_row(0.25, 0.5, 0.9, 1.5, 4.0)
 def test_a_second_pass_finds_what_fits_and_nothing_of_a_larger_array(share):
     """Least recently used is all or nothing for a repeated pass: the mean of both never shows."""
     cp = gpu_of(64)

@@ -14,6 +14,7 @@ import rooflab as rl
 from rooflab.labs.cuda import Device, StandIn
 from rooflab.labs.cuda.device import CUDARuntimeError
 from rooflab.labs.cuda.timeline import HEIGHT, WIDTH, gpu_timeline
+from tests.support.rows import each_row
 
 DEVICE = Device("toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=32 << 20, peak={"float32": 1e13})
 N = 16 << 20  # 64 MiB of fp32 a vector: beyond the toy's L2
@@ -88,8 +89,8 @@ def between(picture, kind: str) -> list[tuple[float, float]]:
     return [b for b in boxes(picture, kind) if b[0] >= first - 0.1 and b[1] <= last + 0.1]
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 20])
-def test_every_launch_between_the_events_is_a_box_between_the_lines(program, count):
+@each_row(1, 2, 5, 20)
+def test_every_launch_between_the_events_is_a_box_between_the_lines(count, program):
     picture = program.timed(*[program.axpy] * count).drawn()
     within = between(picture, "memory")
     assert len(within) == count
@@ -241,8 +242,8 @@ def test_of_several_pairs_the_last_one_is_drawn(program):
     assert program.drawn().words == picture.words, "a pair that nobody read is not drawn"
 
 
-@pytest.mark.parametrize("count", [1, 3, 40])
-def test_without_events_the_last_launches_are_drawn(program, count):
+@each_row(1, 3, 40)
+def test_without_events_the_last_launches_are_drawn(count, program):
     program.cp.gpu.log.clear()
     for _ in range(count):
         program.axpy()
