@@ -13,6 +13,7 @@ from rooflab.labs.golf import HOLES, golf
 from tests.labs.golf.support import pieces
 from tests.labs.golf.support.lru import LINE, Cache
 from tests.labs.golf.support.walked import simulated
+from tests.support.rows import each_row
 
 SIZE = 32 * 1024  # bytes of both caches: a small one, so that the walks are short
 N = 1 << 17  # elements of the arrays: 32 times that cache
@@ -41,23 +42,19 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize(("hole", "name", "part"), VARIANTS)
+@each_row(*VARIANTS)
 def test_every_way_to_play_a_hole(hole, name, part):
     function, given = played(hole, name, part)
     counted, walked = golf(function, *given, cache=SIZE).bytes, simulated(function, given, SIZE)
     assert counted == pytest.approx(walked, rel=AGREE)
 
 
-@pytest.mark.parametrize("name", pieces.PROGRAMS)
+@each_row(*pieces.PROGRAMS)
 def test_programs(name):
     function = pieces.PROGRAMS[name]
     given = pieces.inputs(function, N)
     counted, walked = golf(function, *given, cache=SIZE).bytes, simulated(function, given, SIZE)
     assert counted == pytest.approx(walked, rel=AGREE)
-
-
-def test_forty_programs_at_least():
-    assert len(pieces.PROGRAMS) >= 40
 
 
 def test_the_simulator_on_its_own_facts():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rooflab.labs.golf import Untraceable, golf
+from tests.support.rows import each_row
 
 X = np.arange(20_000.0)
 
@@ -49,44 +50,41 @@ class Listed(list):
 ONE = [np.ones(1).view(Wraps)]  # in a list: golf looks at names, not into lists
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: np.add(x, AsksUfunc()),
-        lambda x: np.add.reduce(x, where=AsksUfunc()),
-        lambda x: np.where(x, AsksFunction(), 0),
-        lambda x: np.concatenate([x, AsksFunction()]),
-        lambda x: np.maximum(x, ONE[0]),
-        lambda x: x * ONE[0],
-        lambda x: np.maximum(x, 0, out=ONE[0]),
-        lambda x: x.view(f"V{x.nbytes}")[0],
-        lambda x: x.view("M8[s]"),
-        lambda x: x.view([("a", "f8", (x.size,))])[0],
-        lambda x: np.array(x, dtype=object),
-        lambda x: np.array([x], dtype=object),
-        lambda x: np.array([x, ONE[0]]),
-        lambda x: np.array(Listed([x])),
-        lambda x: np.sum([[x], [x]], dtype=object),
-        lambda x: np.sum(Listed([x, x])),
-        lambda x: np.apply_along_axis(lambda row: np.array(None), 0, x),
-        lambda x: np.apply_along_axis(lambda row: AsksFunction(), 0, x),
-        lambda x: np.asarray(x, dtype="S8"),
-        lambda x: x * Listens(),
-        lambda x: x > Listens(),
-        lambda x: np.add.reduce(x, dtype=object, initial=Listens()),
-        lambda x: np.add.reduce(x, dtype=object),
-        lambda x: np.add(x, 1, signature="OO->O"),
-        lambda x: np.add.at(x, [0], Listens()),
-        lambda x: np.where(True, x, None),
-        lambda x: np.multiply([x], 2, out=np.empty_like(x)[None]),
-    ],
+@each_row(
+    lambda x: np.add(x, AsksUfunc()),
+    lambda x: np.add.reduce(x, where=AsksUfunc()),
+    lambda x: np.where(x, AsksFunction(), 0),
+    lambda x: np.concatenate([x, AsksFunction()]),
+    lambda x: np.maximum(x, ONE[0]),
+    lambda x: x * ONE[0],
+    lambda x: np.maximum(x, 0, out=ONE[0]),
+    lambda x: x.view(f"V{x.nbytes}")[0],
+    lambda x: x.view("M8[s]"),
+    lambda x: x.view([("a", "f8", (x.size,))])[0],
+    lambda x: np.array(x, dtype=object),
+    lambda x: np.array([x], dtype=object),
+    lambda x: np.array([x, ONE[0]]),
+    lambda x: np.array(Listed([x])),
+    lambda x: np.sum([[x], [x]], dtype=object),
+    lambda x: np.sum(Listed([x, x])),
+    lambda x: np.apply_along_axis(lambda row: np.array(None), 0, x),
+    lambda x: np.apply_along_axis(lambda row: AsksFunction(), 0, x),
+    lambda x: np.asarray(x, dtype="S8"),
+    lambda x: x * Listens(),
+    lambda x: x > Listens(),
+    lambda x: np.add.reduce(x, dtype=object, initial=Listens()),
+    lambda x: np.add.reduce(x, dtype=object),
+    lambda x: np.add(x, 1, signature="OO->O"),
+    lambda x: np.add.at(x, [0], Listens()),
+    lambda x: np.where(True, x, None),
+    lambda x: np.multiply([x], 2, out=np.empty_like(x)[None]),
 )
 def test_nothing_gets_the_numbers_but_numpy(function):
     with pytest.raises(Untraceable):
         golf(function, X)
 
 
-@pytest.mark.parametrize("say", [repr, str, format, "{0}".format, "%s".__mod__])
+@each_row(repr, str, format, "{0}".format, "%s".__mod__)
 def test_an_array_in_a_text_does_not_show_its_numbers(say):
     said = golf(lambda x: [print_kept(say(x[5:9])), x * 2][1], X)
     assert said.result[3] == 6

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import pytest
 
 from rooflab.labs.golf import golf as with_its_own_cache
 from rooflab.labs.golf.ledger import MOST_ROWS, stretches
+from tests.support.rows import each_row
 
 golf = functools.partial(with_its_own_cache, cache=4096)
 X = np.ones(10_000)
@@ -53,17 +53,14 @@ def test_a_few_calls_are_not_folded_though_they_repeat():
     assert [row.split()[:2] for row in rows] == [["1", "add"], ["2", "add"], ["3", "add"]]
 
 
-@pytest.mark.parametrize(
-    ("keys", "cut"),
-    [
-        ("", []),
-        ("abc", [(0, 1, 1), (1, 1, 1), (2, 1, 1)]),
-        ("aaaa", [(0, 1, 4)]),
-        ("xababab", [(0, 1, 1), (1, 2, 3)]),
-        ("abababx", [(0, 2, 3), (6, 1, 1)]),
-        ("aabaab", [(0, 3, 2)]),
-        ("ababa", [(0, 2, 2), (4, 1, 1)]),
-    ],
+@each_row(
+    ("", []),
+    ("abc", [(0, 1, 1), (1, 1, 1), (2, 1, 1)]),
+    ("aaaa", [(0, 1, 4)]),
+    ("xababab", [(0, 1, 1), (1, 2, 3)]),
+    ("abababx", [(0, 2, 3), (6, 1, 1)]),
+    ("aabaab", [(0, 3, 2)]),
+    ("ababa", [(0, 2, 2), (4, 1, 1)]),
 )
 def test_loops_are_found_in_a_list_of_calls(keys, cut):
     assert list(stretches(keys)) == cut
@@ -75,12 +72,9 @@ def test_a_loop_has_at_most_24_calls():
     assert {rounds for _, _, rounds in stretches(body * 3)} == {1}
 
 
-@pytest.mark.parametrize(
-    ("function", "said"),
-    [
-        (lambda x: x.T, "nothing moves: views only"),
-        (lambda x: np.zeros(3), "nothing moves: views only"),
-    ],
+@each_row(
+    (lambda x: x.T, "nothing moves: views only"),
+    (lambda x: np.zeros(3), "nothing moves: views only"),
 )
 def test_nothing_moved_is_said_in_words_and_not_as_a_score(function, said):
     done = golf(function, X)

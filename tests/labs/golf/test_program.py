@@ -14,6 +14,7 @@ from rooflab.labs.golf import GolfError, Limits, golf
 from rooflab.labs.golf.numpy_rules import FUNCTIONS, NAMES
 from rooflab.labs.golf.program import KINDS, MATH, OPERATORS, Recorder, is_number, unfollowed
 from rooflab.labs.golf.replay import function_of
+from tests.support.rows import each_row
 
 X = np.random.default_rng(3).uniform(0.5, 2.0, 20_000)
 Y = np.random.default_rng(4).uniform(0.5, 2.0, 20_000)
@@ -105,7 +106,7 @@ def plain(value):
     return np.asarray(value)
 
 
-@pytest.mark.parametrize("name", SAID_IN)
+@each_row(*SAID_IN)
 def test_the_same_elsewhere(name):
     """The same result on the same numbers, NumPy's own on others; the same bytes on both."""
     f = SAID_IN[name]
@@ -138,7 +139,7 @@ def test_mathematics_is_all_of_pythons():
 VALUES = [2.5, -1.5, 0.0, 3.0]
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@each_row(*OPERATORS)
 def test_a_number_computes_like_numpys(name):
     """Same value, same type, whatever stands on the other side."""
     do = getattr(operator, name)
@@ -182,15 +183,12 @@ def test_number_types_are_what_they_stand_for_in_the_function():
     assert float is float and f.__globals__.get("float") is None, "everything is put back"
 
 
-@pytest.mark.parametrize(
-    ("f", "how"),
-    [
-        (lambda x: x * (1 if np.sum(x) > 3 else 2), "compared"),
-        (lambda x: x * int(np.sum(x)), "whole number"),
-        (lambda x: x * bool(np.sum(x)), "bool"),
-        (lambda x: x * len(f"{np.sum(x):f}"), "text"),
-        (lambda x: x * sorted([x[0], x[1]])[0], "compared"),
-    ],
+@each_row(
+    (lambda x: x * (1 if np.sum(x) > 3 else 2), "compared"),
+    (lambda x: x * int(np.sum(x)), "whole number"),
+    (lambda x: x * bool(np.sum(x)), "bool"),
+    (lambda x: x * len(f"{np.sum(x):f}"), "text"),
+    (lambda x: x * sorted([x[0], x[1]])[0], "compared"),
 )
 def test_the_door_by_which_a_number_left_is_named(f, how):
     assert [door for door in recorded(f, X)[1]["left"] if how in door]
@@ -224,9 +222,3 @@ def test_a_program_without_end_is_stopped_like_a_function():
         golf(function, X[:10], limits=Limits(steps=500))
     with pytest.raises(GolfError, match="stopped after 0.02 s|longer than 0.02 s"):
         golf(function, X, limits=Limits(seconds=0.02))
-
-
-def test_runs_of_golf_inside_one_another_are_refused_as_before():
-    with pytest.raises(GolfError, match="golf inside a function"):
-        golf(lambda x: golf(lambda y: y, x), X, record=True)
-    assert Recorder.running == []

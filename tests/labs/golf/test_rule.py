@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rooflab.labs.golf import CACHE, HOLES, solutions
 from rooflab.labs.golf import golf as with_its_own_cache
 from tests.labs.golf.conftest import SMALL
+from tests.support.rows import each_row
 
 golf = functools.partial(with_its_own_cache, cache=SMALL)
 DTYPES = st.sampled_from(["f2", "f4", "f8", "i1", "i4", "i8", "u2", "c8", "c16"])
@@ -88,7 +89,7 @@ def test_the_minimum_counts_every_needed_byte_once(pieces):
     assert columns.minimum == 800 * seen.sum()
 
 
-@pytest.mark.parametrize("bad", ["", "l2", None, 3])
+@each_row("", "l2", None, 3)
 def test_a_memory_that_is_none(bad):
     with pytest.raises(ValueError, match="memory=.*'cache', 'scratchpad'"):
         golf(lambda x: x, np.ones(9), memory=bad)
@@ -160,7 +161,7 @@ MAKERS = {  # how an array is made, and whether that writes to all of it
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@each_row(*MAKERS)
 def test_np_zeros_writes_nothing_and_zeros_like_does(name):
     make, writes = MAKERS[name]
     x = np.ones(4 * SMALL)
@@ -168,7 +169,7 @@ def test_np_zeros_writes_nothing_and_zeros_like_does(name):
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs Linux's count of resident pages")
-@pytest.mark.parametrize("name", MAKERS)
+@each_row(*MAKERS)
 def test_and_the_system_sees_the_same(name):
     """A page that nobody has touched takes no memory yet."""
     make, writes = MAKERS[name]
@@ -195,8 +196,8 @@ def in_unseen_arrays(x, y, piece):
     return y
 
 
-@pytest.mark.parametrize("piece", [64, 1024, 4096])
-@pytest.mark.parametrize("cheat", [in_a_list, in_unseen_arrays])
+@each_row(64, 1024, 4096)
+@each_row(in_a_list, in_unseen_arrays)
 def test_a_list_of_small_pieces_saves_nothing(cheat, piece):
     x, y = np.arange(1.0, (1 << 16) + 1), np.ones(1 << 16)
     done = golf(functools.partial(cheat, piece=piece), x, y)
@@ -241,9 +242,9 @@ def test_a_minimum_of_your_own():
     assert golf(np.sqrt, x).bytes == 4 * 16 * SMALL  # NumPy's own functions too
 
 
-@pytest.mark.parametrize("name", HOLES)
-@pytest.mark.parametrize("kind", ["f4", "f8"])
-def test_holes_get_better_variant_by_variant_and_stay_right(name, kind):
+@each_row(*HOLES)
+@each_row("f4", "f8")
+def test_holes_get_better_variant_by_variant_and_stay_right(kind, name):
     hole = HOLES[name]
     arguments = hole.make(1 << 20, kind, seed=3)
     right = hole.reference(*arguments)
@@ -263,7 +264,7 @@ def test_a_piece_of_a_hole_is_a_quarter_of_the_cache():
     assert 8 * solutions.CHUNK == 8 * 512 * solutions.ROWS == CACHE // 4
 
 
-@pytest.mark.parametrize("name", HOLES)
+@each_row(*HOLES)
 def test_the_ledgers_in_the_variants_texts(name):
     hole = HOLES[name]
     arguments = hole.make(1 << 22)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rooflab.labs.golf import golf as golf_
+from tests.support.rows import each_row
 
 PAD, N, P = 32 * 1024, 1 << 16, 1024
 golf = functools.partial(golf_, memory="scratchpad", cache=PAD)
@@ -35,7 +36,7 @@ def test_only_a_copy_is_near():
     assert golf_(rows_in_place, X, cache=PAD).score == 1  # a cache keeps what was touched
 
 
-@pytest.mark.parametrize(("alive", "near"), [(4, 4), (5, 4), (9, 4)])
+@each_row((4, 4), (5, 4), (9, 4))
 def test_what_lives_at_the_same_time_shares_the_room(alive, near):
     def f(x):
         kept = [x[:P, 0] * i for i in range(alive)]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rooflab.labs.golf.ledger import Step, Trip
 from rooflab.labs.golf.story import MOST_STOPS, REST, learners_names, names_of, story
+from tests.support.rows import each_row
 
 N = 1_000_000
 
@@ -147,13 +148,10 @@ def test_a_minimum_that_was_set_too_high_is_no_ratio() -> None:
     assert "set to 48" in story(run(list(expression().steps), minimum=48 * N)).verdict
 
 
-@pytest.mark.parametrize(
-    ("bad", "error", "words"),
-    [
-        (42, TypeError, "golf=42 has no bytes, minimum, steps; pass what rl.golf returned"),
-        (SimpleNamespace(golfs=()), TypeError, "give one of its .golfs"),
-        (run([]), ValueError, "made no NumPy call"),
-    ],
+@each_row(
+    (42, TypeError, "golf=42 has no bytes, minimum, steps; pass what rl.golf returned"),
+    (SimpleNamespace(golfs=()), TypeError, "give one of its .golfs"),
+    (run([]), ValueError, "made no NumPy call"),
 )
 def test_bad_runs_are_named(bad: object, error: type, words: str) -> None:
     with pytest.raises(error, match=words):
@@ -189,36 +187,33 @@ def of_source(program: str, *steps: tuple[str, int, str]) -> dict[str, str]:
     return learners_names(story(run(made)).stops, program)
 
 
-@pytest.mark.parametrize(
-    ("program", "steps", "names"),
-    [
-        ("def f(x):\n  t = 2 * x", [("multiply", 2, "x>tmp1")], {"tmp1": "t"}),
-        ("def f(x):\n  np.multiply(x, 2, out=t[:9])", [("multiply", 2, "x>tmp1")], {"tmp1": "t"}),
-        ("  def f(x):\n    t = np.sqrt(x)", [("sqrt", 2, "x>tmp1")], {"tmp1": "t"}),
-        (
-            "def f(x):\n  t = (2 *\n    x + 1)",
-            [("multiply", 2, "x>tmp1"), ("add", 2, "tmp1>tmp2")], {"tmp2": "t"},
-        ),
-        (
-            "def f(x):\n  t = 2 * x\n  t += 1",
-            [("multiply", 2, "x>tmp1"), ("add", 3, "tmp1>tmp1")], {"tmp1": "t"},
-        ),
-        # Nobody's name, or not for certain:
-        ("def f(x):\n  return 2 * x + 1", [("multiply", 2, "x>tmp1")], {}),
-        ("def f(x):\n  t = x + x + x", [("add", 2, "x>tmp1"), ("add", 2, "tmp1>tmp2")], {}),
-        ("def f(x):\n  x = 2 * x", [("multiply", 2, "x>tmp1")], {}),
-        ("def f(x):\n  t = 2 * x; s = 3 * x", [("multiply", 2, "x>tmp1")], {}),
-        (
-            "def f(x):\n  t = 2 * x\n  t = x - 1",
-            [("multiply", 2, "x>tmp1"), ("subtract", 3, "x>tmp2")], {},
-        ),
-        (
-            "def f(x):\n  t = 2 * x\n  y = -x - 1",
-            [("multiply", 2, "x>tmp1"), ("negative", 3, "x>tmp1")], {},
-        ),
-        ("rl.golf(lambda x: 2 * x,", [("multiply", 1, "x>tmp1")], {}),
-        ("", [("multiply", 1, "x>tmp1")], {}),
-    ],
+@each_row(
+    ("def f(x):\n  t = 2 * x", [("multiply", 2, "x>tmp1")], {"tmp1": "t"}),
+    ("def f(x):\n  np.multiply(x, 2, out=t[:9])", [("multiply", 2, "x>tmp1")], {"tmp1": "t"}),
+    ("  def f(x):\n    t = np.sqrt(x)", [("sqrt", 2, "x>tmp1")], {"tmp1": "t"}),
+    (
+        "def f(x):\n  t = (2 *\n    x + 1)",
+        [("multiply", 2, "x>tmp1"), ("add", 2, "tmp1>tmp2")], {"tmp2": "t"},
+    ),
+    (
+        "def f(x):\n  t = 2 * x\n  t += 1",
+        [("multiply", 2, "x>tmp1"), ("add", 3, "tmp1>tmp1")], {"tmp1": "t"},
+    ),
+    # Nobody's name, or not for certain:
+    ("def f(x):\n  return 2 * x + 1", [("multiply", 2, "x>tmp1")], {}),
+    ("def f(x):\n  t = x + x + x", [("add", 2, "x>tmp1"), ("add", 2, "tmp1>tmp2")], {}),
+    ("def f(x):\n  x = 2 * x", [("multiply", 2, "x>tmp1")], {}),
+    ("def f(x):\n  t = 2 * x; s = 3 * x", [("multiply", 2, "x>tmp1")], {}),
+    (
+        "def f(x):\n  t = 2 * x\n  t = x - 1",
+        [("multiply", 2, "x>tmp1"), ("subtract", 3, "x>tmp2")], {},
+    ),
+    (
+        "def f(x):\n  t = 2 * x\n  y = -x - 1",
+        [("multiply", 2, "x>tmp1"), ("negative", 3, "x>tmp1")], {},
+    ),
+    ("rl.golf(lambda x: 2 * x,", [("multiply", 1, "x>tmp1")], {}),
+    ("", [("multiply", 1, "x>tmp1")], {}),
 )  # fmt: skip
 def test_a_temporary_has_the_learners_name_where_it_is_certain(
     program: str, steps: list[tuple[str, int, str]], names: dict[str, str]

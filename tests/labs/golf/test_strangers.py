@@ -10,7 +10,7 @@ import pytest
 
 from rooflab.labs.golf import GolfError, Limits, Untraceable, golf
 from rooflab.labs.golf.replay import function_of
-from rooflab.labs.golf.watchdog import may_loop
+from tests.support.rows import each_row
 
 X = np.arange(20_000.0)
 SMALL, LARGE, ROOM = np.arange(4.0), np.ones(5000), np.zeros(5000)
@@ -33,19 +33,16 @@ def and_swallows_the_refusal(x):
     return x
 
 
-@pytest.mark.parametrize("unseen", [None, 3 * PIECE])
+@each_row(None, 3 * PIECE)
 def test_a_little_may_be_written_to_a_stranger(unseen) -> None:
     done = golf(into_a_stranger, X, limits=Limits(unseen=unseen))
     assert done.result == pytest.approx(2 * X[:100].sum())
 
 
-@pytest.mark.parametrize(
-    ("function", "unseen", "step"),
-    [
-        (into_a_stranger, PIECE - 1, 1),
-        (into_a_stranger, 3 * PIECE - 1, 3),
-        (and_swallows_the_refusal, PIECE, 2),
-    ],
+@each_row(
+    (into_a_stranger, PIECE - 1, 1),
+    (into_a_stranger, 3 * PIECE - 1, 3),
+    (and_swallows_the_refusal, PIECE, 2),
 )
 def test_more_than_that_is_refused_even_where_the_refusal_is_swallowed(function, unseen, step):
     named = rf"at step {step}, .*multiply writes to an array that golf has not seen being made"
@@ -101,31 +98,3 @@ def test_two_elements_far_apart_are_two_elements() -> None:
     twice = golf(lambda x: (x[::100].sum(), x[::100].max()), X, cache=0)
     assert twice.bytes == 2 * twice.minimum == 2 * 200 * X.itemsize, "needed once, read twice"
     assert golf(lambda x: x[::8].sum(), X, cache=4096).bytes >= X.nbytes - 64, "in every line one"
-
-
-def walks(x):
-    for part in x:
-        part += 1
-
-
-def calls_one_that_walks(x):
-    return walks(x)
-
-
-def calls_numpy(x):
-    return np.sum(x)
-
-
-@pytest.mark.parametrize(
-    ("function", "loops"),
-    [
-        (walks, True),
-        (calls_one_that_walks, True),
-        (lambda x: [walks(y) for y in x], True),
-        (lambda x: x + 1, False),
-        (calls_numpy, False),
-        (len, True),
-    ],
-)
-def test_whether_a_loop_may_be_why_it_did_not_end(function, loops) -> None:
-    assert may_loop(function) == loops

@@ -11,6 +11,7 @@ import pytest
 from rooflab.labs.golf import HOLES, GolfError, Limits, golf, sweep
 from rooflab.labs.golf import score as stopwatch_module
 from tests.labs.golf.conftest import SMALL
+from tests.support.rows import each_row
 
 AXPY = HOLES["axpy"].variants["chunks"]
 
@@ -45,16 +46,13 @@ def test_a_minimum_is_for_all_elements():
     assert found.seconds == ()
 
 
-@pytest.mark.parametrize(
-    ("function", "chunks", "error"),
-    [
-        (lambda x: x, (64,), ValueError),
-        (AXPY, (), ValueError),
-        (AXPY, (0,), ValueError),
-        (AXPY, (-4,), ValueError),
-        (AXPY, (1.5,), TypeError),
-        (AXPY, ("a",), TypeError),
-    ],
+@each_row(
+    (lambda x: x, (64,), ValueError),
+    (AXPY, (), ValueError),
+    (AXPY, (0,), ValueError),
+    (AXPY, (-4,), ValueError),
+    (AXPY, (1.5,), TypeError),
+    (AXPY, ("a",), TypeError),
 )
 def test_bad_chunks(function, chunks, error):
     with pytest.raises(error, match="chunk"):
@@ -107,7 +105,7 @@ def test_the_best_size_is_the_quickest_and_without_times_the_one_with_fewest_byt
     assert [one.result for one in found.golfs] == [None, None], "they are as large as the arrays"
 
 
-@pytest.mark.parametrize(("name", "rows"), [("axpy", 65_536), ("row-l2-norm", 128)])
+@each_row(("axpy", 65_536), ("row-l2-norm", 128))
 def test_the_ways_of_a_hole_take_the_size_of_a_piece_in_numbers(name, rows):
     hole = HOLES[name]
     assert list(hole.ways(65_536)) == list(hole.variants)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rooflab.labs.golf import golf
+from tests.support.rows import each_row
 
 N, ROWS, COLUMNS = 200_000, 400, 500
 SLACK = 200_000  # bytes: buffers of 8192 elements, small results
@@ -81,7 +82,7 @@ def asked_for(function, inputs) -> int:
         del kept
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each_row(*CALLS)
 def test_temporaries(name):
     function, inputs = CALLS[name]
     steps = golf(function, *inputs).steps
