@@ -14,7 +14,7 @@ from rooflab.count.si import percent
 from rooflab.labs.llm.decode_loop import PHASES, DecodeRun, ledger
 from rooflab.labs.llm.decode_prediction import WEIGHED, DecodePrediction, bound
 from rooflab.labs.llm.transformer import SIZES, beyond
-from tests.conclusions.machines import MACHINES, Simulated, Trial, faults
+from tests.conclusions.machines import MACHINES, Simulated, Trial, faults, unsaid
 from tests.support.rows import each_row
 
 LAPTOP = MACHINES["hybrid laptop"]
@@ -98,21 +98,6 @@ def test_a_loop_model_is_too_large_for_the_caches_that_are_told(on):
     assert weights_read(run(on)) > 3 * on.last_level
 
 
-def test_weights_in_a_cache_are_told_as_such_and_not_as_a_busy_computer():
-    xeon = MACHINES["300 MB of L3"]
-    small = replace(xeon, told={"l3": 16_000_000})  # the model that 16 MB ask for
-    inside = run(small, products=1.9)
-    assert weights_read(inside) < 2 * 300 * 2**20
-    found = conclude("05-one", inside, xeon.machine)
-    assert found.case == "cache" and "busy" not in found.text
-    assert conclude("05-one", inside, LAPTOP.machine).case == "above", "16 MB do not hold it"
-
-
-def test_a_clock_above_a_bound_without_a_cache_is_a_roof_that_is_too_low():
-    found = conclude("05-one", run(LAPTOP, products=1.5), LAPTOP.machine)
-    assert found.case == "above" and "refresh=True" in found.text
-
-
 @each_row((0.5, 0.9, "GEMV"), (0.97, 0.002, "between"), (0.6, 0.006, "both"), (0.95, 0.9, "near"))
 def test_what_is_lost_is_put_where_it_was_lost(products, rest, case):
     """A loop at 50 % whose GEMVs are at 74 % does not show how the GEMV uses memory."""
@@ -121,14 +106,6 @@ def test_what_is_lost_is_put_where_it_was_lost(products, rest, case):
     assert found.case == case, found
     shortest = weights_read(one) / LAPTOP.machine.bandwidth()
     assert f"{100 * shortest / one.step_s:.0f} % of bandwidth ÷ weights" in found.text
-
-
-def test_a_third_of_the_bound_or_a_warning_points_at_the_computer():
-    busy = conclude("05-one", run(LAPTOP, products=0.2), LAPTOP.machine)
-    noisy = conclude("05-one", run(LAPTOP, warnings=("noisy",)), LAPTOP.machine)
-    calm = conclude("05-one", run(LAPTOP, products=0.6), LAPTOP.machine)
-    assert "Something else" in busy.text and "Something else" in noisy.text
-    assert "Something else" not in calm.text
 
 
 @each_row((0.9, "free"), (0.62, "part"), (0.52, "part"), (0.47, "full price"), (0.3, "dip"))
@@ -176,21 +153,6 @@ def test_batches_that_are_too_few_to_compare_are_named(there, words):
         conclude("05-many", {batch: run(LAPTOP, batch) for batch in there}, LAPTOP.machine)
 
 
-def test_a_single_sequence_is_one():
-    runs = {1: run(LAPTOP, 1), 4: run(LAPTOP, 4)}
-    assert "From 1 sequence to 4" in conclude("05-many", runs, LAPTOP.machine).text
-    tried = {form: 1e-4 * s for form, s in zip(FORMS, (9, 9, 31, 28), strict=True)}
-    text = conclude("05-ways", run(LAPTOP, 1, trials=tried)).text
-    assert "With 1 vector a GEMM takes" in text and "as long as 1 GEMV." in text
-
-
-def test_less_time_for_two_sequences_is_not_called_free():
-    """A step for two in 0.56 times the time of a step for one."""
-    one = run(LAPTOP, 1)
-    found = conclude("05-second", one, stretched(run(LAPTOP, 2), 0.56 * one.step_s))
-    assert found.case == "less" and "0.56 times" in found.text and "free" not in found.text
-
-
 @each_row((1.2, "cache"), (1.3, "cache"), (1.4, "above"))
 def test_weights_four_times_the_cache_may_beat_their_trip_by_a_third(share, case):
     """Three quarters of them come from memory at least: up to ×1.33 no bandwidth is too low."""
@@ -202,13 +164,6 @@ def test_weights_four_times_the_cache_may_beat_their_trip_by_a_third(share, case
     assert found.case == case and ("busy" in found.text) == (case == "above")
     assert ("bandwidth is too low" in found.text) == (case == "above")
     assert weights_read(one) > 3 * cache, "the model that the loop takes is as large as that"
-
-
-def test_without_a_cache_that_is_told_of_one_may_be_there_all_the_same():
-    """A chip's system cache is told of by no call."""
-    one, bare = run(LAPTOP), replace(LAPTOP.machine, capacities={"dram": 1e10})
-    found = conclude("05-one", stretched(one, one.step_s / 2), bare)
-    assert found.case == "above" and "a cache of which the system does not tell" in found.text
 
 
 def test_no_sentence_of_the_loop_calls_an_estimate_a_bound():
@@ -293,12 +248,6 @@ def test_a_prediction_is_praised_only_where_it_was_right(factor, case):
     assert found.case == case and ("agree" in found.text) == (case == "agree")
 
 
-def test_a_clock_that_scatters_is_called_so():
-    guesses = said(LAPTOP, 2)
-    guesses[1] = said(LAPTOP, 0.5)[1]
-    assert conclude("05-predicted", guesses, walk(LAPTOP)).case == "scattered"
-
-
 @each_row(
     ({1: 2.1, 8: 5.5, 64: 2.2}, "middle"), ({1: 3, 8: 2, 64: 1.5}, "few"),
     ({1: 1.2, 8: 2, 64: 2.1}, "many")
@@ -307,18 +256,6 @@ def test_the_batch_furthest_from_its_roof(over, case):
     found = conclude("05-worst", beside_the_roof(LAPTOP, over), LAPTOP.machine)
     worst = max(over, key=over.get)
     assert found.case == case and f"batch {worst}: a step takes {over[worst]:g} times" in found.text
-
-
-def test_thin_products_are_blamed_only_for_what_they_lose():
-    """The worst batch, 32, is beyond the knee at 27: the product is not thin, the routine is."""
-    xeon = MACHINES["300 MB of L3"]
-    runs = walk(xeon) | {32: run(xeon, 32, products=0.26)}
-    found = conclude("05-worst", runs, xeon.machine)
-    assert found.case == "middle" and "thin" not in found.text
-    assert "lost in the products with weights: 32 vectors" in found.text
-    runs |= {32: run(xeon, 32, rest=0.01)}
-    found = conclude("05-worst", runs, xeon.machine)
-    assert found.case == "middle" and "lost elsewhere than in the products" in found.text
 
 
 def test_a_worst_batch_that_loses_nothing_is_not_explained():
@@ -341,20 +278,6 @@ def test_a_warning_is_passed_on():
     assert "Warning" not in conclude("05-second", run(LAPTOP, 1), run(LAPTOP, 2)).text
 
 
-def test_a_long_past_tells_which_of_two_runs_of_a_batch_was_warned_of():
-    long = run(LAPTOP, 16, 1024, warnings=("noisy",))
-    found = conclude("05-long", run(LAPTOP, 16), long, LAPTOP.machine)
-    assert found.text.endswith("*Warning: batch 16 at context 1024: noisy.*")
-
-
-@each_row((0.9, "near"), (0.5, "GEMV"), (1.5, "above"))
-def test_one_sequence_tells_the_warnings_of_its_run(products, case):
-    one = run(LAPTOP, products=products, warnings=("on battery",))
-    found = conclude("05-one", one, LAPTOP.machine)
-    assert found.case == case
-    assert found.text.endswith("*Warning: batch 1 at context 16: on battery.*")
-
-
 @each_row(
     ({"gemm": 1.0, "gemm on Wᵀ": 2.0}, "one way", "only the GEMM had been timed"),
     ({"gemv ×B": 1.0}, "one way", "only the GEMVs had been timed")
@@ -364,12 +287,72 @@ def test_a_way_that_was_not_tried_is_not_compared(tried, case, words):
     assert found.case == case and words in found.text and "same time" not in found.text
 
 
-def test_a_run_that_was_told_its_forms_has_tried_none():
-    """``decode_loop(…, forms="gemm")`` times no way beside another."""
-    found = conclude("05-ways", replace(run(LAPTOP, 2), trials={}))
-    assert found.case == "no way" and "told which one" in found.text
-
-
 def test_a_product_that_the_model_has_not_is_unknown():
     with pytest.raises(ValueError, match="product='upp' is unknown; did you mean 'up'"):
         conclude("05-ways", run(LAPTOP, 2), "upp")
+
+
+XEON = MACHINES["300 MB of L3"]
+SMALL = replace(XEON, told={"l3": 16_000_000})  # the model that 16 MB ask for: in the Xeon's cache
+BARE = replace(LAPTOP.machine, capacities={"dram": 1e10})
+BATTERY = ("on battery",)
+
+
+def one(on: Simulated = LAPTOP, **how: object):
+    """What is said of one sequence that ran there."""
+    return conclude("05-one", run(on, **how), (XEON if on is SMALL else on).machine)
+
+
+def ways(batch: int, *seconds: float):
+    tried = {form: 1e-4 * s for form, s in zip(FORMS, seconds, strict=True)}
+    return conclude("05-ways", run(LAPTOP, batch, trials=tried))
+
+
+def worst(changed: DecodeRun):
+    """Batches of the Xeon, and one of 32 beyond its knee at 27."""
+    return conclude("05-worst", {**walk(XEON), 32: changed}, XEON.machine)
+
+
+@each_row(
+    (lambda: one(SMALL, products=1.9), "cache", [], ["busy"]),
+    (lambda: conclude("05-one", run(SMALL, products=1.9), LAPTOP.machine), "above", [], []),
+    (lambda: one(products=1.5), "above", ["refresh=True"], []),
+    # A third of the bound or a warning points at the computer.
+    (lambda: one(products=0.2), "GEMV", ["Something else"], []),
+    (lambda: one(warnings=("noisy",)), "near", ["Something else"], []),
+    (lambda: one(products=0.6), "GEMV", [], ["Something else"]),
+    # A chip's system cache is told of by no call.
+    (lambda: conclude("05-one", stretched(run(LAPTOP), run(LAPTOP).step_s / 2), BARE), "above",
+     ["a cache of which the system does not tell"], []),
+    # The warnings of its run
+    (lambda: one(warnings=BATTERY), "near", ["*Warning: batch 1 at context 16: on battery.*"], []),
+    (lambda: one(products=0.5, warnings=BATTERY), "GEMV", ["16: on battery.*"], []),
+    (lambda: one(products=1.5, warnings=BATTERY), "above", ["16: on battery.*"], []),
+    (lambda: one(SMALL, products=1.9, warnings=BATTERY), "cache", [": on battery.*"], []),
+    (lambda: conclude("05-long", run(LAPTOP, 16), run(LAPTOP, 16, 1024, warnings=("noisy",)),
+                      LAPTOP.machine), "less", ["*Warning: batch 16 at context 1024: noisy.*"], []),
+    # A step for two in 0.56 times the time of a step for one
+    (lambda: conclude("05-second", run(LAPTOP, 1),
+                      stretched(run(LAPTOP, 2), 0.56 * run(LAPTOP, 1).step_s)), "less",
+     ["0.56 times"], ["free"]),
+    (lambda: conclude("05-many", {1: run(LAPTOP, 1), 4: run(LAPTOP, 4)}, LAPTOP.machine),
+     "the roof's", ["From 1 sequence to 4"], []),
+    (lambda: ways(1, 9, 9, 31, 28), "GEMV",
+     ["With 1 vector a GEMM takes", "as long as 1 GEMV."], []),
+    # decode_loop(…, forms="gemm") times no way beside another.
+    (lambda: conclude("05-ways", replace(run(LAPTOP, 2), trials={})), "no way",
+     ["told which one"], []),
+    (lambda: conclude("05-predicted", {**said(LAPTOP, 2), 1: said(LAPTOP, 0.5)[1]}, walk(LAPTOP)),
+     "scattered", [], []),
+    # Beyond the knee the product is not thin: its routine loses the time, or something else does.
+    (lambda: worst(run(XEON, 32, products=0.26)), "middle",
+     ["lost in the products with weights: 32 vectors"], ["thin"]),
+    (lambda: worst(run(XEON, 32, rest=0.01)), "middle",
+     ["lost elsewhere than in the products"], []),
+)  # fmt: skip
+def test_what_is_said_and_what_is_not(tell, case, words, never):
+    assert not unsaid(tell(), case, words, never)
+
+
+def test_the_model_that_a_cache_holds_is_in_the_cache():
+    assert weights_read(run(SMALL, products=1.9)) < 2 * 300 * 2**20

@@ -6,36 +6,31 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.llm.catalogue import document
+from tests.support.rows import each_row
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("llama-2-7b", "llama-2-7b"), ("Llama-2-7B", "llama-2-7b"), ("llama2-7b", "llama-2-7b"),
-        ("meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"), ("LLAMA_3_8B", "llama-3-8b"),
-        ("meta-llama/Meta-Llama-3-70B-Instruct", "llama-3-70b"), ("GPT-2", "gpt2"),
-        ("mistralai/Mistral-7B-v0.1", "mistral-7b"), ("google/gemma-2-9b-it", "gemma-2-9b"),
-        ("mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"), ("Qwen/Qwen3-8B", "qwen3-8b"),
-        ("deepseek-ai/DeepSeek-V3", "deepseek-v3"),
-        ("deepseek-ai/DeepSeek-R1", "deepseek-v3"), ("Llama-3.1-8B-Instruct", "llama-3.1-8b"),
-        ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b"), ("Qwen2.5-72B", "qwen2.5-72b"),
-        (" Qwen2.5-7B ", "qwen2.5-7b"),
-    ],
+@each_row(
+    ("llama-2-7b", "llama-2-7b"), ("Llama-2-7B", "llama-2-7b"), ("llama2-7b", "llama-2-7b"),
+    ("meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"), ("LLAMA_3_8B", "llama-3-8b"),
+    ("meta-llama/Meta-Llama-3-70B-Instruct", "llama-3-70b"), ("GPT-2", "gpt2"),
+    ("mistralai/Mistral-7B-v0.1", "mistral-7b"), ("google/gemma-2-9b-it", "gemma-2-9b"),
+    ("mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"), ("Qwen/Qwen3-8B", "qwen3-8b"),
+    ("deepseek-ai/DeepSeek-V3", "deepseek-v3"),
+    ("deepseek-ai/DeepSeek-R1", "deepseek-v3"), ("Llama-3.1-8B-Instruct", "llama-3.1-8b"),
+    ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b"), ("Qwen2.5-72B", "qwen2.5-72b"),
+    (" Qwen2.5-7B ", "qwen2.5-7b"),
 )  # fmt: skip
 def test_names_as_people_write_them(written, meant):
     assert rl.model(written) is rl.models()[meant]
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("llama", "is vague; it could mean llama-2-7b, llama-2-13b"),
-        ("lama-2-7b", "is unknown; did you mean 'llama-2-7b'"),
-        ("mixtral", "is unknown; did you mean 'mixtral-8x7b'"),
-        ("gpt5", "did you mean 'gpt2'"),
-        ("zzz", "Known: gpt2, "),
-        ("", "model='' is unknown"),
-    ],
+@each_row(
+    ("llama", "is vague; it could mean llama-2-7b, llama-2-13b"),
+    ("lama-2-7b", "is unknown; did you mean 'llama-2-7b'"),
+    ("mixtral", "is unknown; did you mean 'mixtral-8x7b'"),
+    ("gpt5", "did you mean 'gpt2'"),
+    ("zzz", "Known: gpt2, "),
+    ("", "model='' is unknown"),
 )
 def test_names_that_are_not_there_are_answered(name, said):
     with pytest.raises(ValueError, match=said):

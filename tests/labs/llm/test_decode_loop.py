@@ -23,6 +23,7 @@ from rooflab.labs.llm.decode_loop import (
 from rooflab.labs.llm.transformer import FORMS, ODD, SIZES, beyond, loop_model
 from rooflab.measure.operands import OperandsTooLarge
 from tests.labs.llm.support.plain_transformer import PLAIN, SMALL, arrays, greedy
+from tests.support.rows import each_row
 
 CPU = {"backend": "cpu", "threads": 1}
 
@@ -40,9 +41,9 @@ def run() -> DecodeRun:
     return decode_loop(model, 3, 5, 4, **CPU)
 
 
-@pytest.mark.parametrize("model", [SMALL, PLAIN], ids=lambda m: m.name)
-@pytest.mark.parametrize("form", [None, *FORMS])
-def test_tokens_equal_those_of_a_full_recompute(model, form):
+@each_row(SMALL, PLAIN)
+@each_row(None, *FORMS)
+def test_tokens_equal_those_of_a_full_recompute(form, model):
     weights = arrays(model, seed=4)
     prompts = np.random.default_rng(5).integers(0, model.vocab, (3, 6))
     found = decode_loop(
@@ -153,39 +154,11 @@ def test_a_run_survives_the_way_through_json_and_pickle(run):
         assert again.model == run.model and again.step_s == run.step_s
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [{"schema": 99}, {"decode": {}}, {"decode": {"q": [-1.0]}}, {"tokens": 3}, {"model": {}}],
-)
-def test_damaged_runs_are_refused(run, damage):
-    with pytest.raises(ValueError, match="data: "):
-        DecodeRun.from_dict({**run.to_dict(), **damage})
-
-
 def test_unknown_operations_come_with_suggestions(run):
     with pytest.raises(ValueError, match="gate"):
         run.seconds("gates")
     with pytest.raises(ValueError, match="phase"):
         run.samples(phase="training")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"batch": 0}, "batch=0"),
-        ({"context": -1}, "context=-1"),
-        ({"steps": 0}, "steps=0"),
-        ({"dtype": "bf16"}, "dtype='bf16'"),
-        ({"forms": "gem"}, "did you mean 'gemm'|gemm"),
-        ({"forms": {"q": "gemm"}}, "'k' is missing"),
-        ({"prompts": np.zeros((2, 9), int)}, r"\(3, 4\) or \(1, 4\)"),
-        ({"prompts": np.full((1, 4), 50)}, "0 … 49"),
-        ({"prompts": np.zeros((1, 4))}, "integers"),
-    ],
-)
-def test_bad_input_is_named(arguments, said):
-    with pytest.raises(ValueError, match=said):
-        decode_loop(SMALL, **{"batch": 3, "context": 4, "steps": 2, **CPU, **arguments})
 
 
 def test_learned_positions_have_an_end():

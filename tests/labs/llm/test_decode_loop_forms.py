@@ -21,8 +21,8 @@ from rooflab.labs.llm.decode_loop import (
 )
 from rooflab.labs.llm.transformer import FORMS, products_only, random_weights
 from rooflab.measure.backend import select
-from rooflab.measure.timing import undisturbed
 from tests.labs.llm.support.plain_transformer import SMALL
+from tests.support.rows import each_row
 
 CPU = select("cpu")
 
@@ -109,14 +109,6 @@ def test_a_clock_on_a_gpu_waits_once(fake):
     assert clock.name == "CUDA events"
 
 
-def test_no_garbage_is_collected_while_timing():
-    import gc
-
-    with undisturbed():
-        assert not gc.isenabled()
-    assert gc.isenabled()
-
-
 def test_numpys_own_products_stay_on_one_thread():
     from threadpoolctl import threadpool_info
 
@@ -132,21 +124,12 @@ def test_numpys_own_products_stay_on_one_thread():
         assert threads() == before
 
 
-@pytest.mark.parametrize(
-    ("path", "numpys"),
-    [
-        ("lib/site-packages/numpy.libs/libscipy_openblas64_-1a.so", True),
-        ("lib/site-packages/numpy/.dylibs/libscipy_openblas64_.dylib", True),
-        ("lib/site-packages/scipy.libs/libscipy_openblas-2b.so", False),
-        ("/home/ann/numpy-course/.venv/lib/site-packages/scipy.libs/libscipy_openblas.so", False),
-        ("/opt/conda/lib/libopenblasp-r0.3.so", False),
-    ],
+@each_row(
+    ("lib/site-packages/numpy.libs/libscipy_openblas64_-1a.so", True),
+    ("lib/site-packages/numpy/.dylibs/libscipy_openblas64_.dylib", True),
+    ("lib/site-packages/scipy.libs/libscipy_openblas-2b.so", False),
+    ("/home/ann/numpy-course/.venv/lib/site-packages/scipy.libs/libscipy_openblas.so", False),
+    ("/opt/conda/lib/libopenblasp-r0.3.so", False),
 )
 def test_a_pool_is_numpys_by_the_folder_it_came_in(path, numpys):
     assert of_numpy(path) == numpys
-
-
-@pytest.mark.parametrize("forms", ["gem", {"q": "gemms"}])
-def test_unknown_forms_come_with_suggestions(weights, forms):
-    with pytest.raises(ValueError, match="gemm"):
-        given_forms(weights, forms)

@@ -13,13 +13,14 @@ from rooflab.measure import gpu
 from rooflab.measure.operands import OperandsTooLarge
 from tests.labs.llm.support.plain_transformer import PLAIN, SMALL, arrays, greedy
 from tests.labs.llm.test_decode_prediction import HERE, habits
+from tests.support.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("quick")
 
 
-@pytest.mark.parametrize("model", [SMALL, PLAIN], ids=lambda m: m.name)
-@pytest.mark.parametrize("form", [None, *FORMS])
-def test_tokens_equal_those_of_a_full_recompute(model, form, fake):
+@each_row(SMALL, PLAIN)
+@each_row(None, *FORMS)
+def test_tokens_equal_those_of_a_full_recompute(form, model, fake):
     weights = arrays(model, seed=8)
     prompts = np.random.default_rng(9).integers(0, model.vocab, (2, 5))
     found = decode_loop(model, 2, 5, 4, weights=weights, dtype="fp64", prompts=prompts, forms=form)
@@ -69,8 +70,8 @@ def test_threads_are_the_cpus_although_there_is_a_gpu(fake, monkeypatch):
     assert decode_loop(SMALL, 1, 4, 1, backend="cpu").threads == 1
 
 
-@pytest.mark.parametrize(("given", "where"), [({}, ("gpu", None)), ({"threads": 1}, ("cpu", 1))])
-def test_a_prediction_is_for_where_the_loop_would_run(fake, monkeypatch, given, where):
+@each_row(({}, ("gpu", None)), ({"threads": 1}, ("cpu", 1)))
+def test_a_prediction_is_for_where_the_loop_would_run(given, where, fake, monkeypatch):
     monkeypatch.delenv("ROOFLAB_BACKEND", raising=False)
     asked = []
 

@@ -16,6 +16,7 @@ from rooflab.measure.backend import Backend
 from rooflab.measure.operands import OperandsTooLarge
 from tests.labs.llm.support.plain_transformer import SMALL
 from tests.labs.llm.test_decode_prediction import HERE, habits
+from tests.support.rows import each_row
 
 pytestmark = pytest.mark.usefixtures("quick")
 CPU = {"backend": "cpu", "threads": 1}
@@ -27,39 +28,45 @@ def plain() -> dict:
     return decode_loop(SMALL, 3, 5, 4, **CPU).to_dict()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
-    [
-        ({"dtype": ["fp32"]}, TypeError, r"dtype=\['fp32'\] is a list"),
-        ({"dtype": "fp33"}, ValueError, "dtype='fp33' is unknown"),
-        ({"forms": 5}, TypeError, "forms=5 must be a form's name"),
-        ({"forms": ["gemm"]}, TypeError, r"forms=\['gemm'\] must be"),
-        ({"forms": {**GEMM, "gat": "gemm"}}, ValueError, "forms='gat' is unknown.*'gate'"),
-        ({"prompts": [[1, 2], [3]]}, ValueError, r"prompts is no array .*\(3, 4\) or \(1, 4\)"),
-        ({"backend": "cuda"}, ValueError, "backend='cuda' is unknown"),
-        ({"batch": True}, TypeError, "batch=True is a bool"),
-        ({"steps": 2.0}, TypeError, "steps=2.0 is a float"),
-        ({"threads": 0}, ValueError, "threads=0"),
-        ({"weights": {}}, ValueError, "weights: 'down' is missing"),
-        ({"forms": {**GEMM, "q": ["gemm"]}}, ValueError, r"forms=\['gemm'\] is unknown"),
-        ({"seed": "one"}, TypeError, "seed='one' is a str"),
-        ({"seed": -1}, ValueError, "seed=-1 must be an integer, 0 or more"),
-        ({"before": 3}, TypeError, "before=3 must be a function without arguments"),
-    ],
+@each_row(
+    ({"dtype": ["fp32"]}, TypeError, r"dtype=\['fp32'\] is a list"),
+    ({"dtype": "fp33"}, ValueError, "dtype='fp33' is unknown"),
+    ({"forms": 5}, TypeError, "forms=5 must be a form's name"),
+    ({"forms": ["gemm"]}, TypeError, r"forms=\['gemm'\] must be"),
+    ({"forms": {**GEMM, "gat": "gemm"}}, ValueError, "forms='gat' is unknown.*'gate'"),
+    ({"prompts": [[1, 2], [3]]}, ValueError, r"prompts is no array .*\(3, 4\) or \(1, 4\)"),
+    ({"backend": "cuda"}, ValueError, "backend='cuda' is unknown"),
+    ({"batch": True}, TypeError, "batch=True is a bool"),
+    ({"steps": 2.0}, TypeError, "steps=2.0 is a float"),
+    ({"threads": 0}, ValueError, "threads=0"),
+    ({"weights": {}}, ValueError, "weights: 'down' is missing"),
+    ({"forms": {**GEMM, "q": ["gemm"]}}, ValueError, r"forms=\['gemm'\] is unknown"),
+    ({"seed": "one"}, TypeError, "seed='one' is a str"),
+    ({"seed": -1}, ValueError, "seed=-1 must be an integer, 0 or more"),
+    ({"before": 3}, TypeError, "before=3 must be a function without arguments"),
+    ({"batch": 0}, ValueError, "batch=0"),
+    ({"context": -1}, ValueError, "context=-1"),
+    ({"steps": 0}, ValueError, "steps=0"),
+    ({"dtype": "bf16"}, ValueError, "dtype='bf16'"),
+    ({"forms": "gem"}, ValueError, "did you mean 'gemm'"),
+    ({"forms": {"q": "gemm"}}, ValueError, "'k' is missing"),
+    ({"prompts": np.zeros((2, 9), int)}, ValueError, r"\(3, 4\) or \(1, 4\)"),
+    ({"prompts": np.full((1, 4), 50)}, ValueError, "0 … 49"),
+    ({"prompts": np.zeros((1, 4))}, ValueError, "integers"),
 )
 def test_bad_input_is_named(arguments, error, said):
     with pytest.raises(error, match=said):
         decode_loop(SMALL, **{"batch": 3, "context": 4, "steps": 2, **CPU, **arguments})
 
 
-@pytest.mark.parametrize("argument", ["batch", "context", "steps"])
+@each_row("batch", "context", "steps")
 def test_no_size_is_too_large_to_be_refused_before_anything_is_made(argument, monkeypatch):
     monkeypatch.setattr(decode.np.random, "default_rng", lambda *_: pytest.fail("drawn"))
     with pytest.raises(OperandsTooLarge, match="are free"):
         decode_loop(SMALL, **{"batch": 1, "context": 4, "steps": 2, **CPU, argument: 10**11})
 
 
-@pytest.mark.parametrize("name", ["float64", np.float64, rl.dtype("fp64")])
+@each_row("float64", np.float64, rl.dtype("fp64"))
 def test_a_dtype_may_be_called_what_it_is_called_elsewhere(name):
     held = loop_weights(SMALL, name, "cpu")
     found = decode_loop(SMALL, 1, 4, 2, weights=held, dtype=name, **CPU)
@@ -74,16 +81,14 @@ def test_positions_beyond_the_training_are_said_and_run():
     assert "context + steps = 6 is beyond the 5 tokens of its training" in told
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"batch": 0}, {"batch": "3"}, {"context": 0}, {"steps": 5}, {"sequences": 2},
-        {"threads": 0}, {"dtype": "fp33"}, {"backend": "tpu"}, {"machine": 4}, {"tokens": [[1]]},
-        {"prefill": {}}, {"prefill": {"q": [float("inf")]}}, {"decode": {"q": [float("nan")] * 4}},
-        {"forms": 3}, {"environment": 3}, {"warnings": None},
-    ],
+@each_row(
+    {"batch": 0}, {"batch": "3"}, {"context": 0}, {"steps": 5}, {"sequences": 2},
+    {"threads": 0}, {"dtype": "fp33"}, {"backend": "tpu"}, {"machine": 4}, {"tokens": [[1]]},
+    {"prefill": {}}, {"prefill": {"q": [float("inf")]}}, {"decode": {"q": [float("nan")] * 4}},
+    {"forms": 3}, {"environment": 3}, {"warnings": None}, {"decode": {}}, {"model": {}},
+    {"decode": {"q": [-1.0]}}, {"tokens": 3},
 )  # fmt: skip
-def test_a_run_that_cannot_be_is_refused(plain, damage):
+def test_a_run_that_cannot_be_is_refused(damage, plain):
     with pytest.raises(ValueError, match=r"^data: damaged, "):
         DecodeRun.from_dict({**plain, **damage})
 
@@ -104,18 +109,15 @@ def test_the_forms_are_told_by_how_many_products_they_serve(plain):
     assert "products as gemm on Wᵀ, gemv ×B, gemm ·" in repr(found)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
-    [
-        ({"model": "small"}, TypeError, "model='small' is a str"),
-        ({"model": rl.model("mixtral-8x7b")}, ValueError, "mixtral-8x7b has experts=8"),
-        ({"machine": "h100-sxm"}, TypeError, "machine='h100-sxm' must be a Machine"),
-        ({"dtype": "fp64"}, ValueError, "efficiency: it was measured in fp32, not in fp64"),
-        ({"dtype": "fp33"}, ValueError, "dtype='fp33' is unknown"),
-        ({"efficiency": {}}, ValueError, "efficiency: it is of another version"),
-        ({"efficiency": {"schema": 1, "rows": []}}, ValueError, "efficiency: it is damaged"),
-        ({"efficiency": {**habits(), "layers": 0}}, ValueError, "efficiency: it is damaged"),
-    ],
+@each_row(
+    ({"model": "small"}, TypeError, "model='small' is a str"),
+    ({"model": rl.model("mixtral-8x7b")}, ValueError, "mixtral-8x7b has experts=8"),
+    ({"machine": "h100-sxm"}, TypeError, "machine='h100-sxm' must be a Machine"),
+    ({"dtype": "fp64"}, ValueError, "efficiency: it was measured in fp32, not in fp64"),
+    ({"dtype": "fp33"}, ValueError, "dtype='fp33' is unknown"),
+    ({"efficiency": {}}, ValueError, "efficiency: it is of another version"),
+    ({"efficiency": {"schema": 1, "rows": []}}, ValueError, "efficiency: it is damaged"),
+    ({"efficiency": {**habits(), "layers": 0}}, ValueError, "efficiency: it is damaged"),
 )
 def test_what_cannot_be_predicted_is_named(arguments, error, said):
     given = {"model": SMALL, "machine": HERE, "efficiency": habits(), **arguments}

@@ -24,6 +24,7 @@ from rooflab.labs.llm.transformer import ODD, SIZES
 from rooflab.measure.backend import Backend, select
 from tests.labs.llm.support.habits import BYTE, CALL, HERE, habits
 from tests.labs.llm.support.plain_transformer import SMALL
+from tests.support.rows import each_row
 
 
 @settings(max_examples=8, deadline=None)
@@ -55,7 +56,7 @@ def test_the_bound_is_the_roofline_of_every_operation():
     assert told.tokens_per_s == pytest.approx(4 / told.total_s) and told.tokens == 4
 
 
-@pytest.mark.parametrize("batch", [1, 8])
+@each_row(1, 8)
 def test_the_cost_of_a_call_does_not_grow_with_the_bytes(batch):
     """Empty kernels take as long in a large model as in the odd one."""
     floor, share = 4e-6, 0.5
@@ -90,10 +91,7 @@ def test_it_says_tokens_and_seconds():
     assert "decode, batch 4, context 100" in str(told) and "tokens/s" in str(told)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [({"batch": 0}, "batch=0"), ({"context": 0}, "context=0"), ({"phase": "train"}, "phase")],
-)
+@each_row(({"batch": 0}, "batch=0"), ({"context": 0}, "context=0"), ({"phase": "train"}, "phase"))
 def test_bad_input_is_named(arguments, said):
     with pytest.raises(ValueError, match=said):
         predict_decode(SMALL, **arguments, machine=HERE, efficiency=habits())
@@ -131,18 +129,13 @@ def test_damaged_habits_are_measured_again(quick):
     assert problem({"schema": 0}) and problem([]) and problem({"schema": 1, "rows": [3]})
 
 
-@pytest.mark.parametrize(
-    ("name", "gated", "wrong"),
-    [("gpu", True, ""), ("gpu", None, "an older version of rooflab wrote it"), ("cpu", None, "")],
+@each_row(
+    ("gpu", True, ""), ("gpu", None, "an older version of rooflab wrote it"), ("cpu", None, "")
 )
 def test_habits_of_a_gpu_that_were_pythons_are_measured_again(name, gated, wrong):
     kept = {**habits(), **({} if gated is None else {"gated": gated})}
     assert decode_prediction._stale(kept, Backend(name, None, "a test")) == wrong
     assert decode_prediction._stale({}, Backend(name, None, "a test"))
-
-
-def test_the_odd_model_is_none_that_is_predicted():
-    assert all(replace(ODD, name=m.name, layers=m.layers) != m for m in SIZES.values())
 
 
 def test_a_large_cache_is_emptied_instead_of_outgrown(monkeypatch):

@@ -13,6 +13,7 @@ from rooflab.labs.llm.decode_prediction import DecodeRecording
 from rooflab.measure import recording
 from rooflab.measure.operands import OperandsTooLarge
 from tests.labs.llm.support.plain_transformer import SMALL
+from tests.support.rows import each_row
 
 
 @pytest.fixture
@@ -91,26 +92,19 @@ def test_unknown_and_damaged_recordings_are_named(recorded, tmp_path):
             rl.decode_recording("my-laptop")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "error", "said"),
-    [
-        ({"models": "small"}, TypeError, "models='small' must be a list"),
-        ({"dtypes": "fp32"}, TypeError, "dtypes='fp32' must be a list"),
-        ({"batches": 4}, TypeError, "batches=4 must be a list"),
-        ({"models": []}, ValueError, r"models=\[\] is empty; give at least one"),
-        ({"models": ["tiny"]}, ValueError, "which='tiny' is unknown"),
-        ({"models": [SMALL, 3]}, TypeError, "model=3 is a int"),
-        ({"models": [SMALL, rl.model("mixtral-8x7b")]}, ValueError, "has experts=8"),
-        (
-            {"models": [SMALL, rl.model("gpt2")], "context": 1022},
-            ValueError,
-            "must be at most 1024",
-        ),
-        ({"dtypes": ["fp32", "fp16"]}, ValueError, "dtype='fp16': the loop runs in"),
-        ({"context": 0}, ValueError, "context=0"),
-        ({"steps": "3"}, TypeError, "steps='3' is a str"),
-        ({"batches": (1, 10**9)}, OperandsTooLarge, "batch=1000000000"),
-    ],
+@each_row(
+    ({"models": "small"}, TypeError, "models='small' must be a list"),
+    ({"dtypes": "fp32"}, TypeError, "dtypes='fp32' must be a list"),
+    ({"batches": 4}, TypeError, "batches=4 must be a list"),
+    ({"models": []}, ValueError, r"models=\[\] is empty; give at least one"),
+    ({"models": ["tiny"]}, ValueError, "which='tiny' is unknown"),
+    ({"models": [SMALL, 3]}, TypeError, "model=3 is a int"),
+    ({"models": [SMALL, rl.model("mixtral-8x7b")]}, ValueError, "has experts=8"),
+    ({"models": [SMALL, rl.model("gpt2")], "context": 1022}, ValueError, "must be at most 1024"),
+    ({"dtypes": ["fp32", "fp16"]}, ValueError, "dtype='fp16': the loop runs in"),
+    ({"context": 0}, ValueError, "context=0"),
+    ({"steps": "3"}, TypeError, "steps='3' is a str"),
+    ({"batches": (1, 10**9)}, OperandsTooLarge, "batch=1000000000"),
 )
 def test_the_last_run_is_refused_before_the_first_is_measured(
     wrong, error, said, monkeypatch, tmp_path

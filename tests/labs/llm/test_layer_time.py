@@ -14,6 +14,7 @@ import rooflab as rl
 from rooflab.labs.llm.layer_time import MOST, TOKENS, WIDTHS, _bound, knee
 from rooflab.measure.measurement import Measurement
 from rooflab.show import theme
+from tests.support.rows import each_row
 from tests.support.scenes import texts
 from tests.support.text_overlap import outside, overlapping
 
@@ -25,9 +26,8 @@ def timed(tokens, seconds, outputs=11008, inputs=4096):
     return Measurement(op, "here", "cpu", "cold", 1, (seconds,) * 3)
 
 
-@pytest.mark.parametrize(
-    ("layer", "roof", "published"),
-    [((4096, 11008), H200, 221.4), ((768, 3072), MI300X, 412.0), ((4096, 14336), MI300X, 267.3)],
+@each_row(
+    ((4096, 11008), H200, 221.4), ((768, 3072), MI300X, 412.0), ((4096, 14336), MI300X, 267.3)
 )
 def test_knees_are_the_published_ones(layer, roof, published):
     assert knee(*layer, roof) == pytest.approx(published, rel=1e-3)
@@ -39,7 +39,7 @@ def test_a_thin_layer_has_no_knee():
     assert "never end up limited by computing" in rl.show.tokens(4096, 16, H200).words
 
 
-@pytest.mark.parametrize("tokens", [1, 7, 64, 221, 222, 1000])
+@each_row(1, 7, 64, 221, 222, 1000)
 def test_the_curve_is_what_the_roofline_says_of_the_product(tokens):
     times = H200.time(rl.gemm(tokens, 11008, 4096, "bf16")) / H200.time(
         rl.gemm(1, 11008, 4096, "bf16")
@@ -60,8 +60,8 @@ def test_the_words_name_roofs_knees_and_measurements():
     assert again.words == words
 
 
-@pytest.mark.parametrize("each", [False, True])
-@pytest.mark.parametrize("tokens", [1, 64, 1000])
+@each_row(False, True)
+@each_row(1, 64, 1000)
 def test_what_runs_as_fast_as_the_roof_allows_lies_on_its_line(tokens, each):
     """In units of a measured token, a slow first one would put the others below the bound."""
     exact = timed(tokens, H200.time(rl.gemm(tokens, 11008, 4096, "bf16")))
@@ -71,7 +71,7 @@ def test_what_runs_as_fast_as_the_roof_allows_lies_on_its_line(tokens, each):
     assert points[tokens] == pytest.approx(_bound(4096, 11008, H200, tokens, each))
 
 
-@pytest.mark.parametrize("each", [False, True])
+@each_row(False, True)
 def test_everything_lies_inside_the_picture(each):
     figure = rl.show.tokens(
         4096, 11008, [H200, MI300X], [timed(1, 0.01), timed(256, 5.0)], each=each
@@ -104,8 +104,8 @@ def curves(ax):
     return [ax.transData.transform(np.column_stack(line.get_data())) for line in lines]
 
 
-@pytest.mark.parametrize("width", [7.6, 3.3])
-@pytest.mark.parametrize("each", [False, True])
+@each_row(7.6, 3.3)
+@each_row(False, True)
 def test_every_curve_is_named_at_its_right_end_in_its_own_colour(each, width):
     figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each, width=width)
     (ax,), drawn = figure.axes, figure.canvas.get_renderer()
@@ -122,7 +122,7 @@ def test_every_curve_is_named_at_its_right_end_in_its_own_colour(each, width):
     assert [one.get_color() for one in thin.texts if "(" in one.get_text()] == [theme.CARRYING]
 
 
-@pytest.mark.parametrize("each", [False, True])
+@each_row(False, True)
 def test_names_of_curves_that_end_together_give_way_in_both_directions(each):
     roofs = [rl.Roofline("h100-sxm", "bf16"), MI300X, H200]
     figure = rl.show.tokens(4096, 11008, roofs, each=each)
@@ -134,8 +134,8 @@ def test_names_of_curves_that_end_together_give_way_in_both_directions(each):
     assert min(box.y0 for box in named) < min(ends) and max(box.y1 for box in named) > max(ends)
 
 
-@pytest.mark.parametrize("width", [7.6, 3.3])
-@pytest.mark.parametrize("each", [False, True])
+@each_row(7.6, 3.3)
+@each_row(False, True)
 def test_no_line_passes_through_the_words_at_a_knee(each, width):
     figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each, width=width)
     (ax,), said = figure.axes, boxes(figure, "knee at")
@@ -147,7 +147,7 @@ def test_no_line_passes_through_the_words_at_a_knee(each, width):
             assert not ((x > box.x0) & (x < box.x1) & (y > box.y0) & (y < box.y1)).any()
 
 
-@pytest.mark.parametrize("each", [False, True])
+@each_row(False, True)
 def test_the_axis_ends_just_above_what_is_drawn_and_says_what_it_is(each):
     figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each)
     (ax,) = figure.axes
@@ -169,18 +169,15 @@ def test_a_product_is_a_diamond_when_measured_and_a_knee_is_a_stroke():
     assert [line.get_markerfacecolor() for line in marked].count(theme.INK) == len(MARKS)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
-    [
-        ((0, 11008, H200), ValueError, "inputs"),
-        ((4096, "many", H200), TypeError, "outputs"),
-        ((4096, 11008, "h200-sxm"), TypeError, "roofs"),
-        ((4096, 11008, [rl.machine("h200-sxm")]), TypeError, "rl.Roofline"),
-        ((4096, 11008, []), ValueError, "0 given"),
-        ((4096, 11008, [H200] * 5), ValueError, "5 given"),
-        ((4096, 11008, H200, [3]), TypeError, "rl.measure"),
-        ((4096, 11008, H200, [timed(1, 0.1, 300, 300)]), ValueError, "no layer 4096 → 11008"),
-    ],
+@each_row(
+    ((0, 11008, H200), ValueError, "inputs"),
+    ((4096, "many", H200), TypeError, "outputs"),
+    ((4096, 11008, "h200-sxm"), TypeError, "roofs"),
+    ((4096, 11008, [rl.machine("h200-sxm")]), TypeError, "rl.Roofline"),
+    ((4096, 11008, []), ValueError, "0 given"),
+    ((4096, 11008, [H200] * 5), ValueError, "5 given"),
+    ((4096, 11008, H200, [3]), TypeError, "rl.measure"),
+    ((4096, 11008, H200, [timed(1, 0.1, 300, 300)]), ValueError, "no layer 4096 → 11008"),
 )
 def test_bad_input_is_named(arguments, error, said):
     with pytest.raises(error, match=said):
@@ -220,7 +217,7 @@ def edges(live):
     return {slider.name: slider.values[getattr(live.view, letter)] for letter, slider in found}
 
 
-@pytest.mark.parametrize("argument", ["tokens", "inputs", "outputs"])
+@each_row("tokens", "inputs", "outputs")
 def test_the_box_of_a_layer_refuses_what_is_no_size(argument):
     with pytest.raises(ValueError, match=f"{argument}=0"):
         rl.live.layer(machines=["h200-sxm"], **{argument: 0})

@@ -15,6 +15,7 @@ import rooflab as rl
 from rooflab.labs.llm.model import Model
 from rooflab.labs.llm.steps import distinct
 from tests.labs.llm.support.metered import Meter, Metered
+from tests.support.rows import each_row
 
 FORMATS = {"weights": "fp16", "kv": "int8", "activations": "fp32"}
 WIDTH = {"weights": 2, "kv": 1, "activations": 4}  # three widths, so that no role hides another
@@ -159,9 +160,7 @@ def test_the_weights_that_it_holds_are_the_models(m):
     assert m.kv_bytes(2, 5, "int8") == kept
 
 
-@pytest.mark.parametrize(
-    ("experts", "active", "tokens"), [(3, 1, 3), (4, 2, 2), (4, 2, 3), (5, 3, 2), (4, 4, 2)]
-)
+@each_row((3, 1, 3), (4, 2, 2), (4, 2, 3), (5, 3, 2), (4, 4, 2))
 def test_experts_touched_are_the_mean_over_all_choices(experts, active, tokens):
     """Every way in which the tokens may choose, each once."""
     choices = list(combinations(range(experts), active))
@@ -185,7 +184,7 @@ def test_a_mixtures_ledger_is_the_mean_of_what_was_metered():
     assert step.whole.flops == machine.meter.flops["up"]
 
 
-@pytest.mark.parametrize("name", ["llama-3-8b", "gpt2", "gemma-2-9b", "deepseek-v2-lite"])
+@each_row("llama-3-8b", "gpt2", "gemma-2-9b", "deepseek-v2-lite")
 def test_a_model_of_the_catalogue_made_small_is_counted_alike(name):
     """Its kinds of layer, tables, norms and biases stay; every size shrinks."""
     big = rl.model(name)

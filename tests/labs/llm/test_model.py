@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.labs.llm.catalogue import document
 from rooflab.labs.llm.model import Model
+from tests.support.rows import each_row
 
 ROWS = {row["name"]: row for row in document()["models"]}
 LATENT = {"kv_rank": 16, "rope": 8, "nope": 8, "value": 8}
 
 
-@pytest.mark.parametrize("name", ROWS)
+@each_row(*ROWS)
 def test_parameters_equal_the_published_total(name):
     assert rl.model(name).parameters == ROWS[name]["parameters"]
 
 
-@pytest.mark.parametrize(
-    ("name", "billions"),
-    [("mixtral-8x7b", 12.9), ("qwen3-30b-a3b", 3.35), ("deepseek-v3", 37.6), ("llama-2-7b", 6.74)],
+@each_row(
+    ("mixtral-8x7b", 12.9), ("qwen3-30b-a3b", 3.35), ("deepseek-v3", 37.6), ("llama-2-7b", 6.74)
 )
 def test_active_parameters_as_published(name, billions):
     """Mixtral says 12.9 B, DeepSeek-V3 37 B (which leaves out its embedding table's 0.93 B)."""
@@ -40,13 +40,10 @@ def test_gpt2_without_biases_is_the_smaller_published_count():
     assert whole.parameters - products.parameters + norms == 102_144
 
 
-@pytest.mark.parametrize(
-    ("name", "a_token"),
-    [
-        ("llama-2-7b", 524_288), ("llama-2-70b", 327_680), ("llama-3-8b", 131_072),
-        ("qwen2.5-7b", 57_344), ("qwen3-8b", 147_456), ("gpt2", 36_864),
-        ("deepseek-v3", 70_272), ("gemma-7b", 458_752), ("gemma-2b", 18_432),
-    ],
+@each_row(
+    ("llama-2-7b", 524_288), ("llama-2-70b", 327_680), ("llama-3-8b", 131_072),
+    ("qwen2.5-7b", 57_344), ("qwen3-8b", 147_456), ("gpt2", 36_864),
+    ("deepseek-v3", 70_272), ("gemma-7b", 458_752), ("gemma-2b", 18_432),
 )  # fmt: skip
 def test_cache_bytes_of_a_token_in_sixteen_bits(name, a_token):
     m = rl.model(name)
@@ -69,7 +66,7 @@ def test_a_window_bounds_the_cache():
     assert half.kv_bytes(1, 8192) == half.kv_bytes(1, 4096) * 3 // 2
 
 
-@pytest.mark.parametrize("name", ["llama-2-7b", "gpt2", "mixtral-8x7b", "deepseek-v2-lite"])
+@each_row("llama-2-7b", "gpt2", "mixtral-8x7b", "deepseek-v2-lite")
 def test_weight_bytes_are_parameters_times_width(name):
     m = rl.model(name)
     assert m.weight_bytes("bf16") == m.weight_bytes() == 2 * m.parameters
@@ -116,56 +113,50 @@ def test_what_a_model_says_of_itself():
     assert "tied head" in str(rl.model("gpt2"))
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"heads": 30}, "heads=30 must divide hidden=4096"),
-        ({"kv_heads": 64}, "kv_heads=64 must be at most heads=32"),
-        ({"kv_heads": 7}, "kv_heads=7 must divide heads=32; 8 would"),
-        ({"layers": 0}, "layers=0 must be a positive integer"),
-        ({"hidden": -1}, "hidden=-1 must be a positive integer"),
-        ({"norm": "batch"}, "norm='batch' is unknown"),
-        ({"biases": ("qkv",)}, "biases='qkv' is unknown"),
-        ({"experts": 8}, "experts_active=0 must be 1 or more"),
-        ({"experts": 8, "experts_active": 9}, "experts_active=9 must be at most experts=8"),
-        ({"dense_layers": 33}, "dense_layers=33 must be at most layers=32"),
-        ({"dense_layers": 3}, "dense_layers=3 needs experts="),
-        ({"shared_intermediate": 64}, "shared_intermediate=64 needs experts="),
-        ({"windowed_layers": 3}, "window=None"),
-        ({"window": 0}, "window=0 must be a positive integer"),
-        ({"windowed_layers": 40, "window": 9}, "windowed_layers=40 must be at most layers=32"),
-        ({"latent": {"rank": 1}}, "latent='rank' is unknown"),
-        ({"latent": {"kv_rank": 1}}, "needs rope, nope, value too"),
-        ({"latent": LATENT, "window": 9}, "window=9: latent attention looks back over everything"),
-        ({"latent": LATENT, "biases": ("k",)}, "biases: model has no product 'k'"),
-        ({"gated": False, "biases": ("up", "gate")}, "biases: model has no product 'gate'"),
-        ({"biases": ("router",)}, "biases: model has no product 'router'"),
-        ({"norm": ["rms"]}, r"norm=\['rms'\] is unknown"),
-    ],
+@each_row(
+    ({"heads": 30}, "heads=30 must divide hidden=4096"),
+    ({"kv_heads": 64}, "kv_heads=64 must be at most heads=32"),
+    ({"kv_heads": 7}, "kv_heads=7 must divide heads=32; 8 would"),
+    ({"layers": 0}, "layers=0 must be a positive integer"),
+    ({"hidden": -1}, "hidden=-1 must be a positive integer"),
+    ({"norm": "batch"}, "norm='batch' is unknown"),
+    ({"biases": ("qkv",)}, "biases='qkv' is unknown"),
+    ({"experts": 8}, "experts_active=0 must be 1 or more"),
+    ({"experts": 8, "experts_active": 9}, "experts_active=9 must be at most experts=8"),
+    ({"dense_layers": 33}, "dense_layers=33 must be at most layers=32"),
+    ({"dense_layers": 3}, "dense_layers=3 needs experts="),
+    ({"shared_intermediate": 64}, "shared_intermediate=64 needs experts="),
+    ({"windowed_layers": 3}, "window=None"),
+    ({"window": 0}, "window=0 must be a positive integer"),
+    ({"windowed_layers": 40, "window": 9}, "windowed_layers=40 must be at most layers=32"),
+    ({"latent": {"rank": 1}}, "latent='rank' is unknown"),
+    ({"latent": {"kv_rank": 1}}, "needs rope, nope, value too"),
+    ({"latent": LATENT, "window": 9}, "window=9: latent attention looks back over everything"),
+    ({"latent": LATENT, "biases": ("k",)}, "biases: model has no product 'k'"),
+    ({"gated": False, "biases": ("up", "gate")}, "biases: model has no product 'gate'"),
+    ({"biases": ("router",)}, "biases: model has no product 'router'"),
+    ({"norm": ["rms"]}, r"norm=\['rms'\] is unknown"),
 )
 def test_sizes_that_do_not_fit_are_told(wrong, said):
     with pytest.raises(ValueError, match=said):
         rl.Model(**{"hidden": 4096, "layers": 32, "heads": 32, **wrong})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"heads": 8.0}, "heads=8.0 is a float"),
-        ({"tied": "yes"}, "tied='yes' must be True or False"),
-        ({"biases": 3}, "biases=3 must be a tuple"),
-        ({"biases": None}, "biases=None must be a tuple"),
-        ({"latent": 512}, "latent=512 must be a Latent"),
-        ({"name": 7}, "name=7 must be a text"),
-        ({"layers": True}, "layers=True is a bool"),
-    ],
+@each_row(
+    ({"heads": 8.0}, "heads=8.0 is a float"),
+    ({"tied": "yes"}, "tied='yes' must be True or False"),
+    ({"biases": 3}, "biases=3 must be a tuple"),
+    ({"biases": None}, "biases=None must be a tuple"),
+    ({"latent": 512}, "latent=512 must be a Latent"),
+    ({"name": 7}, "name=7 must be a text"),
+    ({"layers": True}, "layers=True is a bool"),
 )
 def test_wrong_types_are_told(wrong, said):
     with pytest.raises(TypeError, match=said):
         Model(**{"hidden": 4096, "layers": 32, "heads": 32, **wrong})
 
 
-@pytest.mark.parametrize(("batch", "context"), [(0, 1), (1, 0), (-3, 5)])
+@each_row((0, 1), (1, 0), (-3, 5))
 def test_a_cache_needs_positive_sizes(batch, context):
     with pytest.raises(ValueError, match="must be a positive integer"):
         rl.model("llama-2-7b").kv_bytes(batch, context)

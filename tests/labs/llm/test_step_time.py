@@ -5,43 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 LLAMA = rl.model("llama-2-7b")
 A100, H100 = rl.machine("a100-sxm-80"), rl.machine("h100-sxm")
-BOUNDS = ("max-of-sum", "sum-of-max", "no-overlap")
 machines = st.sampled_from(["a100-sxm-80", "h100-sxm", "rtx-4090", "tpu-v5e", "mi300x"])
-
-
-@given(machines, st.integers(1, 300), st.integers(1, 5000))
-@settings(max_examples=40)
-def test_the_three_bounds_are_in_order(name, batch, context):
-    w = LLAMA.decode(batch, context)
-    least, usual, most = (w.seconds(name, bound=bound) for bound in BOUNDS)
-    assert least <= usual * (1 + 1e-12) <= most * (1 + 1e-9)
-    assert most <= 2 * least * (1 + 1e-9)
-
-
-@given(machines, st.integers(1, 200), st.integers(1, 4000))
-@settings(max_examples=25)
-def test_more_work_never_takes_less_time(name, batch, context):
-    now = LLAMA.decode(batch, context).seconds(name)
-    assert now <= LLAMA.decode(batch + 1, context).seconds(name)
-    assert now <= LLAMA.decode(batch, context + 1).seconds(name)
-
-
-def test_seconds_are_the_sum_over_operations():
-    w = LLAMA.decode(64, 1024)
-    bandwidth, peaks = A100.bandwidth(), {"tensor": A100.peak("bf16"), "vector": A100.peak("fp32")}
-    by_hand = sum(max(op.flops / peaks[op.unit], op.bytes / bandwidth) for op in w.operations)
-    assert w.seconds(A100) == pytest.approx(by_hand)
-    assert w.tokens_per_s(A100) == pytest.approx(64 / by_hand)
-    computing = sum(op.flops / peaks[op.unit] for op in w.operations)
-    together = computing + w.bytes / bandwidth
-    assert w.seconds(A100, bound="no-overlap") == pytest.approx(together)
 
 
 def test_a_restricted_ledger_is_that_of_a_published_table():
@@ -57,7 +28,7 @@ def test_a_restricted_ledger_is_that_of_a_published_table():
     assert w.seconds(A100, traffic={"weights", "kv", "activations"}) == w.seconds(A100)
 
 
-@pytest.mark.parametrize("name", rl.models())
+@each_row(*rl.models())
 def test_the_weights_of_a_published_table_are_the_size_of_the_model(name):
     m = rl.model(name)
     seconds = m.decode(1, 1).seconds(H100, traffic="weights")
@@ -67,10 +38,10 @@ def test_the_weights_of_a_published_table_are_the_size_of_the_model(name):
         assert seconds == pytest.approx(m.weight_bytes() / H100.bandwidth(), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", ["llama-2-7b", "llama-3-8b", "llama-3-70b", "gpt2", "gemma-2b"])
-@pytest.mark.parametrize("batch", [1, 64, 200, 500, 10_000])
-@pytest.mark.parametrize(("kind", "nbytes"), [("bf16", 2), ("int8", 1), ("int4", 0.5)])
-def test_a_restricted_ledger_is_the_formula_of_published_tables(name, batch, kind, nbytes):
+@each_row("llama-2-7b", "llama-3-8b", "llama-3-70b", "gpt2", "gemma-2b")
+@each_row(1, 64, 200, 500, 10_000)
+@each_row(("bf16", 2), ("int8", 1), ("int4", 0.5))
+def test_a_restricted_ledger_is_the_formula_of_published_tables(kind, nbytes, batch, name):
     """KV / bandwidth + max(bytes of all parameters / bandwidth, 2 N batch / peak), over devices."""
     m = replace(rl.model(name), biases=())
     w = m.decode(batch, 500, weights=kind, kv=kind, activations="bf16")
@@ -103,7 +74,7 @@ def test_the_step_itself_reads_rows_of_the_embedding_table():
         assert not any("every parameter" in note for note in w.time(H100).notes)
 
 
-@pytest.mark.parametrize("devices", [2, 4, 8])
+@each_row(2, 4, 8)
 def test_devices_divide_weights_cache_and_flops(devices):
     w = rl.model("llama-3-70b").decode(16, 4096)
     how = {"traffic": {"weights", "kv"}}
@@ -131,7 +102,7 @@ def test_training_adds_up_in_both_directions():
     assert extra == pytest.approx(sent / link)
 
 
-@pytest.mark.parametrize(("batch", "limit"), [(1, "memory:weights"), (1024, "compute")])
+@each_row((1, "memory:weights"), (1024, "compute"))
 def test_weight_products_turn_compute_bound_with_the_batch(batch, limit):
     """Llama-3-8B is not memory-bound at every batch, as one calculator has it."""
     limits = rl.model("llama-3-8b").decode(batch, 64).limits(H100)
@@ -173,10 +144,9 @@ def test_overheads_come_from_a_recording():
     assert any("counted as zero" in note for note in w.time(quiet).notes)
 
 
-@pytest.mark.parametrize(
-    ("name", "weights", "computed"),
-    [("a100-sxm-80", "fp8", None), ("v100-sxm2", "bf16", "fp16"), ("apple-m3", "bf16", "fp32"),
-     ("a10g", "fp32", "bf16")],
+@each_row(
+    ("a100-sxm-80", "fp8", None), ("v100-sxm2", "bf16", "fp16"), ("apple-m3", "bf16", "fp32"),
+    ("a10g", "fp32", "bf16")
 )  # fmt: skip
 def test_a_missing_peak_is_replaced_and_said(name, weights, computed):
     timing = LLAMA.decode(1, 5, weights=weights).time(name)
@@ -186,23 +156,20 @@ def test_a_missing_peak_is_replaced_and_said(name, weights, computed):
     assert not said or computed in said[0]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "error", "said"),
-    [
-        ({"devices": 0}, ValueError, "devices=0 must be a positive integer"),
-        ({"devices": 1.5}, TypeError, "devices=1.5 is a float"),
-        ({"link": -1}, ValueError, "link=-1 must be a positive rate"),
-        ({"link": "fast"}, TypeError, "link='fast' must be a rate"),
-        ({"bound": "max"}, ValueError, "bound='max' is unknown"),
-        ({"roofs": "real"}, ValueError, "roofs='real' is unknown"),
-        ({"traffic": {"weight"}}, ValueError, "did you mean 'weights'"),
-        ({"traffic": 3}, TypeError, "traffic=3 must be a set"),
-        ({"traffic": iter(("kv",))}, TypeError, "traffic=<.*> must be a set"),
-        ({"traffic": [["kv"]]}, ValueError, r"traffic=\['kv'\] is unknown"),
-        ({"devices": "2", "machine": "amd-epyc-9654"}, TypeError, "devices='2' is a str"),
-        ({"traffic": ()}, ValueError, r"traffic=\(\) is empty; give names out of"),
-        ({"machine": "a100"}, ValueError, "is vague; it could mean"),
-    ],
+@each_row(
+    ({"devices": 0}, ValueError, "devices=0 must be a positive integer"),
+    ({"devices": 1.5}, TypeError, "devices=1.5 is a float"),
+    ({"link": -1}, ValueError, "link=-1 must be a positive rate"),
+    ({"link": "fast"}, TypeError, "link='fast' must be a rate"),
+    ({"bound": "max"}, ValueError, "bound='max' is unknown"),
+    ({"roofs": "real"}, ValueError, "roofs='real' is unknown"),
+    ({"traffic": {"weight"}}, ValueError, "did you mean 'weights'"),
+    ({"traffic": 3}, TypeError, "traffic=3 must be a set"),
+    ({"traffic": iter(("kv",))}, TypeError, "traffic=<.*> must be a set"),
+    ({"traffic": [["kv"]]}, ValueError, r"traffic=\['kv'\] is unknown"),
+    ({"devices": "2", "machine": "amd-epyc-9654"}, TypeError, "devices='2' is a str"),
+    ({"traffic": ()}, ValueError, r"traffic=\(\) is empty; give names out of"),
+    ({"machine": "a100"}, ValueError, "is vague; it could mean"),
 )
 def test_bad_questions_are_told(wrong, error, said):
     with pytest.raises(error, match=said):

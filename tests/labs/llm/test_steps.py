@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.labs.llm.steps import distinct
+from tests.support.rows import each_row
 
 LLAMA = rl.model("llama-2-7b")
 
@@ -20,12 +21,9 @@ def products(w):
     return [s for s in w.steps if "weights" in s.roles and s.op.unit == "tensor"]
 
 
-@pytest.mark.parametrize(
-    ("batch", "flops", "nbytes", "intensity"),
-    [
-        (1, 9.018e7, 9.021e7, 1.000), (8, 7.214e8, 9.042e7, 7.979), (64, 5.771e9, 9.211e7, 62.66),
-        (256, 2.309e10, 9.791e7, 235.8), (269, 2.426e10, 9.830e7, 246.8),
-    ],
+@each_row(
+    (1, 9.018e7, 9.021e7, 1.000), (8, 7.214e8, 9.042e7, 7.979), (64, 5.771e9, 9.211e7, 62.66),
+    (256, 2.309e10, 9.791e7, 235.8), (269, 2.426e10, 9.830e7, 246.8),
 )  # fmt: skip
 def test_up_projection_of_a_decode_step(batch, flops, nbytes, intensity):
     op = step(LLAMA.decode(batch, 512, weights="fp16"), "up").op
@@ -35,18 +33,12 @@ def test_up_projection_of_a_decode_step(batch, flops, nbytes, intensity):
     assert op.intensity == pytest.approx(intensity, rel=5e-4)
 
 
-@pytest.mark.parametrize(("batch", "intensity"), [(1, 1215), (8, 2525)])
+@each_row((1, 1215), (8, 2525))
 def test_up_projection_of_a_prefill(batch, intensity):
     op = step(LLAMA.prefill(batch, 2048, weights="fp16"), "up").op
     assert op.dims["m"] == batch * 2048
     assert op.intensity == pytest.approx(intensity, rel=1e-3)
     assert op.bytes == rl.gemm(batch * 2048, 11008, 4096, "fp16").bytes
-
-
-def test_products_do_not_depend_on_the_context():
-    short, long = LLAMA.decode(4, 10), LLAMA.decode(4, 4000)
-    assert [s.op for s in products(short)] == [s.op for s in products(long)]
-    assert step(long, "attention").op.flops == 400 * step(short, "attention").op.flops
 
 
 def test_gpt2_at_full_context_has_the_published_flops():
@@ -68,14 +60,9 @@ def test_every_weight_is_read_once_a_step_but_the_table():
     assert read == tied.weight_bytes() + 2 * 3072
 
 
-def test_the_head_counts_two_operations_a_multiply_add():
-    head = step(LLAMA.decode(3, 7), "head").op
-    assert head.flops == 3 * 2 * 4096 * 32_000
-
-
-@pytest.mark.parametrize("name", rl.models())
-@pytest.mark.parametrize("attention", ["streamed", "materialised"])
-def test_operations_add_up_to_the_step(name, attention):
+@each_row(*rl.models())
+@each_row("streamed", "materialised")
+def test_operations_add_up_to_the_step(attention, name):
     m = rl.model(name)
     for w in (
         m.decode(3, 70, attention=attention),
@@ -90,21 +77,6 @@ def test_operations_add_up_to_the_step(name, attention):
         assert sum(op.batch for op in w.operations) == w.launches
 
 
-@given(st.integers(1, 64), st.integers(1, 5000), st.sampled_from(["bf16", "int8", "fp8"]))
-@settings(max_examples=25)
-def test_a_step_moves_exactly_its_cache(batch, context, kv):
-    for name in ("llama-2-7b", "llama-3-8b", "mistral-7b", "gemma-2-9b", "deepseek-v3"):
-        m = rl.model(name)
-        assert m.decode(batch, context, kv=kv).traffic["kv"] == m.kv_bytes(batch, context, kv)
-
-
-@pytest.mark.parametrize("name", ["llama-2-7b", "llama-3-8b", "deepseek-v2-lite"])
-def test_a_prefill_writes_the_cache_and_reads_none(name):
-    m = rl.model(name)
-    w = m.prefill(2, 300, kv="int8")
-    assert w.traffic["kv"] == m.kv_bytes(2, 300, "int8")
-
-
 def test_materialised_scores_are_traffic_of_their_own():
     streamed, stored = LLAMA.prefill(1, 2048), LLAMA.prefill(1, 2048, attention="materialised")
     extra = stored.bytes - streamed.bytes
@@ -113,13 +85,10 @@ def test_materialised_scores_are_traffic_of_their_own():
     assert "attention" not in {s.name for s in stored.steps}
 
 
-@pytest.mark.parametrize(
-    ("weights", "activations", "computed"),
-    [
-        ("bf16", "bf16", "bf16"), ("fp16", "fp16", "fp16"), ("fp32", "fp32", "fp32"),
-        ("int8", "bf16", "bf16"), ("int4", "bf16", "bf16"), ("fp8", "bf16", "bf16"),
-        ("fp64", "bf16", "fp64"), ("mxfp4", "bf16", "bf16"),
-    ],
+@each_row(
+    ("bf16", "bf16", "bf16"), ("fp16", "fp16", "fp16"), ("fp32", "fp32", "fp32"),
+    ("int8", "bf16", "bf16"), ("int4", "bf16", "bf16"), ("fp8", "bf16", "bf16"),
+    ("fp64", "bf16", "fp64"), ("mxfp4", "bf16", "bf16"),
 )  # fmt: skip
 def test_activations_follow_the_weights_where_they_are_wide_floats(weights, activations, computed):
     w = LLAMA.decode(1, 5, weights=weights)
@@ -131,14 +100,6 @@ def test_stated_activations_are_used():
     w = LLAMA.decode(1, 5, weights="int8", activations="int8")
     assert step(w, "up").op.compute_dtype == "int8"
     assert step(w, "norm").op.compute_dtype == "fp32"
-
-
-@pytest.mark.parametrize(
-    ("experts", "active", "tokens", "touched"),
-    [(8, 2, 1, 2), (8, 2, 10_000, 8), (8, 8, 3, 8), (8, 2, 2, 3.5), (256, 8, 1, 8)],
-)
-def test_experts_touched(experts, active, tokens, touched):
-    assert distinct(experts, active, tokens) == pytest.approx(touched)
 
 
 @given(st.integers(1, 200))
@@ -208,21 +169,18 @@ def test_gradients_of_weights_are_written_once():
     assert written == table  # of the embedding table only the rows of its 64 tokens
 
 
-@pytest.mark.parametrize("phase", ["decode", "prefill", "train_step"])
-@pytest.mark.parametrize(("batch", "tokens"), [(0, 1), (1, 0), (-1, 4)])
-def test_sizes_must_be_positive(phase, batch, tokens):
+@each_row("decode", "prefill", "train_step")
+@each_row((0, 1), (1, 0), (-1, 4))
+def test_sizes_must_be_positive(batch, tokens, phase):
     with pytest.raises(ValueError, match="must be a positive integer"):
         getattr(LLAMA, phase)(batch, tokens)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"weights": "int5"}, "weights='int5' is unknown; did you mean 'int8'"),
-        ({"kv": "bf15"}, "kv='bf15' is unknown"),
-        ({"activations": "fp99"}, "activations='fp99' is unknown"),
-        ({"attention": "flash"}, "attention='flash' is unknown; Known: streamed, materialised"),
-    ],
+@each_row(
+    ({"weights": "int5"}, "weights='int5' is unknown; did you mean 'int8'"),
+    ({"kv": "bf15"}, "kv='bf15' is unknown"),
+    ({"activations": "fp99"}, "activations='fp99' is unknown"),
+    ({"attention": "flash"}, "attention='flash' is unknown; Known: streamed, materialised"),
 )
 def test_unknown_choices_are_told(wrong, said):
     with pytest.raises(ValueError, match=said):

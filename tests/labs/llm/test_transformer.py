@@ -25,6 +25,7 @@ from rooflab.labs.llm.transformer import (
 )
 from rooflab.measure.backend import select
 from tests.labs.llm.support.plain_transformer import PLAIN, SMALL, arrays, logits
+from tests.support.rows import each_row
 
 CPU = select("cpu")
 
@@ -44,9 +45,9 @@ def passed(model, weights, tokens, cut, form="gemm", dtype="fp64"):
     return found
 
 
-@pytest.mark.parametrize("model", [SMALL, PLAIN], ids=lambda m: m.name)
-@pytest.mark.parametrize("form", FORMS)
-def test_cached_passes_equal_a_full_recompute(model, form):
+@each_row(SMALL, PLAIN)
+@each_row(*FORMS)
+def test_cached_passes_equal_a_full_recompute(form, model):
     weights = arrays(model)
     tokens = np.random.default_rng(1).integers(0, model.vocab, (3, 8))
     expected = np.array([logits(model, weights, row)[-1] for row in tokens])
@@ -76,18 +77,6 @@ def test_any_small_model_equals_its_recompute(kv_heads, group, half, gated, tied
     tokens = np.random.default_rng(cut).integers(0, 11, (batch, 5))
     expected = np.array([logits(model, weights, row)[-1] for row in tokens])
     np.testing.assert_allclose(passed(model, weights, tokens, cut), expected, atol=1e-10)
-
-
-def test_the_future_is_hidden():
-    weights = arrays(SMALL)
-    tokens = np.arange(8)[None] % SMALL.vocab
-    later = tokens.copy()
-    later[0, 5:] = 49
-    assert (
-        passed(SMALL, weights, tokens[:, :5], 5) == passed(SMALL, weights, later[:, :5], 5)
-    ).all()
-    full = logits(SMALL, weights, tokens[0])[:5]
-    np.testing.assert_allclose(full, logits(SMALL, weights, later[0])[:5])
 
 
 @given(st.integers(0, 40), st.integers(1, 6))
@@ -122,7 +111,7 @@ def test_swiglu_cannot_overflow():
     )
 
 
-@pytest.mark.parametrize("columns", [True, False])
+@each_row(True, False)
 def test_laying_weights_otherwise_keeps_the_numbers_and_the_memory(columns):
     weights = random_weights(SMALL, "fp32", CPU)
     before = [matrix.copy() for matrix in weights.matrices("up")]
@@ -152,15 +141,12 @@ def test_random_weights_keep_the_size_of_activations():
     assert np.std(held.arrays["up"][0]) == pytest.approx(1 / 16, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"experts": 4, "experts_active": 2}, "experts=4"),
-        ({"window": 8}, "window=8"),
-        ({"qk_norm": 2}, "qk_norm=2"),
-        ({"norms": 4}, "norms=4"),
-        ({"head_dim": 5}, "head_dim=5 must be even"),
-    ],
+@each_row(
+    ({"experts": 4, "experts_active": 2}, "experts=4"),
+    ({"window": 8}, "window=8"),
+    ({"qk_norm": 2}, "qk_norm=2"),
+    ({"norms": 4}, "norms=4"),
+    ({"head_dim": 5}, "head_dim=5 must be even"),
 )
 def test_parts_that_the_loop_has_not_are_named(wrong, said):
     with pytest.raises(ValueError, match=said):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.labs.llm import transformer as layers
+from tests.support.rows import each_row
 
 ROWS = np.random.default_rng(0).normal(size=(4, 6)) * 5 + 2
 
@@ -39,7 +40,7 @@ def test_norms_weigh_and_shift():
     assert (found[:, 0] == 0).all()
 
 
-@pytest.mark.parametrize(("x", "y"), [(0, 0), (1, 0.841192), (-1, -0.158808), (3, 2.996363)])
+@each_row((0, 0), (1, 0.841192), (-1, -0.158808), (3, 2.996363))
 def test_gelu_has_its_published_values(x, y):
     """The tanh form, as PyTorch's gelu(approximate="tanh") gives it."""
     up = np.array([float(x)])
@@ -47,7 +48,7 @@ def test_gelu_has_its_published_values(x, y):
     assert up[0] == pytest.approx(y, abs=2e-6)
 
 
-@pytest.mark.parametrize(("x", "y"), [(0, 0), (1, 0.731059), (-1, -0.268941), (5, 4.966536)])
+@each_row((0, 0), (1, 0.731059), (-1, -0.268941), (5, 4.966536))
 def test_silu_has_its_published_values(x, y):
     up = np.ones(1)
     layers.swiglu(np.array([float(x)]), up, np.empty(1), np)
@@ -76,9 +77,3 @@ def test_each_query_sees_itself_and_what_came_before():
     one = np.zeros((2, 1, 5))
     layers.hide_future(one, 4, np)
     assert np.isfinite(one).all()
-
-
-def test_equal_scores_share_equally():
-    scores = np.full((2, 4), 7.0)
-    layers.softmax(scores, np)
-    np.testing.assert_allclose(scores, 0.25)

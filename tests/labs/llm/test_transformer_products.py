@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rooflab.labs.llm import transformer as room
 from rooflab.labs.llm.transformer import FORMS, bind, by_columns, relaid, viewed
 from rooflab.measure.backend import select
+from tests.support.rows import each_row
 
 CPU = select("cpu")
 SIZES = st.integers(1, 9)
@@ -31,7 +32,7 @@ def test_every_form_is_x_times_w_transposed(rows, outputs, inputs, form, kind):
     np.testing.assert_allclose(y, x @ weight.T, atol=1e-5 if kind == "fp32" else 1e-12)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_row(*FORMS)
 def test_a_bound_call_reads_what_is_there_when_it_runs(form):
     x, weight, y = layer(3, 5, 4, np.float32)
     stored = relaid(weight.copy(), by_columns(FORMS[form], CPU), np)
@@ -42,7 +43,7 @@ def test_a_bound_call_reads_what_is_there_when_it_runs(form):
         np.testing.assert_allclose(y, factor * weight.sum(1)[None].repeat(3, 0), rtol=1e-5)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_row(*FORMS)
 def test_no_form_copies_its_weights(form, monkeypatch):
     """scipy copies arrays of the wrong order silently; the copy would be what is timed."""
     x, weight, y = layer(2, 300, 200, np.float32)

@@ -7,10 +7,9 @@ import pickle
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 LLAMA = rl.model("llama-2-7b")
 A100, H100 = rl.machine("a100-sxm-80"), rl.machine("h100-sxm")
@@ -103,7 +102,7 @@ def test_what_a_workload_says_of_itself():
     assert len(said.splitlines()) == 2 + len(LLAMA.decode(2, 512).steps)
 
 
-@pytest.mark.parametrize("rate", [0, -5, float("nan")])
+@each_row(0, -5, float("nan"))
 def test_a_measured_rate_must_be_positive(rate):
     with pytest.raises(ValueError, match="tokens_per_s"):
         LLAMA.decode(1, 8).explain(A100, rate)
@@ -125,32 +124,6 @@ def test_latent_attention_says_what_devices_cannot_split():
     assert w.seconds("h200-sxm", 8) < w.seconds("h200-sxm")
 
 
-@given(st.integers(1, 8), st.integers(1, 3000), st.sampled_from(["bf16", "int8", "fp8"]))
-def test_factors_multiply_out_for_any_step(devices, context, kind):
-    w = rl.model("llama-3-8b").decode(3, context, weights=kind, kv=kind)
-    told = w.explain(H100, 50, devices=devices, link=450e9)
-    product = told.start
-    for factor in told.factors:
-        assert factor.factor > 0
-        product *= factor.factor
-    assert product == pytest.approx(3 / 50)
-    assert told.estimate.seconds == pytest.approx(w.seconds(H100, devices, link=450e9))
-    assert told.bound.seconds == w.bound(H100, devices, 450e9) <= told.estimate.seconds
-    assert ("link" in {f.name for f in told.factors}) == (devices > 1)
-
-
-@given(st.floats(0.05, 1), st.floats(0.05, 1), st.floats(0, 1e-4), st.floats(0, 1e-4))
-def test_overheads_and_efficiencies_are_steps_of_their_own(compute, memory, overhead, latency):
-    w = rl.model("llama-3-8b").decode(64, 900)
-    how = {"efficiency": {"compute": compute, "memory": memory}, "overhead": overhead}
-    told = w.explain(H100, devices=4, link=450e9, link_latency=latency, **how)
-    plain = w.explain(H100, devices=4, link=450e9)
-    assert told.start == plain.start  # "read once" is at the roof itself
-    product = told.start * math.prod(f.factor for f in told.factors)
-    assert product == pytest.approx(told.seconds)
-    assert told.bound == plain.bound
-
-
 def test_an_explanation_from_published_roofs():
     w = LLAMA.decode(1, 105)
     told = w.explain(A100, 104.9, roofs="measured")
@@ -168,7 +141,7 @@ def test_an_explanation_of_a_restricted_ledger_says_where_it_begins():
     assert cached.start == pytest.approx(w.traffic["kv"] / A100.bandwidth())
 
 
-@pytest.mark.parametrize("traffic", ["kv", "activations", {"kv", "activations"}])
+@each_row("kv", "activations", {"kv", "activations"})
 def test_an_explanation_without_weights_begins_with_all_that_is_moved(traffic):
     w = LLAMA.decode(8, 512)
     told = w.explain(A100, 300, traffic=traffic)

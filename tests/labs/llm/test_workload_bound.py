@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.exercises.lessons.lesson05 import INT4_GROUP_32, RUNS
 from tests.labs.llm.support import published_runs as runs
+from tests.support.rows import each_row
 
 MOST = 4096  # sequences that a server runs at once
 # CUDA graphs on an H100: Spector, Juravsky and others, "Look Ma, No Bubbles!" (Hazy Research, May
@@ -32,13 +33,13 @@ WORK = {
 }
 
 
-@pytest.mark.parametrize("run", runs.STREAMS, ids=lambda run: run.name)
+@each_row(*runs.STREAMS)
 def test_no_published_stream_is_above_the_bound(run):
     share = run.tokens_per_s * run.step().bound(run.machine, run.devices)
     assert 0.15 < share < 0.9
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.model} {run.machine} {run.batch}")
+@each_row(*RUNS)
 def test_no_run_of_lesson_05_is_above_the_bound(run):
     weights = {2: "bf16", 1: "fp8" if run.compute == "fp8" else "int8", INT4_GROUP_32: runs.G32}
     kv = "fp8" if run.compute == "fp8" else "bf16"
@@ -63,23 +64,23 @@ def _request(model, lengths, weights, machine, devices):
 
 
 SERVED = [
-    pytest.param(column, lengths, rate, id=f"{column[0]} {column[2]}x{column[1]} {lengths}")
+    (column, lengths, rate)
     for column, rates in runs.SERVED.items()
     for lengths, rate in zip(runs.LENGTHS, rates, strict=True)
 ] + [
-    pytest.param(column, lengths, column[2] * each, id=f"later {column[0]} {column[1]} {lengths}")
+    (column, lengths, column[2] * each)
     for column, rates in runs.LATER.items()
     for lengths, each in rates.items()
 ]
 
 
-@pytest.mark.parametrize(("column", "lengths", "rate"), SERVED)
+@each_row(*SERVED)
 def test_no_published_server_is_above_the_bound(column, lengths, rate):
     model, machine, devices, weights = column
     assert rate < 0.95 * _request(model, lengths, weights, machine, devices)
 
 
-@pytest.mark.parametrize(("weights", "rate"), runs.PROMPTS)
+@each_row(*runs.PROMPTS)
 def test_no_published_prompt_is_above_the_bound(weights, rate):
     assert rate * rl.model("llama-2-7b").prefill(1, 512, weights).bound("rtx-4090") / 512 < 0.8
 
@@ -112,7 +113,7 @@ def test_estimates_with_published_roofs_are_near_most_streams():
     }
 
 
-@pytest.mark.parametrize("phase", WORK)
+@each_row(*WORK)
 @given(machines, formats, narrow, st.integers(1, 300), st.integers(1, 3000), st.integers(1, 8))
 @settings(max_examples=80, deadline=None)
 @example("h100-sxm", "bf16", "fp8", 8, 2048, 1)
@@ -183,16 +184,13 @@ def test_all_tokens_may_choose_the_same_experts():
     assert any("same experts" in note for note in many.explain(H100).notes)
 
 
-@pytest.mark.parametrize(
-    ("machine", "weights", "activations", "peak"),
-    [
-        ("h100-sxm", "bf16", None, 989.4e12), ("h100-sxm", "fp8", None, 1978.9e12),
-        ("h100-sxm", "int8", "bf16", 989.4e12), ("h100-sxm", "int4", "int8", 1978.9e12),
-        ("h100-sxm", "nvfp4", None, 1978.9e12), ("b200", "nvfp4", None, 9e15),
-        ("rtx-4090", "fp16", None, 330.3e12), ("rtx-4090", "fp8", None, 660.6e12),
-        ("rtx-5090", "bf16", None, 419e12), ("b300", "nvfp4", None, 15e15),
-        ("h100-sxm", "bf16", "bf16", 989.4e12), ("h100-sxm", "fp32", None, 494.7e12),
-    ],
+@each_row(
+    ("h100-sxm", "bf16", None, 989.4e12), ("h100-sxm", "fp8", None, 1978.9e12),
+    ("h100-sxm", "int8", "bf16", 989.4e12), ("h100-sxm", "int4", "int8", 1978.9e12),
+    ("h100-sxm", "nvfp4", None, 1978.9e12), ("b200", "nvfp4", None, 9e15),
+    ("rtx-4090", "fp16", None, 330.3e12), ("rtx-4090", "fp8", None, 660.6e12),
+    ("rtx-5090", "bf16", None, 419e12), ("b300", "nvfp4", None, 15e15),
+    ("h100-sxm", "bf16", "bf16", 989.4e12), ("h100-sxm", "fp32", None, 494.7e12),
 )  # fmt: skip
 def test_the_peak_is_the_highest_that_holds_the_weights(machine, weights, activations, peak):
     """16-bit sums included, what a card has reached past its datasheet, and what is disputed."""
@@ -209,7 +207,7 @@ def test_scores_may_be_as_narrow_as_the_cache():
     assert named == wide
 
 
-@pytest.mark.parametrize("kv", ["bf16", "fp8", "fp32", "int4"])
+@each_row("bf16", "fp8", "fp32", "int4")
 def test_the_cache_never_decides_the_peak_of_weight_products(kv):
     w = LLAMA.decode(64, 9, "fp8", kv)
     parts = {part.name: part for part in w.time(H100).parts}
@@ -217,11 +215,10 @@ def test_the_cache_never_decides_the_peak_of_weight_products(kv):
     assert {p.rate for name, p in parts.items() if name in ("q", "down", "head")} == {1978.9e12}
 
 
-@pytest.mark.parametrize(
-    ("machine", "weights", "unknown"),
-    [("intel-xeon-8480p", "bf16", "bf16"), ("a10g", "int8", "int8"), ("max-1550", "int4", "int8"),
-     ("a100-sxm-80", "int4", "int4"),
-     ("t4", "q4_k", "int4"), ("epyc-9654", "bf16", "bf16"), ("raspberry-pi-5", "int8", "int8")],
+@each_row(
+    ("intel-xeon-8480p", "bf16", "bf16"), ("a10g", "int8", "int8"), ("max-1550", "int4", "int8"),
+    ("a100-sxm-80", "int4", "int4"), ("t4", "q4_k", "int4"), ("epyc-9654", "bf16", "bf16"),
+    ("raspberry-pi-5", "int8", "int8")
 )  # fmt: skip
 def test_a_peak_that_nobody_publishes_bounds_nothing(machine, weights, unknown):
     """AMX in bf16, int8 on an A10G: they are there, and no source says how fast."""
@@ -240,11 +237,10 @@ def test_a_named_format_is_bounded_by_its_own_peak(machine):
     assert "at most" in told.sentence
 
 
-@pytest.mark.parametrize(
-    ("machine", "weights"),
-    [("rtx-5090", "bf16"), ("rtx-5090", "nvfp4"), ("rx-7900-xtx", "fp16"), ("a10g", "bf16"),
-     ("intel-xeon-8480p", "fp32"), ("h100-sxm", "int4"), ("mi300x", "int4"),
-     ("a100-sxm-80", "int8")],
+@each_row(
+    ("rtx-5090", "bf16"), ("rtx-5090", "nvfp4"), ("rx-7900-xtx", "fp16"), ("a10g", "bf16"),
+    ("intel-xeon-8480p", "fp32"), ("h100-sxm", "int4"), ("mi300x", "int4"),
+    ("a100-sxm-80", "int8")
 )  # fmt: skip
 def test_an_unpublished_peak_of_wider_or_equal_formats_hides_nothing(machine, weights):
     assert LLAMA.prefill(8, 2000, weights, activations=None).explain(machine).bound.compute > 0
@@ -269,7 +265,7 @@ EVERY = ("bf16", "fp16", "fp32", "fp8", "int8", "int4", "mxfp4", "nvfp4", "nf4",
          "fp6")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", rl.machines())
+@each_row(*rl.machines())
 def test_no_machine_refuses_a_format_by_default(name):
     """What it has no figure for is said, and computed in what it has."""
     m = rl.machine(name)
@@ -284,14 +280,13 @@ def test_no_machine_refuses_a_format_by_default(name):
             assert w.on(m) is w
 
 
-@pytest.mark.parametrize(
-    ("quant", "weights", "activations"),
-    [("w16a16", "bf16", "bf16"), ("w8a16", "int8", "bf16"), ("w8a8", "int8", "int8"),
-     ("w4a16", "int4", "bf16"), ("w4a8", "int4", "int8"), ("w4a4", "int4", "int4"),
-     (" W4A8 ", "int4", "int8"), ("fp8", "fp8", "fp8"), ("nvfp4", "nvfp4", "nvfp4"),
-     (rl.dtype("mxfp4"), "mxfp4", "mxfp4")],
+@each_row(
+    ("w16a16", "bf16", "bf16"), ("w8a16", "int8", "bf16"), ("w8a8", "int8", "int8"),
+    ("w4a16", "int4", "bf16"), ("w4a8", "int4", "int8"), ("w4a4", "int4", "int4"),
+    (" W4A8 ", "int4", "int8"), ("fp8", "fp8", "fp8"), ("nvfp4", "nvfp4", "nvfp4"),
+    (rl.dtype("mxfp4"), "mxfp4", "mxfp4")
 )  # fmt: skip
-@pytest.mark.parametrize("phase", WORK)
+@each_row(*WORK)
 def test_quant_names_weights_and_activations(phase, quant, weights, activations):
     named = WORK[phase](LLAMA, 4, 90, quant=quant, kv="fp8")
     apart = WORK[phase](LLAMA, 4, 90, weights=weights, activations=activations, kv="fp8")
@@ -300,13 +295,12 @@ def test_quant_names_weights_and_activations(phase, quant, weights, activations)
     assert not named.formats.assumed
 
 
-@pytest.mark.parametrize(
-    ("weights", "machine", "activations"),
-    [("fp8", "h100-sxm", "fp8_e4m3"), ("fp8", "a100-sxm-80", "bf16"),
-     ("int8", "a100-sxm-80", "int8"),
-     ("int4", "h100-sxm", "bf16"), ("nvfp4", "b200", "nvfp4"), ("nvfp4", "h100-sxm", "bf16"),
-     ("q8_0", "rtx-4090", "int8"), ("q4_k", "rtx-4090", "bf16"), ("fp16", "h100-sxm", "fp16"),
-     ("fp8", "mi300x", "fp8_e4m3"), ("int8", "epyc-9654", "bf16")],
+@each_row(
+    ("fp8", "h100-sxm", "fp8_e4m3"), ("fp8", "a100-sxm-80", "bf16"),
+    ("int8", "a100-sxm-80", "int8"),
+    ("int4", "h100-sxm", "bf16"), ("nvfp4", "b200", "nvfp4"), ("nvfp4", "h100-sxm", "bf16"),
+    ("q8_0", "rtx-4090", "int8"), ("q4_k", "rtx-4090", "bf16"), ("fp16", "h100-sxm", "fp16"),
+    ("fp8", "mi300x", "fp8_e4m3"), ("int8", "epyc-9654", "bf16")
 )  # fmt: skip
 def test_activations_follow_the_weights_where_there_is_a_peak(weights, machine, activations):
     w = LLAMA.decode(16, 300, weights, "bf16")
@@ -319,7 +313,7 @@ def test_activations_follow_the_weights_where_there_is_a_peak(weights, machine, 
     assert w.seconds(machine, 4, **how) == named.seconds(machine, 4, **how)
 
 
-@pytest.mark.parametrize("phase", WORK)
+@each_row(*WORK)
 def test_a_step_on_a_machine_keeps_how_it_was_made(phase):
     how = {"attention": "materialised"} | ({"logits": "all"} if phase == "prefill" else {})
     w = WORK[phase](LLAMA, 2, 50, weights="fp8", **how)
@@ -329,14 +323,11 @@ def test_a_step_on_a_machine_keeps_how_it_was_made(phase):
     assert there.on(H100) is there
 
 
-@pytest.mark.parametrize(
-    ("how", "error", "said"),
-    [
-        ({"quant": "w8a9"}, ValueError, "quant='w8a9' is unknown; did you mean 'w8a8'"),
-        ({"quant": 8}, TypeError, "quant=8 is a int"),
-        ({"quant": "w8a8", "weights": "int8"}, ValueError, "give one or the other"),
-        ({"quant": "w8a8", "activations": "int8"}, ValueError, "give one or the other"),
-    ],
+@each_row(
+    ({"quant": "w8a9"}, ValueError, "quant='w8a9' is unknown; did you mean 'w8a8'"),
+    ({"quant": 8}, TypeError, "quant=8 is a int"),
+    ({"quant": "w8a8", "weights": "int8"}, ValueError, "give one or the other"),
+    ({"quant": "w8a8", "activations": "int8"}, ValueError, "give one or the other"),
 )
 def test_wrong_quants_are_told(how, error, said):
     for make in WORK.values():
@@ -377,22 +368,19 @@ def test_streamed_training_need_not_compute_scores_twice():
     assert streamed.bound(one) < stored.bound(one)
 
 
-@pytest.mark.parametrize(
-    ("how", "error", "said"),
-    [
-        ({"devices": 0}, ValueError, "devices=0"), ({"link": -1}, ValueError, "link=-1"),
-        ({"link": "fast"}, TypeError, "link='fast'"),
-        ({"roofs": "best"}, ValueError, "roofs='best'"),
-        ({"overhead": -1e-6}, ValueError, "overhead=-1e-06"),
-        ({"overhead": "5us"}, TypeError, "overhead='5us'"),
-        ({"link_latency": True}, TypeError, "link_latency=True"),
-        ({"link_latency": float("inf")}, ValueError, "link_latency=inf"),
-        ({"efficiency": 0.8}, TypeError, "efficiency=0.8 must be a mapping"),
-        ({"efficiency": {"cpu": 1}}, ValueError, "efficiency='cpu' is unknown"),
-        ({"efficiency": {"memory": 0}}, ValueError, r"efficiency\['memory'\]=0 must be a share"),
-        ({"efficiency": {"memory": 1.2}}, ValueError, "at most 1"),
-        ({"efficiency": {"compute": "x"}}, TypeError, r"efficiency\['compute'\]='x'"),
-    ],
+@each_row(
+    ({"devices": 0}, ValueError, "devices=0"), ({"link": -1}, ValueError, "link=-1"),
+    ({"link": "fast"}, TypeError, "link='fast'"),
+    ({"roofs": "best"}, ValueError, "roofs='best'"),
+    ({"overhead": -1e-6}, ValueError, "overhead=-1e-06"),
+    ({"overhead": "5us"}, TypeError, "overhead='5us'"),
+    ({"link_latency": True}, TypeError, "link_latency=True"),
+    ({"link_latency": float("inf")}, ValueError, "link_latency=inf"),
+    ({"efficiency": 0.8}, TypeError, "efficiency=0.8 must be a mapping"),
+    ({"efficiency": {"cpu": 1}}, ValueError, "efficiency='cpu' is unknown"),
+    ({"efficiency": {"memory": 0}}, ValueError, r"efficiency\['memory'\]=0 must be a share"),
+    ({"efficiency": {"memory": 1.2}}, ValueError, "at most 1"),
+    ({"efficiency": {"compute": "x"}}, TypeError, r"efficiency\['compute'\]='x'"),
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(how, error, said):
     w = LLAMA.decode(1, 8)
@@ -424,9 +412,7 @@ def test_shares_of_the_roofs_can_be_given():
     assert lighter == pytest.approx(2 * heavy.seconds(H100, bound="max-of-sum"))
 
 
-@pytest.mark.parametrize(
-    ("how", "least", "most"), [({}, 1.2, 2.5), ({"roofs": "measured", "overhead": 2e-6}, 1, 2)]
-)
+@each_row(({}, 1.2, 2.5), ({"roofs": "measured", "overhead": 2e-6}, 1, 2))
 def test_how_far_above_published_streams_the_estimate_is(how, least, most):
     """As the docstring of ``seconds`` says."""
     ratios = []

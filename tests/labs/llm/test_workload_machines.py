@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 LLAMA = rl.model("llama-2-7b")
 OWN = rl.Machine("own", "Own", "gpu", peaks={"bf16": 1e14}, bandwidths={"dram": 1e12})
@@ -29,10 +30,7 @@ def test_the_memory_roof_is_the_drawn_one_that_no_mix_passes():
     assert carried == pytest.approx(w.bytes / m.bandwidth(mix="read"))
 
 
-@pytest.mark.parametrize(
-    ("weights", "computed"),
-    [("bf16", ()), ("int8", ()), ("int4", ()), ("nvfp4", ()), ("fp16", ("fp16",))],
-)
+@each_row(("bf16", ()), ("int8", ()), ("int4", ()), ("nvfp4", ()), ("fp16", ("fp16",)))
 def test_a_machine_with_one_peak_computes_everything_in_it(weights, computed):
     for w in (LLAMA.decode(300, 9, weights), LLAMA.prefill(2, 90, weights)):
         timing = w.time(OWN, 2, link=1e11)
@@ -45,10 +43,9 @@ def test_a_machine_with_one_peak_computes_everything_in_it(weights, computed):
     assert LLAMA.decode(1, 9).fits(OWN) is None
 
 
-@pytest.mark.parametrize(
-    ("activations", "kv", "machine", "computed"),
-    [("int8", "int8", "h100-sxm", "int8"), ("int8", "bf16", "h100-sxm", "bf16"),
-     (None, "int8", "h100-sxm", "bf16"), ("bf16", "fp32", "h100-sxm", "fp32")],
+@each_row(
+    ("int8", "int8", "h100-sxm", "int8"), ("int8", "bf16", "h100-sxm", "bf16"),
+    (None, "int8", "h100-sxm", "bf16"), ("bf16", "fp32", "h100-sxm", "fp32")
 )  # fmt: skip
 def test_attention_is_computed_in_the_wider_of_activations_and_cache(
     activations, kv, machine, computed
@@ -59,14 +56,13 @@ def test_attention_is_computed_in_the_wider_of_activations_and_cache(
     assert w.seconds(machine) > 0
 
 
-@pytest.mark.parametrize(
-    ("sizes", "batch", "context"),
-    [({"hidden": 7, "layers": 3, "heads": 7, "vocab": 1, "intermediate": 11}, 3, 5),
-     ({"hidden": 64, "layers": 1, "heads": 1, "vocab": 1}, 1, 1),
-     ({"hidden": 4096, "layers": 32, "heads": 32}, 10**6, 10**7)],
+@each_row(
+    ({"hidden": 7, "layers": 3, "heads": 7, "vocab": 1, "intermediate": 11}, 3, 5),
+    ({"hidden": 64, "layers": 1, "heads": 1, "vocab": 1}, 1, 1),
+    ({"hidden": 4096, "layers": 32, "heads": 32}, 10**6, 10**7)
 )  # fmt: skip
-@pytest.mark.parametrize("devices", [1, 3, 1000])
-def test_odd_and_huge_sizes_are_timed(sizes, batch, context, devices):
+@each_row(1, 3, 1000)
+def test_odd_and_huge_sizes_are_timed(devices, sizes, batch, context):
     m = rl.Model(**sizes)
     for w in (m.decode(batch, context, "int4", "int4"), m.prefill(batch, context)):
         least, usual, most = (w.seconds("h100-sxm", devices, bound=bound) for bound in BOUNDS)
@@ -85,10 +81,9 @@ def test_a_machine_of_narrow_formats_computes_norms_in_them_and_products_in_none
         w.seconds(rl.Machine("bare", bandwidths=1e12))
 
 
-@pytest.mark.parametrize(
-    ("kind", "bits"),
-    [("nf4", 4), ("e4m3", 8), ("torch.float8_e5m2", 8), ("q4_0", 4.5), ("q8_0", 8.5), ("int3", 3),
-     ("uint8", 8), ("mxfp8", 8.25), ("iq4_xs", 4.25)],
+@each_row(
+    ("nf4", 4), ("e4m3", 8), ("torch.float8_e5m2", 8), ("q4_0", 4.5), ("q8_0", 8.5), ("int3", 3),
+    ("uint8", 8), ("mxfp8", 8.25), ("iq4_xs", 4.25)
 )  # fmt: skip
 def test_every_format_that_people_serve_in_is_timed(kind, bits):
     w = LLAMA.decode(2, 300, weights=kind, kv=kind)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 GIB, TIB = 2**30, 2**40
 TABLE = ["weights", "kv"]
@@ -30,11 +31,10 @@ def gpt(hidden, layers, heads, vocab=51_200, positions=2048):
 # Narayanan et al., "Efficient large-scale language model training on GPU clusters using
 # Megatron-LM" (arXiv 2104.04473), table 1 and equation 3: F = 96 B s l h² (1 + s/6h + V/16lh), in
 # which the layers' forward pass is done twice; 72 … V/12lh without that.
-@pytest.mark.parametrize(
-    ("billions", "heads", "hidden", "layers"),
-    [(1.7, 24, 2304, 24), (3.6, 32, 3072, 30), (7.5, 32, 4096, 36), (18.4, 48, 6144, 40),
-     (39.1, 64, 8192, 48), (76.1, 80, 10240, 60), (145.6, 96, 12288, 80), (310.1, 128, 16384, 96),
-     (529.6, 128, 20480, 105), (1008.0, 160, 25600, 128)],
+@each_row(
+    (1.7, 24, 2304, 24), (3.6, 32, 3072, 30), (7.5, 32, 4096, 36), (18.4, 48, 6144, 40),
+    (39.1, 64, 8192, 48), (76.1, 80, 10240, 60), (145.6, 96, 12288, 80), (310.1, 128, 16384, 96),
+    (529.6, 128, 20480, 105), (1008.0, 160, 25600, 128)
 )  # fmt: skip
 def test_megatron_parameters_and_flops(billions, heads, hidden, layers):
     m, h, s, v = gpt(hidden, layers, heads), hidden, 2048, 51_200
@@ -48,10 +48,9 @@ def test_megatron_parameters_and_flops(billions, heads, hidden, layers):
     )
 
 
-@pytest.mark.parametrize(
-    ("hidden", "layers", "heads", "gpus", "teraflops", "days"),
-    [(12288, 96, 96, 1536, 141, 23), (20480, 105, 128, 560, 171, 156),
-     (20480, 105, 128, 1120, 167, 80), (20480, 105, 128, 2240, 159, 42)],
+@each_row(
+    (12288, 96, 96, 1536, 141, 23), (20480, 105, 128, 560, 171, 156),
+    (20480, 105, 128, 1120, 167, 80), (20480, 105, 128, 2240, 159, 42)
 )  # fmt: skip
 def test_megatron_days_of_training(hidden, layers, heads, gpus, teraflops, days):
     """Table 2 at 300e9 tokens, "8 T P / n X": a third more FLOPs than with one forward pass. All
@@ -141,10 +140,7 @@ def test_scaling_book_training_of_llama_3_70b():
     assert 15e12 / batch.tokens * seconds / 86_400 == pytest.approx(44, abs=0.8)
 
 
-@pytest.mark.parametrize(
-    ("kind", "chips", "caches", "queries"),
-    [("bf16", 16, 43, 0.27), ("int8", 8, 52, 0.66), ("int4", 4, 67, 1.72)],
-)
+@each_row(("bf16", 16, 43, 0.27), ("int8", 8, 52, 0.66), ("int4", 4, 67, 1.72))
 def test_scaling_book_queries_a_second_and_chip(kind, chips, caches, queries):
     """512 tokens a query; a step reads the full memory of the chips, some 19 ms, with 43 caches
     (see test_workload_tables.py on the 52 and 67 that it prints)."""
@@ -182,10 +178,7 @@ def test_speed_of_light_of_command_r():
     assert parts["attention"] / sum(parts.values()) == pytest.approx(0.76, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("kind", "bits", "gib"),
-    [("q6_k", 6.5633, 6.14), ("q8_0", 8.5008, 7.95), ("fp16", 16.0005, 14.96)],
-)
+@each_row(("q6_k", 6.5633, 6.14), ("q8_0", 8.5008, 7.95), ("fp16", 16.0005, 14.96))
 def test_llama_cpp_sizes_of_llama_3_1_8b(kind, bits, gib):
     """ggml-org/llama.cpp, tools/quantize: the formats that are not mixed. Its norms are fp32."""
     m = rl.model("llama-3.1-8b")
@@ -195,11 +188,10 @@ def test_llama_cpp_sizes_of_llama_3_1_8b(kind, bits, gib):
 
 # Yuan et al., "LLM inference unveiled" (arXiv 2402.16363), table 2: a layer of Llama-2-7B at 2048
 # tokens, 16 bits, on an RTX A6000 (768 GB/s, 155 TFLOP/s): operations and bytes.
-@pytest.mark.parametrize(
-    ("name", "prefill", "decode"),
-    [("q", (69e9, 67e6), (34e6, 34e6)), ("o", (69e9, 67e6), (34e6, 34e6)),
-     ("gate", (185e9, 152e6), (90e6, 90e6)), ("down", (185e9, 152e6), (90e6, 90e6)),
-     ("scores", (34e9, 302e6), (17e6, 17e6)), ("values", (34e9, 302e6), (17e6, 17e6))],
+@each_row(
+    ("q", (69e9, 67e6), (34e6, 34e6)), ("o", (69e9, 67e6), (34e6, 34e6)),
+    ("gate", (185e9, 152e6), (90e6, 90e6)), ("down", (185e9, 152e6), (90e6, 90e6)),
+    ("scores", (34e9, 302e6), (17e6, 17e6)), ("values", (34e9, 302e6), (17e6, 17e6))
 )  # fmt: skip
 def test_llm_viewer_layer(name, prefill, decode):
     """It has k and v written by their products, straight into the cache; here the attention moves

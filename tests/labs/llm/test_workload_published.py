@@ -7,42 +7,27 @@ and GB/s of each GPU, so that their quotient is the bytes that a token moved. RT
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 INT4 = rl.dtype("int4", group=32, scale="bf16", zero="bf16")
 TABLE = {"weights", "kv"}  # what such tables count
 
 
-@pytest.mark.parametrize(
-    ("model", "weights", "devices", "tokens_per_s", "gb_per_s"),
-    [
-        ("llama-2-7b", "bf16", 1, 104.9, 1397.31), ("llama-2-7b", "int8", 1, 155.58, 1069.20),
-        ("llama-2-7b", INT4, 1, 196.80, 862.69), ("llama-2-70b", "int8", 1, 19.13, 1322.58),
-        ("llama-2-70b", INT4, 1, 25.25, 1097.66), ("llama-2-70b", "bf16", 2, 21.32, 1481.87),
-        ("llama-2-70b", "bf16", 4, 38.01, 1340.76), ("llama-2-70b", "bf16", 8, 62.50, 1135.29),
-        ("llama-2-7b", "bf16", 2, 168.84, 1181.99),
-    ],
+@each_row(
+    ("llama-2-7b", "bf16", 1, 104.9, 1397.31), ("llama-2-7b", "int8", 1, 155.58, 1069.20),
+    ("llama-2-7b", INT4, 1, 196.80, 862.69), ("llama-2-70b", "int8", 1, 19.13, 1322.58),
+    ("llama-2-70b", INT4, 1, 25.25, 1097.66), ("llama-2-70b", "bf16", 2, 21.32, 1481.87),
+    ("llama-2-70b", "bf16", 4, 38.01, 1340.76), ("llama-2-70b", "bf16", 8, 62.50, 1135.29),
+    ("llama-2-7b", "bf16", 2, 168.84, 1181.99),
 )  # fmt: skip
 def test_bytes_a_token_of_gpt_fast_on_a100(model, weights, devices, tokens_per_s, gb_per_s):
     w = rl.model(model).decode(1, 105, weights=weights)
     implied = gb_per_s * 1e9 / tokens_per_s
     counted = (w.traffic["weights"] + w.traffic["kv"]) / devices
     assert counted == pytest.approx(implied, rel=0.07)
-
-
-@pytest.mark.parametrize(
-    ("weights", "devices", "tokens_per_s"),
-    [("bf16", 1, 104.9), ("int8", 1, 155.58), (INT4, 1, 196.80), ("bf16", 8, 328.43)],
-)
-def test_no_published_run_beats_the_bound(weights, devices, tokens_per_s):
-    w = rl.model("llama-2-7b").decode(1, 105, weights=weights)
-    told = w.explain("a100-sxm-80", tokens_per_s, devices=devices)
-    assert 0.2 < told.share < 0.8
-    assert w.explain("a100-sxm-80", tokens_per_s, devices=devices).factors[-1].factor > 1
 
 
 def seven_billion():
@@ -78,7 +63,7 @@ def test_exact_weights_give_a_little_more():
     assert w.tokens_per_s("rtx-4090") == pytest.approx(76.3, abs=0.1)
 
 
-@pytest.mark.parametrize(("context", "tokens_per_s"), [(128, 3526), (256, 2856), (298, 2688)])
+@each_row((128, 3526), (256, 2856), (298, 2688))
 def test_rtx_4090_at_batch_64_with_its_cache(context, tokens_per_s):
     w = seven_billion().decode(64, context, weights="fp16", kv="fp16")
     assert w.tokens_per_s("rtx-4090", traffic=TABLE) == pytest.approx(tokens_per_s, abs=1)
@@ -122,7 +107,7 @@ def test_gpt2_decode_never_reaches_the_fp32_ridge_of_an_a100():
         assert ratio > 0.1026 > ridge
 
 
-@pytest.mark.parametrize(("weights", "ratio"), [("bf16", 1.006), ("int8", 0.569), ("int4", 0.351)])
+@each_row(("bf16", 1.006), ("int8", 0.569), ("int4", 0.351))
 def test_gpt2_bytes_a_flop_with_quantised_weights(weights, ratio):
     w = rl.model("gpt2").decode(1, 1024, weights=weights)
     tensor = sum(op.flops for op in w.operations if op.unit == "tensor")
@@ -130,7 +115,7 @@ def test_gpt2_bytes_a_flop_with_quantised_weights(weights, ratio):
     assert moved / tensor == pytest.approx(ratio, rel=7e-3)
 
 
-@pytest.mark.parametrize(("weights", "faster"), [("int8", 2.0), ("nvfp4", 32 / 9), ("int4", 4.0)])
+@each_row(("int8", 2.0), ("nvfp4", 32 / 9), ("int4", 4.0))
 def test_smaller_weights_pay_where_weights_are_the_limit(weights, faster):
     """FP8 or int8 twice, NVFP4 with its scales 3.56 times, over fp16 at batch 1."""
     m = rl.model("llama-3-70b")
@@ -150,25 +135,6 @@ def test_loading_the_cache_beats_recomputing_it():
     assert again / rl.machine("h100-sxm").peak("bf16") == pytest.approx(68e-9, rel=5e-3)
 
 
-@pytest.mark.parametrize(
-    ("model", "machine", "knee"),
-    [
-        ("llama-2-7b", "mi300x", 268.8), ("llama-2-7b", "rtx-4090", 173.4),
-        ("llama-2-7b", "h100-sxm", 327.6), ("llama-3-8b", "h200-sxm", 220.4),
-        ("gpt2", "mi300x", 412.0), ("gpt2", "rtx-4090", 223.4),
-    ],
-)  # fmt: skip
-def test_the_batch_at_which_a_layer_crosses_the_ridge(model, machine, knee):
-    """The batch is the ridge only for large layers: GPT-2 needs 412 where the ridge is 247."""
-    m = replace(rl.model(model), biases=())
-    below, above = (
-        m.decode(batch, 1, weights="fp16").limits(machine)["up"]
-        for batch in (int(knee), int(knee) + 1)
-    )
-    assert below.startswith("memory")
-    assert above == "compute"
-
-
 def test_three_products_of_a_linear_layer_have_one_intensity():
     """Forward (M, N, K), then (M, K, N) and (N, K, M): 2525.1 FLOP/B each at 8 × 2048 tokens."""
     w = rl.model("llama-2-7b").train_step(8, 2048)
@@ -180,7 +146,7 @@ def test_three_products_of_a_linear_layer_have_one_intensity():
     )
 
 
-@pytest.mark.parametrize("batch", [1, 64])
+@each_row(1, 64)
 def test_eight_gpus_published_speed_up_stays_below_eight(batch):
     """gpt-fast: 3.1 times as fast on 8 GPUs; the link and what is not divided keep it below 8."""
     w = rl.model("llama-2-7b").decode(batch, 105)

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 TABLE = {"weights", "kv"}
 GIB = 2**30
@@ -31,10 +32,9 @@ def accelerator(bandwidth, peak=1e15, memory=None, kind="bf16"):
 V5E = accelerator(8.2e11, 1.97e14, 16 * 10**9)
 
 
-@pytest.mark.parametrize(
-    ("batch", "milliseconds", "tokens_per_s"),
-    [(1, 4.98, 200.61), (8, 12.13, 659.30), (16, 20.30, 787.99), (32, 36.65, 873.21),
-     (64, 69.33, 923.13), (240, 249.09, 963.53)],
+@each_row(
+    (1, 4.98, 200.61), (8, 12.13, 659.30), (16, 20.30, 787.99), (32, 36.65, 873.21),
+    (64, 69.33, 923.13), (240, 249.09, 963.53)
 )  # fmt: skip
 def test_llama_2_13b_at_context_8192_on_eight_tpu_v5e(batch, milliseconds, tokens_per_s):
     """It rounds 26.03 GB of weights to 26, 6.71 GB of cache to 6.7: hence 0.3 % and not 0.01 %."""
@@ -46,10 +46,7 @@ def test_llama_2_13b_at_context_8192_on_eight_tpu_v5e(batch, milliseconds, token
     assert moved == pytest.approx(printed, rel=3e-3)
 
 
-@pytest.mark.parametrize(
-    ("batch", "milliseconds"),
-    [(1, 4.17), (8, 5.60), (16, 7.23), (32, 10.50), (64, 17.04), (240, 52.99)],
-)
+@each_row((1, 4.17), (8, 5.60), (16, 7.23), (32, 10.50), (64, 17.04), (240, 52.99))
 def test_the_same_with_a_cache_five_times_smaller(batch, milliseconds):
     """8 KV heads for 40, "the number of parameters the same": a wider MLP makes up for K and V."""
     layers = rl.model("llama-2-13b")
@@ -59,7 +56,7 @@ def test_the_same_with_a_cache_five_times_smaller(batch, milliseconds):
     assert seconds * 1e3 == pytest.approx(milliseconds, rel=3e-3)
 
 
-@pytest.mark.parametrize(("batch", "milliseconds"), [(4, 2.5), (256, 21)])
+@each_row((4, 2.5), (256, 21))
 def test_the_pop_quiz_on_thirty_billion_parameters(batch, milliseconds):
     """int8 weights, bf16 FLOPs, 100 kB of cache a token, context 8192, 16 chips."""
     m = rl.Model(6144, 49, 48, kv_heads=8, head_dim=128, intermediate=28_260, tied=True)
@@ -69,15 +66,12 @@ def test_the_pop_quiz_on_thirty_billion_parameters(batch, milliseconds):
     assert w.seconds(V5E, 16, traffic=TABLE) * 1e3 == pytest.approx(milliseconds, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("weights", "activations", "knee"),
-    [
-        ("bf16", None, 240),
-        ("int8", "bf16", 120),
-        ("int8", None, 240),
-        ("int4", None, 60),
-        ("int8", "int8", 240),
-    ],
+@each_row(
+    ("bf16", None, 240),
+    ("int8", "bf16", 120),
+    ("int8", None, 240),
+    ("int4", None, 60),
+    ("int8", "int8", 240),
 )
 def test_critical_batch_of_a_tpu_v5e(weights, activations, knee):
     """240 in bf16, 120 and 60 with quantised weights, 240 again with int8 × int8."""
@@ -107,10 +101,9 @@ def test_llama_3_70b_on_the_smallest_slices():
 
 # Stanford CS336 (2025), lecture 10, compute_transformer_stats: an H100 at 3.35e12 byte/s, context
 # 1024, 2VD + … parameters.
-@pytest.mark.parametrize(
-    ("kv_heads", "batch", "gigabytes", "milliseconds", "tokens_per_s"),
-    [(40, 1, 26.87, 8.02, 124.7), (40, 64, 79.72, 23.80, 2689.5), (40, 256, 240.78, 71.87, 3561.8),
-     (8, 64, 33.41, 9.97, 6416.7), (8, 256, 65.63, 19.59, 13068.2)],
+@each_row(
+    (40, 1, 26.87, 8.02, 124.7), (40, 64, 79.72, 23.80, 2689.5), (40, 256, 240.78, 71.87, 3561.8),
+    (8, 64, 33.41, 9.97, 6416.7), (8, 256, 65.63, 19.59, 13068.2)
 )  # fmt: skip
 def test_cs336_llama_2_13b_on_an_h100(kv_heads, batch, gigabytes, milliseconds, tokens_per_s):
     """All of it, to the last digit but that of the norms, which it does not count (3e-5)."""
@@ -142,7 +135,7 @@ def test_kipply_52b():
     assert limits == ["memory:weights", "compute"]
 
 
-@pytest.mark.parametrize(("batch", "milliseconds"), [(1, 22), (512, 53)])
+@each_row((1, 22), (512, 53))
 def test_kipply_gopher_on_sixteen(batch, milliseconds):
     seconds = GOPHER.decode(batch, 1).seconds(A100, 16, traffic="weights")
     assert seconds * 1e3 == pytest.approx(milliseconds, abs=0.6)
@@ -173,10 +166,7 @@ def test_tensor_economics_llama_3_70b():
 
 
 # Baseten, "A guide to LLM inference and performance" (2023): 7e9 fp16 parameters.
-@pytest.mark.parametrize(
-    ("bandwidth", "peak", "decode", "prefill"),
-    [(300e9, 65e12, 46.7, 75), (600e9, 125e12, 23.3, 39), (2039e9, 312e12, 6.87, 16)],
-)
+@each_row((300e9, 65e12, 46.7, 75), (600e9, 125e12, 23.3, 39), (2039e9, 312e12, 6.87, 16))
 def test_baseten_seven_billion_parameters(bandwidth, peak, decode, prefill):
     """A token from a T4, an A10 and an A100, and a prompt of 350 tokens, without attention."""
     m = rl.Model(4096, 32, 32, intermediate=12_340, vocab=1)
@@ -197,13 +187,12 @@ def test_baseten_cache():
 
 # zeux/calm, README: tokens/s and GB/s on an RTX 4090, at the start and at the end of a context of
 # 4096. Their quotient is the bytes of a token; calm does not count the embedding table.
-@pytest.mark.parametrize(
-    ("model", "weights", "context", "tokens_per_s", "gb_per_s"),
-    [("llama-2-7b", "fp16", 16, 67, 892), ("llama-2-7b", "fp16", 4016, 58, 901),
-     ("llama-2-7b", "fp8", 16, 128, 846), ("llama-2-7b", "fp8", 4016, 99, 868),
-     ("llama-2-7b", "int4", 4016, 151, 816), ("llama-2-13b", "fp8", 16, 68, 877),
-     ("mistral-7b", "fp16", 16, 63, 903), ("mistral-7b", "fp8", 4016, 113, 863),
-     ("mixtral-8x7b", "int4", 16, 128, 816), ("mixtral-8x7b", "int4", 4016, 119, 827)],
+@each_row(
+    ("llama-2-7b", "fp16", 16, 67, 892), ("llama-2-7b", "fp16", 4016, 58, 901),
+    ("llama-2-7b", "fp8", 16, 128, 846), ("llama-2-7b", "fp8", 4016, 99, 868),
+    ("llama-2-7b", "int4", 4016, 151, 816), ("llama-2-13b", "fp8", 16, 68, 877),
+    ("mistral-7b", "fp16", 16, 63, 903), ("mistral-7b", "fp8", 4016, 113, 863),
+    ("mixtral-8x7b", "int4", 16, 128, 816), ("mixtral-8x7b", "int4", 4016, 119, 827)
 )  # fmt: skip
 def test_bytes_a_token_of_calm_on_an_rtx_4090(model, weights, context, tokens_per_s, gb_per_s):
     """Its 4-bit format has no bits beyond four a weight, so plain int4 is its size."""
@@ -215,13 +204,12 @@ def test_bytes_a_token_of_calm_on_an_rtx_4090(model, weights, context, tokens_pe
 
 # noooop/zerollama, tutorial 0x02: Qwen1.5 on an RTX 4090 of 1008 · 2³⁰ byte/s; the embedding table
 # is left out; tokens of cache that take one millisecond more.
-@pytest.mark.parametrize(
-    ("hidden", "layers", "intermediate", "group", "vocab", "first", "tokens"),
-    [(1024, 24, 2816, 1, 151_936, (0.86, 0.43, 0.21), 11_010),
-     (4096, 32, 11_008, 1, 151_936, (13.12, 6.56, 3.28), 2064),
-     (5120, 40, 13_696, 1, 152_064, (24.74, 12.37, 6.19), 1321),
-     (5120, 64, 27_392, 5, 152_064, (58.64, 29.32, 14.66), 4129),
-     (8192, 80, 24_576, 1, 152_064, (131.28, 65.64, 32.82), 413)],
+@each_row(
+    (1024, 24, 2816, 1, 151_936, (0.86, 0.43, 0.21), 11_010),
+    (4096, 32, 11_008, 1, 151_936, (13.12, 6.56, 3.28), 2064),
+    (5120, 40, 13_696, 1, 152_064, (24.74, 12.37, 6.19), 1321),
+    (5120, 64, 27_392, 5, 152_064, (58.64, 29.32, 14.66), 4129),
+    (8192, 80, 24_576, 1, 152_064, (131.28, 65.64, 32.82), 413)
 )  # fmt: skip
 def test_qwen_1_5_on_an_rtx_4090(hidden, layers, intermediate, group, vocab, first, tokens):
     heads, rate = hidden // 64, 1008 * GIB
