@@ -45,15 +45,12 @@ def test_values_that_a_conclusion_does_not_take_are_told_beside_those_that_it_ta
 
 
 @each_row(
-    ("04-second-token", ([HERE.clock(rl.axpy(9))],)),
-    ("04-second-token", ({1: 0.1, 2: 0.2},)),
+    ("04-second-token", ([HERE.clock(rl.axpy(9))],)), ("04-second-token", ({1: 0.1, 2: 0.2},)),
     ("04-sides", ((rl.gemv(9, 9), HERE.machine), (rl.gemv(9, 9), HERE.machine))),
     ("04-sides", (rl.gemv(9, 9), rl.Roofline(HERE.machine, "fp32"))),
-    ("03-bounds", ([1, 2], HERE.machine)),
-    ("03-bounds", (HERE.clock(rl.axpy(9)), HERE.machine)),
-    ("02-holes", ([("hole 1", 1.5)],)),
-    ("02-holes", ([("hole 1", "1.5", 0.03)],)),
-)
+    ("03-bounds", ([1, 2], HERE.machine)), ("03-bounds", (HERE.clock(rl.axpy(9)), HERE.machine)),
+    ("02-holes", ([("hole 1", 1.5)],)), ("02-holes", ([("hole 1", "1.5", 0.03)],)),
+)  # fmt: skip
 def test_what_lies_in_a_container_is_looked_at_too(name, given):
     with pytest.raises(TypeError, match=rf"conclude\('{name}'\): .* is no .*; it takes "):
         rl.conclude(name, *given)

@@ -81,21 +81,12 @@ def test_plain_int4_has_no_scales_and_is_less_than_grouped():
 
 
 @each_row(
-    ("fp16", "int8", "fp16"),
-    ("int4", "fp16", "fp16"),
-    ("fp8_e4m3", "fp8_e4m3", "fp8_e4m3"),
-    ("fp16", "bf16", "fp32"),
-    ("fp16", "fp32", "fp32"),
-    ("bf16", "fp8_e5m2", "bf16"),
-    ("fp32", "fp64", "fp64"),
-    ("tf32", "fp16", "tf32"),
-    ("tf32", "fp32", "fp32"),
-    ("int8", "int4", "int8"),
-    ("int8", "bf16", "bf16"),
-    ("int8", "mxfp4", "fp16"),
-    ("int32", "tf32", "fp32"),
-    ("fp6", "nvfp4", "fp6"),
-)
+    ("fp16", "int8", "fp16"), ("int4", "fp16", "fp16"), ("fp8_e4m3", "fp8_e4m3", "fp8_e4m3"),
+    ("fp16", "bf16", "fp32"), ("fp16", "fp32", "fp32"), ("bf16", "fp8_e5m2", "bf16"),
+    ("fp32", "fp64", "fp64"), ("tf32", "fp16", "tf32"), ("tf32", "fp32", "fp32"),
+    ("int8", "int4", "int8"), ("int8", "bf16", "bf16"), ("int8", "mxfp4", "fp16"),
+    ("int32", "tf32", "fp32"), ("fp6", "nvfp4", "fp6"),
+)  # fmt: skip
 def test_a_product_is_computed_in_the_wider_input(a, b, computed):
     assert rl.gemm(4, 4, 4, a=a, b=b).compute_dtype == computed
     assert rl.gemm(4, 4, 4, a=b, b=a).compute_dtype == computed

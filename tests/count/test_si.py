@@ -19,20 +19,11 @@ SCALE = {"a": -18, "f": -15, "p": -12, "n": -9, "µ": -6, "m": -3, "": 0, "k": 3
 
 
 @each_row(
-    (2.9168e12, "B/s", "2.92 TB/s"),
-    (31e-6, "s", "31.0 µs"),
-    (999.7e9, "FLOP", "1.00 TFLOP"),
-    (999.4, "B", "999 B"),
-    (0, "s", "0 s"),
-    (3.6e-12, "s", "3.60 ps"),
-    (-1500, "B", "-1.50 kB"),
-    (1, "", "1.00"),
-    (2e30, "FLOP", "2.00 QFLOP"),
-    (2e33, "FLOP", "2.00e+33 FLOP"),
-    (10**400, "B", "1e400 B"),
-    (math.inf, "s", "inf s"),
-    (math.nan, "s", "nan s"),
-)
+    (2.9168e12, "B/s", "2.92 TB/s"), (31e-6, "s", "31.0 µs"), (999.7e9, "FLOP", "1.00 TFLOP"),
+    (999.4, "B", "999 B"), (0, "s", "0 s"), (3.6e-12, "s", "3.60 ps"), (-1500, "B", "-1.50 kB"),
+    (1, "", "1.00"), (2e30, "FLOP", "2.00 QFLOP"), (2e33, "FLOP", "2.00e+33 FLOP"),
+    (10**400, "B", "1e400 B"), (math.inf, "s", "inf s"), (math.nan, "s", "nan s"),
+)  # fmt: skip
 def test_three_digits_and_a_prefix(value, unit, text):
     assert rl.si(value, unit) == text
 

@@ -24,15 +24,12 @@ def test_every_row_of_the_script_is_read():
 
 
 @each_row(
-    ("*The roof*: press *work per second*", {2}, []),
-    ("*The roof*: press", {3}, ["The roof"]),
-    ("**vote 1**", {3}, []),
-    ("**Vote 1** (fp32)", {4, 5}, ["Vote 1"]),
-    ("the claim *below 4*", {5}, []),
-    ("The H200's free lunch", {4}, []),
+    ("*The roof*: press *work per second*", {2}, []), ("*The roof*: press", {3}, ["The roof"]),
+    ("**vote 1**", {3}, []), ("**Vote 1** (fp32)", {4, 5}, ["Vote 1"]),
+    ("the claim *below 4*", {5}, []), ("The H200's free lunch", {4}, []),
     ("The H200's free lunch", {5, 9}, ["The H200's free lunch"]),
     ("A coffee", {1}, ["nothing is known of: A coffee"]),
-)
+)  # fmt: skip
 def test_a_number_that_has_drifted_is_found(words, slides, wrong):
     assert astray(Named("00", words, frozenset(slides)), HEADINGS, TEXTS) == wrong
 

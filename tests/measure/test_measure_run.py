@@ -15,16 +15,13 @@ pytestmark = pytest.mark.usefixtures("quick")
 
 
 @each_row(
-    (GEMM, numpy_gemm),
-    (GEMM, lambda a, b, c: a @ b),
+    (GEMM, numpy_gemm), (GEMM, lambda a, b, c: a @ b),
     (GEMM, lambda a, b, c: blas.sgemm(1.0, a, b, 0.0, c, 0, 0, 1)),
-    (rl.axpy(500), lambda x, y: blas.saxpy(x, y, a=3.0)),
-    (rl.axpy(500), lambda x, y: 2 * x + y),
+    (rl.axpy(500), lambda x, y: blas.saxpy(x, y, a=3.0)), (rl.axpy(500), lambda x, y: 2 * x + y),
     (rl.axpy(500), lambda x, y: np.add(x, y, out=y)),
     (rl.axpy(500, "fp16"), lambda x, y: np.float16(2) * x + y),
     (rl.scale(500), lambda x: np.multiply(x, np.float32(0.5), out=x)),
-    (rl.dot(500), lambda x, y, r: x @ y),
-    (rl.dot(500), lambda x, y, r: float(x @ y)),
+    (rl.dot(500), lambda x, y, r: x @ y), (rl.dot(500), lambda x, y, r: float(x @ y)),
     (rl.dot(500), lambda x, y, r: np.sum(x * y, keepdims=True, out=r)),
     (rl.ger(9, 7), lambda a, x, y: a + np.outer(x, y)),
     (rl.gemm(9, 7, 5, "bf16"), lambda a, b, c: (a.astype("f") @ b.astype("f")).astype(a.dtype)),
@@ -32,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("quick")
     (rl.elementwise(("sin", "sqrt"), 40), lambda x, y: np.sqrt(np.sin(x), out=y)),
     (rl.elementwise("add", (6, 4), inputs={"a": (6, 4), "b": 4}), lambda a, b, y: a + b),
     (rl.elementwise("relu", 40, output="x"), lambda x: np.maximum(x, 0, out=x)),
-)
+)  # fmt: skip
 def test_a_right_run_is_timed(op, run):
     found = measure(op, run, threads=1, samples=3, cache="warm")
     assert found.environment["kernel"] == f"run: {run.__name__}"

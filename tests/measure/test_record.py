@@ -188,14 +188,6 @@ def test_seconds_to_stop_after_are_positive(wrong):
         record(stop_after=wrong)
 
 
-def test_time_that_runs_out_leaves_out_the_costliest(monkeypatch):
-    monkeypatch.setattr(recorder, "PATIENCE", 0.0)
-    found = record()
-    assert found.measurements == ()
-    assert all("no time was left" in entry["reason"] for entry in found.left_out)
-    assert len(found.left_out) == 12
-
-
 def test_progress_is_told_from_start_to_end():
     told = []
     record(progress=told.append)

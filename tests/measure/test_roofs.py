@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 
 import pytest
 
@@ -206,19 +205,6 @@ def test_progress_rises_to_one(hurried):
     assert shares
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-
-
-def test_progress_bar_is_drawn_and_cleared(hurried, capsys):
-    measure_roofs("cpu", 1, progress=True)
-    assert "measuring the roofs" in capsys.readouterr().err
-
-
-def test_roofs_run_in_a_thread(hurried):
-    found = []
-    worker = threading.Thread(target=lambda: found.append(measure_roofs("cpu", 1, False)))
-    worker.start()
-    worker.join()
-    assert found[0]["peak"]["fp32"]["value"] > 0
 
 
 def test_unsteady_slices_are_confessed():

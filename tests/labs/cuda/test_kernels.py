@@ -97,13 +97,10 @@ def test_a_kernel_runs_on_the_current_stream_and_is_compiled_once(cp):
 
 @each_row(
     ("y = sqrt(x)", NotImplementedError, r"knows \+ - \* / only, not all of 'y = sqrt\(x\)'"),
-    ("y = x ** 2", NotImplementedError, "knows"),
-    ("y **= x", NotImplementedError, "knows"),
-    ("y = x[0]", NotImplementedError, "knows"),
-    ("y = x > 0", NotImplementedError, "knows"),
+    ("y = x ** 2", NotImplementedError, "knows"), ("y **= x", NotImplementedError, "knows"),
+    ("y = x[0]", NotImplementedError, "knows"), ("y = x > 0", NotImplementedError, "knows"),
     ("y = x if x else x", NotImplementedError, "knows"),
-    ("y = (z := x)", NotImplementedError, "knows"),
-    ("y = x.real", NotImplementedError, "knows"),
+    ("y = (z := x)", NotImplementedError, "knows"), ("y = x.real", NotImplementedError, "knows"),
     ("y = [x]", NotImplementedError, "knows"),
     ("y = x; y = x", NotImplementedError, "one assignment is wanted"),
     ("y[0] = x", NotImplementedError, "one assignment is wanted"),
@@ -113,7 +110,7 @@ def test_a_kernel_runs_on_the_current_stream_and_is_compiled_once(cp):
     ("x = y", NotImplementedError, "one output and one assignment to it"),
     ("y = x * w", ValueError, "uses w, not a parameter"),
     ("y = q * x + p", ValueError, "uses p, q, not a parameter"),
-)
+)  # fmt: skip
 def test_a_text_that_cannot_be_run_is_refused_before_it_runs(text, error, told, cp):
     with pytest.raises(error, match=told):
         cp.ElementwiseKernel("T x", "T y", text, "k")

@@ -51,34 +51,22 @@ ONE = [np.ones(1).view(Wraps)]  # in a list: golf looks at names, not into lists
 
 
 @each_row(
-    lambda x: np.add(x, AsksUfunc()),
-    lambda x: np.add.reduce(x, where=AsksUfunc()),
-    lambda x: np.where(x, AsksFunction(), 0),
-    lambda x: np.concatenate([x, AsksFunction()]),
-    lambda x: np.maximum(x, ONE[0]),
-    lambda x: x * ONE[0],
-    lambda x: np.maximum(x, 0, out=ONE[0]),
-    lambda x: x.view(f"V{x.nbytes}")[0],
-    lambda x: x.view("M8[s]"),
-    lambda x: x.view([("a", "f8", (x.size,))])[0],
-    lambda x: np.array(x, dtype=object),
-    lambda x: np.array([x], dtype=object),
-    lambda x: np.array([x, ONE[0]]),
-    lambda x: np.array(Listed([x])),
-    lambda x: np.sum([[x], [x]], dtype=object),
+    lambda x: np.add(x, AsksUfunc()), lambda x: np.add.reduce(x, where=AsksUfunc()),
+    lambda x: np.where(x, AsksFunction(), 0), lambda x: np.concatenate([x, AsksFunction()]),
+    lambda x: np.maximum(x, ONE[0]), lambda x: x * ONE[0], lambda x: np.maximum(x, 0, out=ONE[0]),
+    lambda x: x.view(f"V{x.nbytes}")[0], lambda x: x.view("M8[s]"),
+    lambda x: x.view([("a", "f8", (x.size,))])[0], lambda x: np.array(x, dtype=object),
+    lambda x: np.array([x], dtype=object), lambda x: np.array([x, ONE[0]]),
+    lambda x: np.array(Listed([x])), lambda x: np.sum([[x], [x]], dtype=object),
     lambda x: np.sum(Listed([x, x])),
     lambda x: np.apply_along_axis(lambda row: np.array(None), 0, x),
     lambda x: np.apply_along_axis(lambda row: AsksFunction(), 0, x),
-    lambda x: np.asarray(x, dtype="S8"),
-    lambda x: x * Listens(),
-    lambda x: x > Listens(),
+    lambda x: np.asarray(x, dtype="S8"), lambda x: x * Listens(), lambda x: x > Listens(),
     lambda x: np.add.reduce(x, dtype=object, initial=Listens()),
-    lambda x: np.add.reduce(x, dtype=object),
-    lambda x: np.add(x, 1, signature="OO->O"),
-    lambda x: np.add.at(x, [0], Listens()),
-    lambda x: np.where(True, x, None),
+    lambda x: np.add.reduce(x, dtype=object), lambda x: np.add(x, 1, signature="OO->O"),
+    lambda x: np.add.at(x, [0], Listens()), lambda x: np.where(True, x, None),
     lambda x: np.multiply([x], 2, out=np.empty_like(x)[None]),
-)
+)  # fmt: skip
 def test_nothing_gets_the_numbers_but_numpy(function):
     with pytest.raises(Untraceable):
         golf(function, X)

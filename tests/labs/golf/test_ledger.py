@@ -54,14 +54,10 @@ def test_a_few_calls_are_not_folded_though_they_repeat():
 
 
 @each_row(
-    ("", []),
-    ("abc", [(0, 1, 1), (1, 1, 1), (2, 1, 1)]),
-    ("aaaa", [(0, 1, 4)]),
-    ("xababab", [(0, 1, 1), (1, 2, 3)]),
-    ("abababx", [(0, 2, 3), (6, 1, 1)]),
-    ("aabaab", [(0, 3, 2)]),
-    ("ababa", [(0, 2, 2), (4, 1, 1)]),
-)
+    ("", []), ("abc", [(0, 1, 1), (1, 1, 1), (2, 1, 1)]), ("aaaa", [(0, 1, 4)]),
+    ("xababab", [(0, 1, 1), (1, 2, 3)]), ("abababx", [(0, 2, 3), (6, 1, 1)]),
+    ("aabaab", [(0, 3, 2)]), ("ababa", [(0, 2, 2), (4, 1, 1)]),
+)  # fmt: skip
 def test_loops_are_found_in_a_list_of_calls(keys, cut):
     assert list(stretches(keys)) == cut
 

@@ -27,20 +27,13 @@ def filled(x):
 
 
 @each_row(
-    (filled, X, 8, ["setitem"]),
-    (lambda x: 3.0 in x, X, 8 + 1 + 1, ["equal", "logical_or.reduce"]),
-    (lambda x: x**2, X, 16, ["square"]),
-    (lambda x: x**0.5, X, 16, ["sqrt"]),
-    (lambda x: x**-1, X, 16, ["reciprocal"]),
-    (lambda x: x**3, X, 16, ["power"]),
-    (lambda i: i**2, I, 16, ["power"]),
-    (lambda x: x.clip(max=2), X, 16, ["clip"]),
-    (lambda x: x.conj(), X, 0, []),
-    (lambda z: z.conj(), Z, 32, ["conjugate"]),
-    (lambda x: copy.copy(x), X, 16, ["copy"]),
-    (lambda m: m.transpose(1, 0), M, 0, []),
-    (lambda x: x.view(np.int64), X, 0, []),
-    (lambda x: np.dot(x, 2.0), X, 16, ["multiply"]),
+    (filled, X, 8, ["setitem"]), (lambda x: 3.0 in x, X, 8 + 1 + 1, ["equal", "logical_or.reduce"]),
+    (lambda x: x**2, X, 16, ["square"]), (lambda x: x**0.5, X, 16, ["sqrt"]),
+    (lambda x: x**-1, X, 16, ["reciprocal"]), (lambda x: x**3, X, 16, ["power"]),
+    (lambda i: i**2, I, 16, ["power"]), (lambda x: x.clip(max=2), X, 16, ["clip"]),
+    (lambda x: x.conj(), X, 0, []), (lambda z: z.conj(), Z, 32, ["conjugate"]),
+    (lambda x: copy.copy(x), X, 16, ["copy"]), (lambda m: m.transpose(1, 0), M, 0, []),
+    (lambda x: x.view(np.int64), X, 0, []), (lambda x: np.dot(x, 2.0), X, 16, ["multiply"]),
     (lambda x: np.dot(x, 2.0, out=x), X, 16, ["multiply"]),
     (lambda x: np.clip(x[1:], 0, 9, out=x[:-1]), X, 16, ["clip"]),
     (lambda i: np.linalg.norm(i), I, 8 + 8 + 8, ["astype", "dot"]),
@@ -50,7 +43,7 @@ def filled(x):
     (lambda x: x[I[::2] - 1], X, 8 - 8 / N + 4 + 4 + 4 + 4, ["subtract", "getitem"]),
     (lambda x: np.mean(x, dtype=np.float32), X, 8, ["add.reduce"]),
     (lambda h: np.mean(h), H, 2, ["add.reduce"]),
-)
+)  # fmt: skip
 def test_what_a_method_moves_and_gives(function, given, moved, calls):
     done = golf(function, given)
     assert done.per_element == pytest.approx(moved)

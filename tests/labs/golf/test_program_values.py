@@ -26,26 +26,17 @@ def parts(x):
 
 
 @each_row(
-    lambda x: x[..., 3:] * 2,
-    lambda x: np.add(x, 1, where=np.True_, out=x),
-    lambda x: x * np.bool_(True),
-    lambda x: x * round(np.sum(x), 1),
-    lambda x: x * isinstance(np.add, np.ufunc),
-    lambda x: np.fromiter(parts(x), float) * 2,
-    lambda x: np.fromiter(parts(x), float, count=1) * 2,
-    lambda x: x * np.max([np.sum(x), 1.0]),
-    lambda x: x * np.where(True, np.sum(x), 0),
-    lambda x: x * np.clip(np.sum(x), 0, 5),
-    lambda x: np.sum(x) * x,
-    lambda x: x * np.median([np.sum(x), 2.0, 3.0]),
-    lambda x: x * np.add.reduce([np.sum(x), 1.0]),
-    lambda x: x * divmod(np.sum(x), 3.0)[1],
+    lambda x: x[..., 3:] * 2, lambda x: np.add(x, 1, where=np.True_, out=x),
+    lambda x: x * np.bool_(True), lambda x: x * round(np.sum(x), 1),
+    lambda x: x * isinstance(np.add, np.ufunc), lambda x: np.fromiter(parts(x), float) * 2,
+    lambda x: np.fromiter(parts(x), float, count=1) * 2, lambda x: x * np.max([np.sum(x), 1.0]),
+    lambda x: x * np.where(True, np.sum(x), 0), lambda x: x * np.clip(np.sum(x), 0, 5),
+    lambda x: np.sum(x) * x, lambda x: x * np.median([np.sum(x), 2.0, 3.0]),
+    lambda x: x * np.add.reduce([np.sum(x), 1.0]), lambda x: x * divmod(np.sum(x), 3.0)[1],
     lambda x: x * max([1, 2], key=lambda value: -value),
-    lambda x: x * float(decimal.Decimal("2.5")),
-    lambda x: x.astype("f4"),
-    lambda x: np.minimum(x, np.inf),
-    lambda x: x + np.array([1.0]),
-)
+    lambda x: x * float(decimal.Decimal("2.5")), lambda x: x.astype("f4"),
+    lambda x: np.minimum(x, np.inf), lambda x: x + np.array([1.0]),
+)  # fmt: skip
 def test_it_does_the_same_with_other_numbers_and_nothing_left(function):
     written = json.loads(json.dumps(golf(function, X.copy(), record=True).program))
     again, outside = function_of(written, 1)
@@ -59,14 +50,11 @@ def test_a_whole_number_made_by_python_is_seen_to_leave(function):
 
 
 @each_row(
-    None,
-    {},
-    {"inputs": [["x", 0, 1]]},
-    {"inputs": [["x", 3, 1]], "calls": [], "answer": None},
+    None, {}, {"inputs": [["x", 0, 1]]}, {"inputs": [["x", 3, 1]], "calls": [], "answer": None},
     {"inputs": [["x", {"rope": 1}, 1]], "calls": [], "answer": None},
     {"inputs": [["x", {"array": ["O", [1], [1]]}, 1]], "calls": [], "answer": None},
     {"inputs": [["x", {"zeros": ["U9", [1]]}, 1]], "calls": [], "answer": None},
-)
+)  # fmt: skip
 def test_what_is_no_program_is_said_to_be_none(program):
     with pytest.raises(ValueError, match="no program of golf's"):
         function_of(program, 1)

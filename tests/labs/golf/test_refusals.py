@@ -42,19 +42,15 @@ def call_for_ever(x):
 
 
 @each_row(
-    (lambda x: np.sort(x), "np.sort"),
-    (lambda x: x.sort(), "method sort"),
-    (lambda x: np.fft.fft(x), "np.fft.fft"),
-    (lambda x: np.linalg.svd(x[:, None]), "np.linalg.svd"),
+    (lambda x: np.sort(x), "np.sort"), (lambda x: x.sort(), "method sort"),
+    (lambda x: np.fft.fft(x), "np.fft.fft"), (lambda x: np.linalg.svd(x[:, None]), "np.linalg.svd"),
     (lambda x: np.mean(x, where=x > 0), "np.mean with where="),
     (lambda x: np.linalg.norm(x, 3), "ord=3"),
     (lambda x: np.linalg.vector_norm(x[:, None], axis=(0, 1)), "several axes"),
     (lambda x: np.einsum("i,i", x, x, optimize=True), "optimize"),
     (lambda x: np.frompyfunc(lambda v: v, 1, 1)(x), "np.frompyfunc"),
-    (lambda x: np.vectorize(lambda v: v)(x), "vectorize"),
-    (lambda x: x.tolist(), "tolist"),
-    (lambda x: x.ctypes, "ctypes"),
-    (lambda x: x.astype(object), "object"),
+    (lambda x: np.vectorize(lambda v: v)(x), "vectorize"), (lambda x: x.tolist(), "tolist"),
+    (lambda x: x.ctypes, "ctypes"), (lambda x: x.astype(object), "object"),
     (lambda x: np.multiply([x, x], 2, out=np.empty((2, x.size))), "np.stack"),
     (lambda x: np.maximum.reduce([x, x]), "takes the numbers out"),
     (lambda x: pickle.dumps(x), "pickling"),
@@ -63,7 +59,7 @@ def call_for_ever(x):
     (lambda x: np.asarray(random.random(len(x))) + x, "not seen being made"),
     (lambda x: random.random(len(x)), "result"),
     (lambda x: golf(lambda y: y + 1, x), "inside a function"),
-)
+)  # fmt: skip
 def test_refused_by_name(function, named):
     with pytest.raises(GolfError, match=named):
         golf(function, X)
@@ -86,17 +82,14 @@ def test_compiled_functions_are_refused():
 
 
 @each_row(
-    ([[1.0, 2.0]], TypeError, "x=.*must be a NumPy array"),
-    (["text"], TypeError, "x='text'"),
-    ([None], TypeError, "x=None"),
-    ([np.array(["a"])], GolfError, "dtype <U1"),
+    ([[1.0, 2.0]], TypeError, "x=.*must be a NumPy array"), (["text"], TypeError, "x='text'"),
+    ([None], TypeError, "x=None"), ([np.array(["a"])], GolfError, "dtype <U1"),
     ([np.array([None])], GolfError, "dtype object"),
     ([np.array(["2026-01-01"], "M8[D]")], GolfError, "datetime64"),
     ([np.zeros(3, [("a", "f8")])], GolfError, "x has dtype"),
-    ([np.ma.masked_array(X)], TypeError, "MaskedArray"),
-    ([X, X], TypeError, "given 2 inputs"),
+    ([np.ma.masked_array(X)], TypeError, "MaskedArray"), ([X, X], TypeError, "given 2 inputs"),
     ([2.0], TypeError, "at least one NumPy array"),
-)
+)  # fmt: skip
 def test_bad_inputs(arrays, error, named):
     with pytest.raises(error, match=named):
         golf(lambda x: x, *arrays)

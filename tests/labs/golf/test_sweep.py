@@ -47,13 +47,9 @@ def test_a_minimum_is_for_all_elements():
 
 
 @each_row(
-    (lambda x: x, (64,), ValueError),
-    (AXPY, (), ValueError),
-    (AXPY, (0,), ValueError),
-    (AXPY, (-4,), ValueError),
-    (AXPY, (1.5,), TypeError),
-    (AXPY, ("a",), TypeError),
-)
+    (lambda x: x, (64,), ValueError), (AXPY, (), ValueError), (AXPY, (0,), ValueError),
+    (AXPY, (-4,), ValueError), (AXPY, (1.5,), TypeError), (AXPY, ("a",), TypeError),
+)  # fmt: skip
 def test_bad_chunks(function, chunks, error):
     with pytest.raises(error, match="chunk"):
         sweep(function, *HOLES["axpy"].make(1 << 14), chunks=chunks)

@@ -37,23 +37,20 @@ def plain() -> dict:
     ({"prompts": [[1, 2], [3]]}, ValueError, r"prompts is no array .*\(3, 4\) or \(1, 4\)"),
     ({"backend": "cuda"}, ValueError, "backend='cuda' is unknown"),
     ({"batch": True}, TypeError, "batch=True is a bool"),
-    ({"steps": 2.0}, TypeError, "steps=2.0 is a float"),
-    ({"threads": 0}, ValueError, "threads=0"),
+    ({"steps": 2.0}, TypeError, "steps=2.0 is a float"), ({"threads": 0}, ValueError, "threads=0"),
     ({"weights": {}}, ValueError, "weights: 'down' is missing"),
     ({"forms": {**GEMM, "q": ["gemm"]}}, ValueError, r"forms=\['gemm'\] is unknown"),
     ({"seed": "one"}, TypeError, "seed='one' is a str"),
     ({"seed": -1}, ValueError, "seed=-1 must be an integer, 0 or more"),
     ({"before": 3}, TypeError, "before=3 must be a function without arguments"),
-    ({"batch": 0}, ValueError, "batch=0"),
-    ({"context": -1}, ValueError, "context=-1"),
-    ({"steps": 0}, ValueError, "steps=0"),
-    ({"dtype": "bf16"}, ValueError, "dtype='bf16'"),
+    ({"batch": 0}, ValueError, "batch=0"), ({"context": -1}, ValueError, "context=-1"),
+    ({"steps": 0}, ValueError, "steps=0"), ({"dtype": "bf16"}, ValueError, "dtype='bf16'"),
     ({"forms": "gem"}, ValueError, "did you mean 'gemm'"),
     ({"forms": {"q": "gemm"}}, ValueError, "'k' is missing"),
     ({"prompts": np.zeros((2, 9), int)}, ValueError, r"\(3, 4\) or \(1, 4\)"),
     ({"prompts": np.full((1, 4), 50)}, ValueError, "0 … 49"),
     ({"prompts": np.zeros((1, 4))}, ValueError, "integers"),
-)
+)  # fmt: skip
 def test_bad_input_is_named(arguments, error, said):
     with pytest.raises(error, match=said):
         decode_loop(SMALL, **{"batch": 3, "context": 4, "steps": 2, **CPU, **arguments})

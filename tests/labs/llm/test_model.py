@@ -143,14 +143,11 @@ def test_sizes_that_do_not_fit_are_told(wrong, said):
 
 
 @each_row(
-    ({"heads": 8.0}, "heads=8.0 is a float"),
-    ({"tied": "yes"}, "tied='yes' must be True or False"),
-    ({"biases": 3}, "biases=3 must be a tuple"),
-    ({"biases": None}, "biases=None must be a tuple"),
-    ({"latent": 512}, "latent=512 must be a Latent"),
-    ({"name": 7}, "name=7 must be a text"),
+    ({"heads": 8.0}, "heads=8.0 is a float"), ({"tied": "yes"}, "tied='yes' must be True or False"),
+    ({"biases": 3}, "biases=3 must be a tuple"), ({"biases": None}, "biases=None must be a tuple"),
+    ({"latent": 512}, "latent=512 must be a Latent"), ({"name": 7}, "name=7 must be a text"),
     ({"layers": True}, "layers=True is a bool"),
-)
+)  # fmt: skip
 def test_wrong_types_are_told(wrong, said):
     with pytest.raises(TypeError, match=said):
         Model(**{"hidden": 4096, "layers": 32, "heads": 32, **wrong})

@@ -67,12 +67,9 @@ def test_the_pop_quiz_on_thirty_billion_parameters(batch, milliseconds):
 
 
 @each_row(
-    ("bf16", None, 240),
-    ("int8", "bf16", 120),
-    ("int8", None, 240),
-    ("int4", None, 60),
+    ("bf16", None, 240), ("int8", "bf16", 120), ("int8", None, 240), ("int4", None, 60),
     ("int8", "int8", 240),
-)
+)  # fmt: skip
 def test_critical_batch_of_a_tpu_v5e(weights, activations, knee):
     """240 in bf16, 120 and 60 with quantised weights, 240 again with int8 × int8."""
     m = rl.model("llama-3-70b")
