@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rooflab.labs.loops.language.expression import Affine, variable
 from rooflab.labs.loops.nest import Nest
+from tests.support.rows import each_row
 
 
 def order(nest: Nest) -> list[tuple[int, ...]]:
@@ -181,30 +182,24 @@ def test_a_nest_says_what_it_is() -> None:
 # What is refused, and with which words.
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "holds no statement"),
-        ("B[i] = ", "no assignment"),
-        ("B[i] == A[i]", "write one assignment"),
-        ("B[i] += A[i]\nC[i] = 1", r"'C\[i\] = 1': this is a second statement; write ';'"),
-        ("B[i] = A[i]\nC[i] = 1", "this is a second statement"),
-        ("B[i] = A[i]*1e999", "'1e999': floating point has no such number"),
-        ("B[i] = A[i]*" + "9" * 401, "floating point has no such number"),
-        ("x = A[i]", "column 1, 'x': an array element is wanted"),
-        ("B[q] = A[i]", "column 3, 'q': no loop has this name; there are i, j"),
-        ("B[i*j] = A[i]", "column 3, 'i\\*j': a subscript is a sum of loops"),
-        ("B[A[i]] = 1", "a subscript is a sum of loops"),
-        ("B[i] = open('x')", "array elements, numbers"),
-        ("B[i] = i", "array elements, numbers"),
-        ("B[i] -= A[i]", r"of the updates, \+= and \*= are understood"),
-        ("B[i] = max(A[i])", "array elements, numbers"),
-        ("i[j] = A[i]", "'i' cannot name an array"),
-        ("B[i] = __import__('os')[0]", "an array element is wanted"),
-        ("B[i] = A[i]; B[i,j] = A[i]", r"B\[i, j\] has 2 subscripts; array B has 1 axes"),
-        ("range[i] = A[i]", "'range' cannot name an array"),
-    ],
-)
+@each_row(
+    ("", "holds no statement"), ("B[i] = ", "no assignment"),
+    ("B[i] == A[i]", "write one assignment"),
+    ("B[i] += A[i]\nC[i] = 1", r"'C\[i\] = 1': this is a second statement; write ';'"),
+    ("B[i] = A[i]\nC[i] = 1", "this is a second statement"),
+    ("B[i] = A[i]*1e999", "'1e999': floating point has no such number"),
+    ("B[i] = A[i]*" + "9" * 401, "floating point has no such number"),
+    ("x = A[i]", "column 1, 'x': an array element is wanted"),
+    ("B[q] = A[i]", "column 3, 'q': no loop has this name; there are i, j"),
+    ("B[i*j] = A[i]", "column 3, 'i\\*j': a subscript is a sum of loops"),
+    ("B[A[i]] = 1", "a subscript is a sum of loops"),
+    ("B[i] = open('x')", "array elements, numbers"), ("B[i] = i", "array elements, numbers"),
+    ("B[i] -= A[i]", r"of the updates, \+= and \*= are understood"),
+    ("B[i] = max(A[i])", "array elements, numbers"), ("i[j] = A[i]", "'i' cannot name an array"),
+    ("B[i] = __import__('os')[0]", "an array element is wanted"),
+    ("B[i] = A[i]; B[i,j] = A[i]", r"B\[i, j\] has 2 subscripts; array B has 1 axes"),
+    ("range[i] = A[i]", "'range' cannot name an array"),
+)  # fmt: skip
 def test_text_that_is_not_understood_is_refused_with_its_place(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Nest({"i": 4, "j": 4}, text)
@@ -222,35 +217,29 @@ def test_an_access_out_of_bounds_names_iteration_and_subscript() -> None:
     assert Nest({"i": (1, 4)}, "B[i] = A[i-1]").shapes == {"A": (3,), "B": (4,)}
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (lambda n: n.split("i", 0), "factor=0 must be a positive integer"),
-        (lambda n: n.split("i", 9), "factor=9 is more than loop 'i' runs: 8"),
-        (lambda n: n.split("q", 2), "loop='q' is unknown"),
-        (lambda n: n.tile({"i": 0}), "factor=0"),
-        (lambda n: n.interchange("i", "i"), "name each loop once"),
-        (lambda n: n.reorder("i", "q"), "loop='q' is unknown"),
-        (lambda n: n.skew("i", "i"), "by='i' must be a loop around S"),
-        (lambda n: n.coalesce("j", "i"), "inner='i' must be all that loop 'j' holds"),
-        (lambda n: n.distribute("i"), "nothing to distribute"),
-        (lambda n: n.fuse("S", "T"), "statement='T' is unknown|'T'"),
-        (lambda n: n.pack("B"), "array='B' is written"),
-        (lambda n: n.pack("Q"), "array='Q' is unknown"),
-        (lambda n: n.shift("i", 1, "Q"), "statement='Q' is unknown"),
-        (lambda n: n.replay([("launch", ())]), "log='launch' is unknown"),
-        (lambda n: n.code("fortran"), "language='fortran' is unknown"),
-    ],
+@each_row(
+    (lambda n: n.split("i", 0), "factor=0 must be a positive integer"),
+    (lambda n: n.split("i", 9), "factor=9 is more than loop 'i' runs: 8"),
+    (lambda n: n.split("q", 2), "loop='q' is unknown"),
+    (lambda n: n.tile({"i": 0}), "factor=0"),
+    (lambda n: n.interchange("i", "i"), "name each loop once"),
+    (lambda n: n.reorder("i", "q"), "loop='q' is unknown"),
+    (lambda n: n.skew("i", "i"), "by='i' must be a loop around S"),
+    (lambda n: n.coalesce("j", "i"), "inner='i' must be all that loop 'j' holds"),
+    (lambda n: n.distribute("i"), "nothing to distribute"),
+    (lambda n: n.fuse("S", "T"), "statement='T' is unknown|'T'"),
+    (lambda n: n.pack("B"), "array='B' is written"),
+    (lambda n: n.pack("Q"), "array='Q' is unknown"),
+    (lambda n: n.shift("i", 1, "Q"), "statement='Q' is unknown"),
+    (lambda n: n.replay([("launch", ())]), "log='launch' is unknown"),
+    (lambda n: n.code("fortran"), "language='fortran' is unknown"),
 )
 def test_wrong_transformations_are_refused(wrong, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         wrong(copy(i=8, j=8))
 
 
-@pytest.mark.parametrize(
-    ("extents", "words"),
-    [({"i": 0}, "positive"), ({"i": (3, 3)}, "4 or more"), ({"a b": 3}, "cannot name a loop")],
-)
+@each_row(({"i": 0}, "positive"), ({"i": (3, 3)}, "4 or more"), ({"a b": 3}, "cannot name a loop"))
 def test_wrong_extents_are_refused(extents, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Nest(extents, "B[i] = A[i]")

@@ -7,6 +7,7 @@ import pytest
 import rooflab as rl
 from rooflab.measure.roof_kernels import MIXES
 from tests.labs.memory.support.core import found
+from tests.support.rows import each_row
 
 
 def core(**rates: float) -> rl.Machine:
@@ -31,17 +32,14 @@ def test_a_core_that_is_limited_by_fetching_fetches_the_same_in_every_mix():
     assert {round(one.fetched / 1e9, 6) for one in said.figures} == {20.0}
 
 
-@pytest.mark.parametrize(
-    ("mix", "rate", "words"),
-    [
-        ("update", 36e9, "Each line is fetched and goes back"),
-        ("axpy", 27e9, "Of two lines that are fetched one goes back"),
-        ("update", 20e9, "share one limit"),
-        ("update", 12e9, "slower"),
-        ("copy", 18e9, "90 % of what reading does, and the copy only looks slow"),
-        ("copy", 12e9, "fetches 60 % of what reading does."),
-        ("copy", 36e9, "without fetching them first"),
-    ],
+@each_row(
+    ("update", 36e9, "Each line is fetched and goes back"),
+    ("axpy", 27e9, "Of two lines that are fetched one goes back"),
+    ("update", 20e9, "share one limit"),
+    ("update", 12e9, "slower"),
+    ("copy", 18e9, "90 % of what reading does, and the copy only looks slow"),
+    ("copy", 12e9, "fetches 60 % of what reading does."),
+    ("copy", 36e9, "without fetching them first"),
 )
 def test_the_sentence_is_chosen_by_the_figures(mix, rate, words):
     assert words in rl.memory.bandwidths(core(**{mix: rate}))[mix].sentence
@@ -75,9 +73,7 @@ def test_chases_and_all_cores_are_added():
         rl.memory.bandwidths(core(), chases=found(10, together=None))["all cores"]
 
 
-@pytest.mark.parametrize(
-    ("together", "words"), [(11e9, "the difference is noise"), (9e9, "each other's way")]
-)
+@each_row((11e9, "the difference is noise"), (9e9, "each other's way"))
 def test_all_cores_are_judged_beside_one_that_ran_when_they_did(together, words):
     """The roofs' reading, 20 GB/s, is another moment's, and says nothing of the cores together."""
     said = rl.memory.bandwidths(core(), chases=found(10, stream=12e9, together=together))

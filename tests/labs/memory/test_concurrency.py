@@ -9,16 +9,17 @@ import pytest
 import rooflab as rl
 from rooflab.labs.memory.concurrency import Concurrency, Run
 from tests.labs.memory.support.core import CHAINS, LATENCY, found
+from tests.support.rows import each_row
 
 
-@pytest.mark.parametrize(("latency", "rate", "lines"), [(100e-9, 64e9, 100), (80e-9, 12.8e9, 16)])
+@each_row((100e-9, 64e9, 100), (80e-9, 12.8e9, 16))
 def test_littles_law(latency, rate, lines):
     """64 GB/s at 100 ns are 100 lines of 64 bytes under way; the figures of a textbook."""
     one = Concurrency("dram", 2**28, (1,), (Run(1, ((latency,),), (rate,)),))
     assert one.lines(rate) == pytest.approx(lines)
 
 
-@pytest.mark.parametrize("buffers", [5, 10, 12, 16])
+@each_row(5, 10, 12, 16)
 def test_the_buffers_are_found(buffers):
     """Bandwidth grows with the chases until the buffers are full: 10 in Skylake's L1, say."""
     one = found(buffers)
@@ -55,10 +56,7 @@ def test_one_core_cannot_have_all_or_can():
     assert "Little's law" in found(together=None).sentences[3]
 
 
-@pytest.mark.parametrize(
-    ("together", "said"),
-    [(6e9, "alone already gets"), (7.5e9, "the difference is noise"), (16e9, "×2 of what one")],
-)
+@each_row((6e9, "alone already gets"), (7.5e9, "the difference is noise"), (16e9, "×2 of what one"))
 def test_a_core_alone_is_what_its_chases_or_its_stream_reach(together, said):
     """Ten lines every 80 ns are 8 GB/s, four times what this core's stream gets."""
     one = found(10, stream=2e9, together=together)
@@ -87,18 +85,15 @@ def test_two_chases_do_not_wait_for_each_other():
     assert shares == sorted(shares)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
-    [
-        ({"level": "l9"}, ValueError, "level='l9' is unknown"),
-        ({"chains": (2, 4)}, ValueError, "begin with 1"),
-        ({"chains": (1, 1)}, ValueError, "let them increase"),
-        ({"chains": ()}, ValueError, "begin with 1"),
-        ({"chains": (1, 1000)}, ValueError, "128 chases"),
-        ({"chains": (1, 2.5)}, TypeError, r"chains\[1\]=2.5"),
-        ({"chains": 4}, TypeError, "several numbers"),
-        ({"threads": 0}, ValueError, "threads=0"),
-    ],
+@each_row(
+    ({"level": "l9"}, ValueError, "level='l9' is unknown"),
+    ({"chains": (2, 4)}, ValueError, "begin with 1"),
+    ({"chains": (1, 1)}, ValueError, "let them increase"),
+    ({"chains": ()}, ValueError, "begin with 1"),
+    ({"chains": (1, 1000)}, ValueError, "128 chases"),
+    ({"chains": (1, 2.5)}, TypeError, r"chains\[1\]=2.5"),
+    ({"chains": 4}, TypeError, "several numbers"),
+    ({"threads": 0}, ValueError, "threads=0"),
 )
 def test_arguments_that_cannot_be(arguments, error, said):
     with pytest.raises(error, match=said):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 PJ, UJ = 1e-12, 1e-6
 LADDER = "rounded-45nm"  # Dally's 640, 50, 5 pJ for a word; Horowitz's arithmetic rounded
@@ -31,7 +32,7 @@ def test_a_word_from_dram_costs_131_multiply_adds() -> None:
     assert 4 * table.per_byte("dram") / table.per_operation("fp32") == pytest.approx(130.6, abs=0.1)
 
 
-@pytest.mark.parametrize(("n", "dram", "arithmetic"), [(100, 19.2, 4.9), (1024, 2013, 5261)])
+@each_row((100, 19.2, 4.9), (1024, 2013, 5261))
 def test_gemm_with_ideal_reuse(n: int, dram: float, arithmetic: float) -> None:
     """3N² words from DRAM, N³ multiply-adds; microjoules as published, to four digits."""
     bill = rl.memory.energy(rl.gemm(n, n, n), LADDER)
@@ -170,28 +171,25 @@ def test_words() -> None:
 OP = rl.axpy(10)
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "said"),
-    [
-        (lambda: rl.memory.energy("axpy"), TypeError, "op='axpy' must be an Operation"),
-        (lambda: rl.memory.energy(OP, "nope"), ValueError, "table='nope' is unknown"),
-        (lambda: rl.memory.energy(OP, lanes=0), ValueError, "lanes=0"),
-        (lambda: rl.memory.energy(OP, lanes=True), TypeError, "lanes=True is a bool"),
-        (lambda: rl.memory.energy(OP, "tpuv4i-7nm", lanes=1), ValueError, "leave lanes out"),
-        (lambda: rl.memory.energy(OP, arithmetic="div"), ValueError, "arithmetic='div'"),
-        (lambda: rl.memory.energy(OP, operands="l9"), ValueError, "level='l9'"),
-        (lambda: rl.memory.energy(OP, operands="l3"), ValueError, "no figure for it"),
-        (lambda: rl.memory.energy(OP, traffic={"l1": -1}), ValueError, r"traffic\['l1'\]=-1"),
-        (lambda: rl.memory.energy(OP, traffic=5), TypeError, "traffic=5 must be a mapping"),
-        (lambda: rl.memory.energy(rl.axpy(10, "fp64")), ValueError, "dtype='fp64'"),
-        (lambda: rl.memory.energy_of(OP), TypeError, "goes to energy"),
-        (lambda: rl.memory.energy_of([]), ValueError, "ops is empty"),
-        (lambda: rl.memory.energy_of([(OP, 0)]), ValueError, "count=0"),
-        (lambda: rl.memory.energy_of([1]), TypeError, "op=1 must be an Operation"),
-        (lambda: rl.memory.energy(OP).share("l7"), ValueError, "part='l7'"),
-        (lambda: rl.memory.Energy({"l7": 1.0}, 1), ValueError, "parts='l7'"),
-        (lambda: rl.memory.Energy({"l1": -1.0}, 1), ValueError, "0 or more"),
-    ],
+@each_row(
+    (lambda: rl.memory.energy("axpy"), TypeError, "op='axpy' must be an Operation"),
+    (lambda: rl.memory.energy(OP, "nope"), ValueError, "table='nope' is unknown"),
+    (lambda: rl.memory.energy(OP, lanes=0), ValueError, "lanes=0"),
+    (lambda: rl.memory.energy(OP, lanes=True), TypeError, "lanes=True is a bool"),
+    (lambda: rl.memory.energy(OP, "tpuv4i-7nm", lanes=1), ValueError, "leave lanes out"),
+    (lambda: rl.memory.energy(OP, arithmetic="div"), ValueError, "arithmetic='div'"),
+    (lambda: rl.memory.energy(OP, operands="l9"), ValueError, "level='l9'"),
+    (lambda: rl.memory.energy(OP, operands="l3"), ValueError, "no figure for it"),
+    (lambda: rl.memory.energy(OP, traffic={"l1": -1}), ValueError, r"traffic\['l1'\]=-1"),
+    (lambda: rl.memory.energy(OP, traffic=5), TypeError, "traffic=5 must be a mapping"),
+    (lambda: rl.memory.energy(rl.axpy(10, "fp64")), ValueError, "dtype='fp64'"),
+    (lambda: rl.memory.energy_of(OP), TypeError, "goes to energy"),
+    (lambda: rl.memory.energy_of([]), ValueError, "ops is empty"),
+    (lambda: rl.memory.energy_of([(OP, 0)]), ValueError, "count=0"),
+    (lambda: rl.memory.energy_of([1]), TypeError, "op=1 must be an Operation"),
+    (lambda: rl.memory.energy(OP).share("l7"), ValueError, "part='l7'"),
+    (lambda: rl.memory.Energy({"l7": 1.0}, 1), ValueError, "parts='l7'"),
+    (lambda: rl.memory.Energy({"l1": -1.0}, 1), ValueError, "0 or more"),
 )
 def test_bad_input(make: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 COSTS = st.floats(1e-13, 1e-9)
 INTENSITIES = st.floats(1e-3, 1e5)
@@ -77,16 +78,9 @@ def test_without_reuse_power_falls_towards_that_of_the_memory() -> None:
 # What holds for all, and what follows for our tables.
 
 
-@given(INTENSITIES, st.floats(1.001, 10))
-def test_more_intensity_never_costs_more(intensity: float, factor: float) -> None:
-    for arch in (with_power(), with_power(0.0)):
-        assert arch.joules_per_flop(intensity * factor) < arch.joules_per_flop(intensity)
-        assert arch.efficiency(intensity) < arch.best
-
-
-@pytest.mark.parametrize("op", [rl.axpy(1000), rl.gemv(300, 200), rl.gemm(64, 48, 32)])
-@pytest.mark.parametrize("table", ["horowitz-45nm", "tpuv4i-7nm"])
-def test_it_agrees_with_the_bill(op: rl.Operation, table: str) -> None:
+@each_row(rl.axpy(1000), rl.gemv(300, 200), rl.gemm(64, 48, 32))
+@each_row("horowitz-45nm", "tpuv4i-7nm")
+def test_it_agrees_with_the_bill(table: str, op: rl.Operation) -> None:
     arch, bill = rl.memory.energy_roofline(table), rl.memory.energy(op, table)
     assert arch.joules_per_flop(op.intensity) == pytest.approx(bill.per_flop)
     assert arch.energy(op).parts == pytest.approx(bill.parts)
@@ -129,20 +123,17 @@ def test_numbers_and_arrays() -> None:
 # Bad input.
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "said"),
-    [
-        (lambda: rl.memory.EnergyRoofline(0, 1e-12), ValueError, "per_flop=0"),
-        (lambda: rl.memory.EnergyRoofline(1e-12, "1"), TypeError, "per_byte='1'"),
-        (lambda: rl.memory.EnergyRoofline(1e-12, 1e-12, -1), ValueError, "watts=-1"),
-        (lambda: rl.memory.EnergyRoofline(1e-12, 1e-12, 5), ValueError, "peak= and bandwidth="),
-        (lambda: rl.memory.energy_roofline(watts=5), ValueError, "machine= says"),
-        (lambda: rl.memory.energy_roofline(dtype="fp4"), ValueError, "dtype='fp4'"),
-        (lambda: rl.memory.energy_roofline(level="l3"), ValueError, "level='l3'"),
-        (lambda: rl.memory.energy_roofline().joules_per_flop(0), ValueError, "intensity=0"),
-        (lambda: rl.memory.energy_roofline().efficiency("much"), TypeError, "intensity='much'"),
-        (lambda: rl.memory.energy_roofline().power(1.0), ValueError, "not known"),
-    ],
+@each_row(
+    (lambda: rl.memory.EnergyRoofline(0, 1e-12), ValueError, "per_flop=0"),
+    (lambda: rl.memory.EnergyRoofline(1e-12, "1"), TypeError, "per_byte='1'"),
+    (lambda: rl.memory.EnergyRoofline(1e-12, 1e-12, -1), ValueError, "watts=-1"),
+    (lambda: rl.memory.EnergyRoofline(1e-12, 1e-12, 5), ValueError, "peak= and bandwidth="),
+    (lambda: rl.memory.energy_roofline(watts=5), ValueError, "machine= says"),
+    (lambda: rl.memory.energy_roofline(dtype="fp4"), ValueError, "dtype='fp4'"),
+    (lambda: rl.memory.energy_roofline(level="l3"), ValueError, "level='l3'"),
+    (lambda: rl.memory.energy_roofline().joules_per_flop(0), ValueError, "intensity=0"),
+    (lambda: rl.memory.energy_roofline().efficiency("much"), TypeError, "intensity='much'"),
+    (lambda: rl.memory.energy_roofline().power(1.0), ValueError, "not known"),
 )
 def test_bad_input(make: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

@@ -11,6 +11,7 @@ import pytest
 import rooflab as rl
 from rooflab.labs.memory.energies.table import _document, sources
 from rooflab.predict.machine import Figure
+from tests.support.rows import each_row
 
 PJ = 1e-12
 TABLES = rl.memory.energy_tables()
@@ -19,10 +20,7 @@ TABLES = rl.memory.energy_tables()
 # What was published.
 
 
-@pytest.mark.parametrize(
-    ("dtype", "add", "mult"),  # Horowitz, ISSCC 2014, figure 1.1.9
-    [("int8", 0.03, 0.2), ("int32", 0.1, 3.1), ("fp16", 0.4, 1.1), ("fp32", 0.9, 3.7)],
-)
+@each_row(("int8", 0.03, 0.2), ("int32", 0.1, 3.1), ("fp16", 0.4, 1.1), ("fp32", 0.9, 3.7))
 def test_horowitz_arithmetic(dtype: str, add: float, mult: float) -> None:
     table = rl.memory.energy_table("horowitz-45nm")
     assert table.per_operation(dtype, "add") == pytest.approx(add * PJ)
@@ -78,7 +76,7 @@ def test_memories_a_bit() -> None:
 # Every table.
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.id)
+@each_row(*TABLES.values())
 def test_farther_costs_more_and_wider_costs_more(table: Any) -> None:
     costs = [table.per_byte(level) for level in ("l1", "l2", "dram")]
     assert costs == sorted(costs)
@@ -141,40 +139,37 @@ def test_tables_cannot_be_changed() -> None:
 FINE = {"fp32": {"add": 1e-12, "mult": 1e-12}}
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "said"),
-    [
-        (lambda: rl.memory.energy_table("horowitz"), ValueError, "did you mean 'horowitz-45nm'"),
-        (lambda: rl.memory.energy_table(45), TypeError, "table=45"),
-        (lambda: TABLES["tpuv4i-7nm"].per_byte("l3"), ValueError, "only for l1, l2, dram"),
-        (lambda: TABLES["tpuv4i-7nm"].per_byte("l9"), ValueError, "level='l9' is unknown"),
-        (lambda: TABLES["horowitz-45nm"].per_operation("bf16"), ValueError, "int8, int32, fp16"),
-        (lambda: TABLES["horowitz-45nm"].per_operation("fp32", "div"), ValueError, "kind='div'"),
-        (lambda: TABLES["horowitz-45nm"].with_memory("hbm9"), ValueError, "memory='hbm9'"),
-        (lambda: TABLES["horowitz-45nm"].with_memory(-1.0), ValueError, "memory=-1.0"),
-        (lambda: rl.memory.EnergyTable("x", {}, FINE), TypeError, "levels={}"),
-        (lambda: rl.memory.EnergyTable("x", {"l1": 1.0}, FINE), ValueError, "no dram"),
-        (lambda: rl.memory.EnergyTable("x", {"dram": "1"}, FINE), TypeError, r"levels\['dram'\]"),
-        (lambda: rl.memory.EnergyTable("x", {"dram": True}, FINE), TypeError, "number of joules"),
-        (lambda: rl.memory.EnergyTable("x", {"dram": math.nan}, FINE), ValueError, "positive"),
-        (
-            lambda: rl.memory.EnergyTable("x", {"dram": 1.0}, {"fp32": {"fma": 1.0}}),
-            ValueError,
-            r"operations\['fp32'\]='fma' is unknown",
+@each_row(
+    (lambda: rl.memory.energy_table("horowitz"), ValueError, "did you mean 'horowitz-45nm'"),
+    (lambda: rl.memory.energy_table(45), TypeError, "table=45"),
+    (lambda: TABLES["tpuv4i-7nm"].per_byte("l3"), ValueError, "only for l1, l2, dram"),
+    (lambda: TABLES["tpuv4i-7nm"].per_byte("l9"), ValueError, "level='l9' is unknown"),
+    (lambda: TABLES["horowitz-45nm"].per_operation("bf16"), ValueError, "int8, int32, fp16"),
+    (lambda: TABLES["horowitz-45nm"].per_operation("fp32", "div"), ValueError, "kind='div'"),
+    (lambda: TABLES["horowitz-45nm"].with_memory("hbm9"), ValueError, "memory='hbm9'"),
+    (lambda: TABLES["horowitz-45nm"].with_memory(-1.0), ValueError, "memory=-1.0"),
+    (lambda: rl.memory.EnergyTable("x", {}, FINE), TypeError, "levels={}"),
+    (lambda: rl.memory.EnergyTable("x", {"l1": 1.0}, FINE), ValueError, "no dram"),
+    (lambda: rl.memory.EnergyTable("x", {"dram": "1"}, FINE), TypeError, r"levels\['dram'\]"),
+    (lambda: rl.memory.EnergyTable("x", {"dram": True}, FINE), TypeError, "number of joules"),
+    (lambda: rl.memory.EnergyTable("x", {"dram": math.nan}, FINE), ValueError, "positive"),
+    (
+        lambda: rl.memory.EnergyTable("x", {"dram": 1.0}, {"fp32": {"fma": 1.0}}),
+        ValueError,
+        r"operations\['fp32'\]='fma' is unknown",
+    ),
+    (
+        lambda: rl.memory.EnergyTable("x", {"dram": 1.0}, FINE, instruction=0.0),
+        ValueError,
+        "instruction=0.0",
+    ),
+    (
+        lambda: rl.memory.EnergyTable("x", {"dram": 1.0}, {"fp32": {"add": 1.0}}).per_operation(
+            "fp32"
         ),
-        (
-            lambda: rl.memory.EnergyTable("x", {"dram": 1.0}, FINE, instruction=0.0),
-            ValueError,
-            "instruction=0.0",
-        ),
-        (
-            lambda: rl.memory.EnergyTable("x", {"dram": 1.0}, {"fp32": {"add": 1.0}}).per_operation(
-                "fp32"
-            ),
-            ValueError,
-            "no figure for mult in fp32",
-        ),
-    ],
+        ValueError,
+        "no figure for mult in fp32",
+    ),
 )
 def test_bad_input(make: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

@@ -12,6 +12,7 @@ import pytest
 import rooflab as rl
 from rooflab.labs.memory.energies import meter
 from rooflab.labs.memory.energies.meter import Meter, gpu_counters, processor_counters
+from tests.support.rows import each_row
 
 MOST = 262_143_328_850  # max_energy_range_uj of a common processor: 262 kJ
 
@@ -217,17 +218,11 @@ def test_it_asks_the_gpu_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert used.joules == {"package-0": 0.0, "gpu-0": 9.0}
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "said"),
-    [
-        ({"idle_s": -1}, ValueError, "idle_s=-1"),
-        ({"idle_s": 1e9}, ValueError, "an hour"),
-        ({"idle_s": "1"}, TypeError, "idle_s='1'"),
-        ({"idle_s": True}, TypeError, "idle_s=True"),
-        ({"idle_s": float("nan")}, ValueError, "idle_s=nan"),
-        ({"gpu": 1}, TypeError, "gpu=1"),
-    ],
-)
+@each_row(
+    ({"idle_s": -1}, ValueError, "idle_s=-1"), ({"idle_s": 1e9}, ValueError, "an hour"),
+    ({"idle_s": "1"}, TypeError, "idle_s='1'"), ({"idle_s": True}, TypeError, "idle_s=True"),
+    ({"idle_s": float("nan")}, ValueError, "idle_s=nan"), ({"gpu": 1}, TypeError, "gpu=1"),
+)  # fmt: skip
 def test_bad_input(given: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         rl.memory.joules(**given)

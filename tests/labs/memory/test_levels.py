@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rooflab.labs.memory.levels import AGREES, hierarchy, plateaus
 from tests.labs.memory.support.synthetic import KIB, MIB, SIZES, curves, zen
+from tests.support.rows import each_row
 
 ZEN = {"l1": 48 * KIB, "l2": MIB, "l3": 32 * MIB}
 
@@ -19,26 +20,22 @@ def kinds(levels):
     return [(level.name, level.kind) for level in levels]
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.03, 0.1])
-@pytest.mark.parametrize("seed", range(3))
-def test_four_levels_are_found_where_they_are(noise, seed):
+@each_row(0.0, 0.03, 0.1)
+@each_row(*range(3))
+def test_four_levels_are_found_where_they_are(seed, noise):
     levels, _ = hierarchy(zen(32 * MIB, noise=noise, seed=seed), ZEN)
     assert kinds(levels) == [(n, "agrees") for n in ("L1", "L2", "L3")] + [("memory", "memory")]
     for level, true in zip(levels, (1e-9, 3.5e-9, 14e-9, 130e-9)):
         assert level.latency == pytest.approx(true, rel=0.02 + 2 * noise)
 
 
-@pytest.mark.parametrize(
-    ("caches", "latency", "rates"),
-    [
-        ((32 * KIB,), (1e-9, 80e-9), (30e9, 3e9)),
-        ((128 * KIB, 12 * MIB), (1e-9, 5.5e-9, 100e-9), (300e9, 150e9, 60e9)),
-        ((48 * KIB, 2 * MIB, 36 * MIB), (1e-9, 4e-9, 20e-9, 90e-9), (300e9, 120e9, 60e9, 20e9)),
-    ],
-    ids=["two", "three", "four"],
+@each_row(
+    ((32 * KIB,), (1e-9, 80e-9), (30e9, 3e9)),
+    ((128 * KIB, 12 * MIB), (1e-9, 5.5e-9, 100e-9), (300e9, 150e9, 60e9)),
+    ((48 * KIB, 2 * MIB, 36 * MIB), (1e-9, 4e-9, 20e-9, 90e-9), (300e9, 120e9, 60e9, 20e9)),
 )
-@pytest.mark.parametrize("seed", range(3))
-def test_as_many_levels_as_there_are(caches, latency, rates, seed):
+@each_row(*range(3))
+def test_as_many_levels_as_there_are(seed, caches, latency, rates):
     shape = curves(caches, latency, rates, noise=0.05, seed=seed)
     levels, _ = hierarchy(shape, {})
     assert [level.kind for level in levels] == ["untold"] * len(caches) + ["memory"]
@@ -85,9 +82,9 @@ def test_a_told_cache_without_a_step_is_said():
     assert "no step there. It may be" in levels[1].sentence
 
 
-@pytest.mark.parametrize("last", [400 * MIB, 900 * MIB])
-@pytest.mark.parametrize("noise", [0.0, 0.05])
-def test_a_cache_larger_than_every_working_set_is_not_called_memory(last, noise):
+@each_row(400 * MIB, 900 * MIB)
+@each_row(0.0, 0.05)
+def test_a_cache_larger_than_every_working_set_is_not_called_memory(noise, last):
     """Working sets end at 320 MiB, where memory is short or somebody chose them so."""
     levels, _ = hierarchy(zen(last, noise=noise), {**ZEN, "l3": last})
     assert kinds(levels) == [("L1", "agrees"), ("L2", "agrees"), ("L3", "open")]
@@ -127,9 +124,7 @@ def test_larger_than_told():
     assert kinds(levels)[2] == ("L3", "larger") and "a second one like it" in levels[2].sentence
 
 
-@pytest.mark.parametrize(
-    ("huge", "said"), [(None, "only some of"), (0.0, "only some of"), (1.0, "pages were large")]
-)
+@each_row((None, "only some of"), (0.0, "only some of"), (1.0, "pages were large"))
 def test_a_step_that_bandwidth_does_not_feel_is_no_cache(huge, said):
     """The reach of a TLB of 1536 pages of 4 KiB is 6 MiB, amid an L3."""
     shape = curves(
@@ -148,21 +143,17 @@ INTEL = {"l1": 48 * KIB, "l2": 2 * MIB, "l3": 48 * MIB}
 SERVER = (48 * KIB, 2 * MIB, 48 * MIB), (1.2e-9, 4e-9, 75e-9, 120e-9), (100e9, 50e9, 12.9e9, 12e9)
 
 
-@pytest.mark.parametrize(
-    ("told", "latency", "rates"),
-    [
-        ({"l1": 128 * KIB, "l2": 12 * MIB, "l3": None}, (1e-9, 5.5e-9, 105e-9), (100, 66, 60)),
-        (
-            {"l1": 32 * KIB, "l2": 256 * KIB, "l3": 8 * MIB},
-            (1.2e-9, 3.5e-9, 12e-9, 80e-9),
-            (100, 40, 16, 15),
-        ),
-    ],
-    ids=["Mac", "laptop"],
+@each_row(
+    ({"l1": 128 * KIB, "l2": 12 * MIB, "l3": None}, (1e-9, 5.5e-9, 105e-9), (100, 66, 60)),
+    (
+        {"l1": 32 * KIB, "l2": 256 * KIB, "l3": 8 * MIB},
+        (1.2e-9, 3.5e-9, 12e-9, 80e-9),
+        (100, 40, 16, 15),
+    ),
 )
-@pytest.mark.parametrize("noise", [0.0, 0.02])
+@each_row(0.0, 0.02)
 def test_a_cache_no_faster_than_memory_for_a_stream_is_found_by_its_hops(
-    told, latency, rates, noise
+    noise, told, latency, rates
 ):
     caches = [size for size in told.values() if size]
     shape = curves(caches, latency, [rate * 1e9 for rate in rates], noise=noise)
@@ -186,7 +177,7 @@ def test_two_small_steps_in_latency_are_no_leap():
     assert [one.kind for one in levels] == ["untold", "memory"] and len(climbs) == 2
 
 
-@pytest.mark.parametrize(("huge", "other"), [(None, "look-up of pages"), (1.0, "other programs")])
+@each_row((None, "look-up of pages"), (1.0, "other programs"))
 def test_a_small_step_where_a_told_cache_ends_is_left_open(huge, other):
     """Such as between an Intel server's L3 and memory: 75 and 120 ns, for a stream the same."""
     levels, (climb,) = hierarchy(curves(*SERVER), INTEL, huge)
@@ -219,7 +210,7 @@ def test_a_step_before_the_last_level_leaves_no_doubt_of_it():
     assert len(climbs) == 1 and levels[-1].sentence.endswith("the memory answers, after 130 ns.")
 
 
-@pytest.mark.parametrize("hop", [16e-9, 30e-9])
+@each_row(16e-9, 30e-9)
 def test_a_last_level_too_quick_for_memory_is_not_called_memory(hop):
     """The L3 is not told, and larger than every working set."""
     shape = curves((48 * KIB, 2 * MIB), (1.2e-9, 4e-9, hop), (100e9, 50e9, 20e9))
@@ -228,7 +219,7 @@ def test_a_last_level_too_quick_for_memory_is_not_called_memory(hop):
     assert "little for memory: it may be a cache" in levels[-1].sentence
 
 
-@pytest.mark.parametrize("hop", [60e-9, 110e-9, 150e-9])
+@each_row(60e-9, 110e-9, 150e-9)
 def test_what_loads_from_memory_take_is_believed(hop):
     shape = curves((48 * KIB, 2 * MIB), (1.2e-9, 4e-9, hop), (100e9, 50e9, 12e9))
     levels, _ = hierarchy(shape, {})

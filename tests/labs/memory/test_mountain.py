@@ -12,6 +12,7 @@ import rooflab as rl
 from rooflab.labs.memory.mountain import Mountain, usual_sizes
 from rooflab.measure.caches import cache_sizes
 from tests.labs.memory.support.synthetic import KIB, MIB, SIZES, mountain, zen
+from tests.support.rows import each_row
 
 TOLD = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
 FAR = 32 * MIB
@@ -91,18 +92,12 @@ def test_sizes_reach_from_the_first_cache_far_beyond_the_last():
     assert short[-1] <= 64 * MIB * 1.01
 
 
-@pytest.mark.parametrize(
-    ("sizes", "error", "said"),
-    [
-        ([4096], ValueError, "at least two"),
-        ([8192, 4096], ValueError, "larger than the one before"),
-        ([512, 4096], ValueError, r"sizes\[0\]=512"),
-        ([4096.5, 8192], TypeError, r"sizes\[0\]=4096.5"),
-        (4096, TypeError, "several working sets"),
-        ("4096", TypeError, "several working sets"),
-        ([4096, 2**50], ValueError, "too many for the free memory"),
-    ],
-)
+@each_row(
+    ([4096], ValueError, "at least two"), ([8192, 4096], ValueError, "larger than the one before"),
+    ([512, 4096], ValueError, r"sizes\[0\]=512"), ([4096.5, 8192], TypeError, r"sizes\[0\]=4096.5"),
+    (4096, TypeError, "several working sets"), ("4096", TypeError, "several working sets"),
+    ([4096, 2**50], ValueError, "too many for the free memory"),
+)  # fmt: skip
 def test_sizes_that_cannot_be(sizes, error, said):
     with pytest.raises(error, match=said):
         rl.memory.mountain(sizes=sizes, progress=False)
@@ -131,24 +126,19 @@ def test_a_working_set_that_fits_into_the_free_memory_is_measured(monkeypatch):
         rl.memory.mountain(sizes=[4096, (8 << 30) + 64], progress=False)
 
 
-@pytest.mark.parametrize(
-    ("threads", "error"), [(0, ValueError), (10**6, ValueError), ("1", TypeError)]
-)
+@each_row((0, ValueError), (10**6, ValueError), ("1", TypeError))
 def test_threads_that_cannot_be(threads, error):
     with pytest.raises(error, match="threads="):
         rl.memory.mountain(threads, sizes=[4096, 8192], progress=False)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"schema": 2}, "schema=2"),
-        ({"sizes": [4096]}, "at least two"),
-        ({"samples": {}}, "samples: 'read' holds 0 rows"),
-        ({"samples": None, "read": [[-1.0]]}, "positive and finite"),
-    ],
+@each_row(
+    ({"schema": 2}, "schema=2"),
+    ({"sizes": [4096]}, "at least two"),
+    ({"samples": {}}, "samples: 'read' holds 0 rows"),
+    ({"samples": None, "read": [[-1.0]]}, "positive and finite"),
 )
-def test_data_that_cannot_be(made, change, said):
+def test_data_that_cannot_be(change, said, made):
     data = made.to_dict()
     if "read" in change:
         change = {"samples": {**data["samples"], "read": [[-1.0]] * len(SIZES)}}

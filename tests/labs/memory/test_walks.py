@@ -15,6 +15,7 @@ from rooflab.measure.operands import HUGE_PAGE, aligned
 from rooflab.measure.roof_kernels import chase_hops
 from rooflab.measure.roofs import SKEW
 from rooflab.measure.threads import Crew
+from tests.support.rows import each_row
 
 LINE = 64
 
@@ -27,8 +28,8 @@ def test_a_cycle_comes_by_every_line_once(lines, block, seed):
     assert sorted(order.tolist()) == list(range(lines))
 
 
-@pytest.mark.parametrize("block", [256, walks.BLOCK])
-def test_a_cycle_has_no_stride_that_a_prefetcher_could_learn(monkeypatch, block):
+@each_row(256, walks.BLOCK)
+def test_a_cycle_has_no_stride_that_a_prefetcher_could_learn(block, monkeypatch):
     monkeypatch.setattr(walks, "BLOCK", block)
     steps = np.diff(cycle(4096, np.random.default_rng(0)))
     _, counts = np.unique(steps, return_counts=True)
@@ -70,7 +71,7 @@ def test_working_sets_of_a_mountain_fit_into_the_memory_of_the_largest():
     assert places(lines, LINE)[1] == max(lines) * LINE
 
 
-@pytest.mark.parametrize("chains", [1, 3, 8, 40])
+@each_row(1, 3, 8, 40)
 def test_loads_follow_the_cycle(chains):
     """After so many turns each chase stands where the cycle says, and goes on from there."""
     lines, turns = 500, 37
@@ -128,8 +129,8 @@ AnonHugePages:         0 kB
 """
 
 
-@pytest.mark.parametrize(("huge", "share"), [(8192, 1.0), (2048, 0.25), (0, 0.0)])
-def test_the_share_in_huge_pages_is_read_from_the_system(tmp_path, huge, share):
+@each_row((8192, 1.0), (2048, 0.25), (0, 0.0))
+def test_the_share_in_huge_pages_is_read_from_the_system(huge, share, tmp_path):
     store = aligned(4 * HUGE_PAGE)
     first = store.ctypes.data
     told = tmp_path / "smaps"

@@ -10,6 +10,7 @@ import pytest
 from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.labs.loops.nest import Nest
 from tests.labs.loops.support import random_nests
+from tests.support.rows import each_row
 
 
 def gemm(n: int) -> Nest:
@@ -76,7 +77,7 @@ def test_a_register_tile_leaves_vectors() -> None:
     assert len(kept) == 13
 
 
-@pytest.mark.parametrize("size", [3, 4, 7])
+@each_row(3, 4, 7)
 def test_tiles_touch_what_the_plain_loops_touch(size: int) -> None:
     plain = gemm(7)
     tiled = plain.tile({"i": size, "j": size, "k": size})
@@ -130,7 +131,7 @@ def listed(nest: Nest) -> list[tuple[int, bool]]:
     return list(zip(addresses.tolist(), writes.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_row(*range(60))
 def test_a_trace_is_what_the_sorted_iterations_touch(seed: int) -> None:
     nest = random_nests.scheduled(seed)
     nest = nest._with(packed=())  # an address in a packed copy is the stream's to say
@@ -147,15 +148,12 @@ def test_a_trace_is_what_the_sorted_iterations_touch(seed: int) -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda nest: nest,
-        lambda nest: nest.reorder("k", "j", "i"),
-        lambda nest: nest.tile({"i": 2, "j": 3, "k": 5}),
-        lambda nest: nest.tile({"j": 2, "k": 3}).pack("B"),
-        lambda nest: nest.pack("A").reorder("j", "k", "i"),
-    ],
+@each_row(
+    lambda nest: nest,
+    lambda nest: nest.reorder("k", "j", "i"),
+    lambda nest: nest.tile({"i": 2, "j": 3, "k": 5}),
+    lambda nest: nest.tile({"j": 2, "k": 3}).pack("B"),
+    lambda nest: nest.pack("A").reorder("j", "k", "i"),
 )
 def test_a_trace_is_the_stream_where_there_is_one_and_nothing_is_in_registers(change) -> None:
     nest = change(gemm(7))

@@ -15,6 +15,7 @@ import pytest
 import rooflab as rl
 from rooflab.labs.loops.nest import Nest
 from tests.labs.loops.support.random_nests import scheduled
+from tests.support.rows import each_row
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -103,7 +104,7 @@ def vectorized(first: int) -> Nest:
     raise AssertionError("no such nest")
 
 
-@pytest.mark.parametrize("seed", [0, 4000, 8000])
+@each_row(0, 4000, 8000)
 def test_numba_gives_the_references_result(seed: int) -> None:
     nest = vectorized(seed)
     data = numbers(nest, seed)
@@ -162,17 +163,6 @@ def test_registers_of_a_tile_that_meet_in_an_element_give_the_references_result(
     assert tried > 150
 
 
-@pytest.mark.parametrize("backend", ["llvm", "numba"])
-def test_a_sum_on_a_diagonal_and_a_coalesced_one_are_right_in_registers(backend: str) -> None:
-    diagonal = Nest({"i": 4, "j": 8}, "C[i+j] += A[i]*B[j]").unroll("i").vectorize("j")
-    whole = Nest({"i": 4, "j": 6}, "C[i] += A[i,j]").coalesce("i", "j", "t").split("t", 4)
-    for nest in (diagonal, whole.unroll("ti")):
-        assert nest.check()
-        data = numbers(nest)
-        wanted = nest.reference(**data)["C"]
-        np.testing.assert_allclose(nest.run(backend, **data)["C"], wanted, rtol=1e-12)
-
-
 def test_the_greatest_is_found_in_lanes() -> None:
     for function in ("max", "min"):
         text = f"C[i] = {function}(C[i], A[i]); D[i] = {function}(A[i], 0.5) + C[i]"
@@ -192,7 +182,7 @@ def test_an_illegal_schedule_gives_another_result() -> None:
     assert not np.array_equal(wrong, nest.reference(**data)["A"])
 
 
-@pytest.mark.parametrize("rows", [1, 3, 8])
+@each_row(1, 3, 8)
 def test_tiles_that_do_not_fill_run_as_plain_loops(rows: int) -> None:
     nest = register_tile(gemm(8, 20, 5), rows)
     assert "else:" in nest.code("numba")
@@ -339,15 +329,12 @@ def test_a_schedule_is_timed_as_the_product_that_it_is() -> None:
         wrong.measure(op, samples=3, seconds=0.001)
 
 
-@pytest.mark.parametrize(
-    ("op", "said"),
-    [
-        (rl.gemm(24, 24, 24), "add a product of square matrices"),
-        (rl.gemm(24, 24, 12, accumulate=True), "add a product of square matrices"),
-        (rl.gemm(8, 8, 8, accumulate=True), r"needs a nest on A, B and C of \(8, 8\)"),
-        (rl.gemm(24, 24, 24, "fp16", accumulate=True), "must be in one format, fp32 or fp64"),
-        (5, "op=5"),
-    ],
+@each_row(
+    (rl.gemm(24, 24, 24), "add a product of square matrices"),
+    (rl.gemm(24, 24, 12, accumulate=True), "add a product of square matrices"),
+    (rl.gemm(8, 8, 8, accumulate=True), r"needs a nest on A, B and C of \(8, 8\)"),
+    (rl.gemm(24, 24, 24, "fp16", accumulate=True), "must be in one format, fp32 or fp64"),
+    (5, "op=5"),
 )
 def test_another_operation_is_not_timed(op: rl.Operation, said: str) -> None:
     nest = rl.loops.Nest({"i": 24, "j": 24, "k": 24}, "C[i,j] += A[i,k]*B[k,j]")

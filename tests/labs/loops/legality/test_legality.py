@@ -12,6 +12,7 @@ from rooflab.labs.loops.legality.separation import Inseparable, _separated, chec
 from rooflab.labs.loops.legality.verdict import Verdict
 from rooflab.labs.loops.nest import Nest
 from tests.labs.loops.support.random_nests import scheduled
+from tests.support.rows import each_row
 
 SEEDS = range(300)
 TEN = {"i": 10, "j": 10}
@@ -83,7 +84,7 @@ def test_skewing_makes_interchange_and_tiles_legal() -> None:
     assert skewed.tile({"i": 2, "j": 2}).check()
 
 
-@pytest.mark.parametrize("order", ["ijk", "ikj", "jik", "jki", "kij", "kji"])
+@each_row("ijk", "ikj", "jik", "jki", "kij", "kji")
 def test_all_six_orders_of_a_product_are_legal(order: str) -> None:
     assert product().reorder(*order).check(reassociate=False)
 
@@ -174,13 +175,10 @@ def test_a_pair_convicts_lanes_even_if_all_of_them_read_first() -> None:
     assert (both.kind, both.first, both.second) == ("flow", S(2), S(4))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("A[i] = A[i+1]*2", "Where all lanes read before one of them writes, this pair is kept"),
-        ("B[i] = A[i]; C[i] = B[i-1]", "Where S runs in all lanes before T does, this pair"),
-        ("C[i] = B[i-1]; B[i] = A[i]", ""),
-    ],
+@each_row(
+    ("A[i] = A[i+1]*2", "Where all lanes read before one of them writes, this pair is kept"),
+    ("B[i] = A[i]; C[i] = B[i-1]", "Where S runs in all lanes before T does, this pair"),
+    ("C[i] = B[i-1]; B[i] = A[i]", ""),
 )
 def test_what_a_vector_might_keep_is_refused_with_true_words(text: str, words: str) -> None:
     nest = Nest({"i": (1, 40)}, text)
