@@ -175,6 +175,7 @@ def test_linux_takes_data_caches_only(tmp_path):
         folder.mkdir()
         for name, text in zip(("level", "type", "size"), entry, strict=True):
             (folder / name).write_text(text + "\n")
+    (tmp_path / "index3").mkdir()  # a cache that cannot be read is passed over
     assert caches._linux(tmp_path) == {"l1": 48 << 10, "l2": 2 << 20}
 
 

@@ -207,11 +207,13 @@ def test_progress_rises_to_one(hurried):
     assert shares[-1] == 1.0
 
 
-def test_unsteady_slices_are_confessed():
+def test_unsteady_and_few_slices_are_confessed():
     steady = roofs.Roof(("bandwidth", "l1", "read"), 1, lambda passes: [], rates=[1e9] * 30)
     shaky = roofs.Roof(("bandwidth", "l1", "read"), 1, lambda passes: [], rates=[1e9, 2e9, 3e9])
     assert "note" not in steady.entry()
     assert "67% apart" in shaky.entry()["note"]
+    few = roofs.Roof(("bandwidth", "dram", "read"), 1, lambda passes: [], rates=[1e9] * 7)
+    assert few.entry()["note"] == "measured 7 times only: there was no time for more"
 
 
 def test_writes_are_charged_by_a_lead_in():
