@@ -11,7 +11,6 @@ from matplotlib.colors import to_hex
 import rooflab as rl
 from rooflab.labs.golf import ChunkSweep, golf
 from rooflab.show import theme
-from tests.support.rows import each_row
 
 N = 1 << 16
 
@@ -54,7 +53,7 @@ def test_where_the_smallest_or_the_largest_is_best_there_is_no_valley() -> None:
         assert figure.axes[0].get_xlabel() == "rows in a piece"
 
 
-@each_row(*range(4))
+@pytest.mark.parametrize("best", range(4))
 def test_words_stay_inside_the_picture_and_off_one_another(best) -> None:
     seconds = [9e-3, 5e-3, 5e-3, 6e-3]
     seconds[best] = 2e-3
@@ -91,9 +90,10 @@ def test_without_own_functions_nothing_is_called_yours() -> None:
     assert "yours" not in rl.show.scores(ROWS).words
 
 
-@each_row(
-    ([], "rows is empty"), ([("a", 0, 1)], "rows.*above 0"), ([("a", 1)], "rows"),
-    ([("a", 1, float("nan"))], "rows")
+@pytest.mark.parametrize(
+    ("rows", "named"),
+    [([], "rows is empty"), ([("a", 0, 1)], "rows.*above 0"), ([("a", 1)], "rows"),
+     ([("a", 1, float("nan"))], "rows")],
 )  # fmt: skip
 def test_rows_that_cannot_be_drawn(rows, named) -> None:
     with pytest.raises(ValueError, match=named):
