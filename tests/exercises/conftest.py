@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rooflab.exercises import ending
+from rooflab.exercises.observe import golf
 from tests.support.golf_arrays import drawn_once
 
 
@@ -22,3 +25,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the guesses; its name has a space and a letter that is not ASCII."""
     monkeypatch.setenv("ROOFLAB_HOME", str(tmp_path / "höme mit Leerzeichen"))
     return tmp_path / "höme mit Leerzeichen" / "guesses"
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers run here and have a minute: a busy machine is slow, not wrong."""
+    monkeypatch.setattr(ending, "possible", lambda: False)
+    monkeypatch.setattr(ending, "LIMIT_S", 60)
+    monkeypatch.setattr(golf, "LIMITS", replace(golf.LIMITS, seconds=60))

@@ -1,58 +1,37 @@
 """Right answers in unusual dress are right, wrong ones get the name of their mistake.
 
-The tables are in ``dress``, one line a case: exercise, source of the answer, and for a wrong one
-the misconception that must be named (WRONG) or words that must be said (TOLD). The source is an
-expression, or statements that define ``answer``. Add a line when a learner wrote something new.
-``rl.check`` judges each case, and so does the grader on cases of its own.
+Every exercise's right answer is put into the dresses of ``dresses``. What learners wrote else
+stands in the tables of ``dress``, as an expression, or statements that define ``answer``: RIGHT are
+other ways to the right numbers, WRONG are mistakes that are no exercise's own or come two at a
+time (name → answer), TOLD is what cannot be judged (words that must be said → answer).
 """
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections import Counter
-from itertools import islice, zip_longest
 
 import pytest
 from typer.testing import CliRunner
 
 from rooflab.cli import app
-from rooflab.exercises import ending
 from rooflab.exercises.check import check
-from rooflab.exercises.registry import exercise
+from rooflab.exercises.exercise import COMPARED
+from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.registry import exercise, exercises
 from rooflab.grade import intake, launch, lesson_notebook, verdicts
 from rooflab.grade.merge import merge
-from tests.exercises.dress import (
-    lesson00,
-    lesson01,
-    lesson02,
-    lesson03,
-    lesson04,
-    lesson05,
-    lesson06,
-    lesson07,
-    lesson08,
-    lesson09,
-)
+from tests.exercises.dresses import FUNCTIONS, PARTS, RESULTS, dressed
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import changed, put
 
-TABLES = {
-    "00": lesson00,
-    "01": lesson01,
-    "02": lesson02,
-    "03": lesson03,
-    "04": lesson04,
-    "05": lesson05,
-    "06": lesson06,
-    "07": lesson07,
-    "08": lesson08,
-    "09": lesson09,
-}
+LESSONS = sorted({one.lesson for one in exercises().values()})
+TABLES = {n: importlib.import_module(f"tests.exercises.dress.lesson{n}") for n in LESSONS}
 IMPORTS = """import math, statistics
 import numpy as np
 from collections import namedtuple
 from fractions import Fraction
-from functools import partial
 """
 
 
@@ -64,78 +43,59 @@ def cell(source: str) -> str:
 
 def made(source: str) -> object:
     scope: dict[str, object] = {"__name__": "__main__"}
-    scope["product"] = abs  # something else with the name of an answer
     exec(cell(source), scope)
     return scope["answer"]
 
 
-def rows(name: str) -> list:
-    found = [row for table in TABLES.values() for row in getattr(table, name)]
-    return [pytest.param(*row, id=f"{row[0]}: {' '.join(row[1].split())[-70:]}") for row in found]
+def rows(lesson: str):
+    """(exercise, source, its name and what is wanted of the verdict) of all that is written down.
+
+    Wanted is ("RIGHT", ""), ("WRONG", name of the mistake) or ("TOLD", words).
+    """
+    table = TABLES[lesson]
+    yield from ((id, one, ("RIGHT", "")) for id, several in table.RIGHT.items() for one in several)
+    for kind in ("WRONG", "TOLD"):
+        for id, named in getattr(table, kind).items():
+            yield from ((id, one, (kind, said)) for said, one in named.items())
 
 
-FIRST = {row[0]: row[1] for table in TABLES.values() for row in reversed(table.RIGHT)}
+def agrees(verdict, wanted: tuple[str, str]) -> bool:
+    kind, said = wanted
+    if kind == "RIGHT":
+        return verdict.passed
+    named = verdict.misconception == said and bool(verdict.hint)
+    return not verdict.passed and (named if kind == "WRONG" else said in f"{verdict!r}")
 
 
-@pytest.fixture(autouse=True)
-def few_children(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One right answer of each exercise runs in a child; a thousand forks would take minutes."""
-    case = request.node.callspec.params
-    if case.get("source") != FIRST.get(case.get("id"), ""):
-        monkeypatch.setattr(ending, "possible", lambda: False)
-
-
-@pytest.mark.parametrize(("id", "source"), rows("RIGHT"))
-def test_a_right_answer_is_right_in_any_dress(id, source):
-    verdict = check(id, made(source))
-    assert verdict.passed, verdict
-
-
-@pytest.mark.parametrize(("id", "source", "name"), rows("WRONG"))
-def test_a_wrong_answer_gets_the_name_of_its_mistake(id, source, name):
-    verdict = check(id, made(source))
-    assert not verdict.passed and verdict.misconception == name and verdict.hint, verdict
-
-
-@pytest.mark.parametrize(("id", "source", "words"), rows("TOLD"))
-def test_what_cannot_be_judged_is_refused_kindly(id, source, words):
-    verdict = check(id, made(source))
-    assert not verdict.passed and words in f"{verdict!r}", verdict
+@pytest.mark.parametrize("dress", [*RESULTS, *PARTS, *FUNCTIONS])
+def test_a_right_answer_is_right_in_any_dress(dress):
+    faults, worn = [], 0
+    for found in exercises().values():
+        answer = dressed(found, dress) if found.kind in COMPARED else None
+        if answer is not None:
+            cases, worn = found.draw(3), worn + 1
+            seen = collect(found.kind, cases, answer() if found.kind == "value" else answer)
+            verdict = judge(found, cases, seen)
+            faults += [] if verdict.passed else [verdict]
+    assert not faults and worn > 20, faults
 
 
 @pytest.mark.parametrize("lesson", TABLES)
-def test_every_exercise_has_its_cases(lesson):
-    asked = {id for id in lesson_notebook.lesson(lesson).order if exercise(id).kind != "timing"}
-    for name, least in (("RIGHT", 1), ("WRONG", 4)):
-        ids = [row[0] for row in getattr(TABLES[lesson], name)]
-        assert {id for id in asked if ids.count(id) < least} == set(), f"too few in {name}"
+def test_what_learners_write_gets_its_verdict(patient, lesson):
+    faults = []
+    for id, source, wanted in rows(lesson):
+        verdict = check(id, made(source))
+        faults += [] if agrees(verdict, wanted) else [(source, wanted, verdict)]
+    assert not faults, faults
 
 
-def submissions(lesson: str) -> list[dict[str, tuple]]:
-    """Every case of the tables in as few notebooks as possible: exercise → case."""
-    table = TABLES[lesson]
-    listed: dict[str, list[tuple]] = {}
-    for name in ("RIGHT", "WRONG", "TOLD"):
-        for id, *case in getattr(table, name):
-            listed.setdefault(id, []).append((name, *case))
-    packed = zip_longest(*(enough(id, cases) for id, cases in listed.items()))
-    return [{id: case for id, case in zip(listed, cases, strict=True) if case} for cases in packed]
-
-
-def enough(id: str, cases: list[tuple]) -> list[tuple]:
-    """All cases of an exercise; of golf two right answers, each mistake once, each refusal once.
-
-    Golf takes the longest, and its judge is that of ``rl.check``, which judges all of them.
-    """
-    if exercise(id).kind != "golf":
-        return cases
-    wanted = Counter({("RIGHT",): 2})
-    found = []
-    for case in cases:
-        kind, _, *more = case
-        wanted.setdefault((kind, *more), 1)
-        wanted[kind, *more] -= 1
-        found += [case] if wanted[kind, *more] >= 0 else []
+def mixed(lesson: str) -> dict[str, tuple[str, tuple[str, str]]]:
+    """Of every second exercise a right answer, of the others a wrong one: exercise → case."""
+    found: dict[str, tuple[str, tuple[str, str]]] = {}
+    for number, id in enumerate(lesson_notebook.lesson(lesson).order):
+        of_id = [(source, wanted) for one, source, wanted in rows(lesson) if one == id]
+        of_id.sort(key=lambda case: (case[1][0] == "RIGHT") is bool(number % 2))
+        found |= {id: of_id[0]} if of_id else {}
     return found
 
 
@@ -144,44 +104,35 @@ def named(lesson: str, id: str, source: str) -> str:
 
 
 @pytest.mark.parametrize("lesson", TABLES)
-def test_the_grader_says_the_same(lesson, tmp_path):
-    """On cases of another seed, through everything but the sandbox."""
-    wrong = []
-    golf = [id for id in lesson_notebook.lesson(lesson).order if exercise(id).kind == "golf"]
-    for number, cases in enumerate(submissions(lesson)):
-        answers = dict.fromkeys(golf, "")  # where there is no case left, no long run of a solution
-        answers |= {id: named(lesson, id, source) for id, (_, source, *_) in cases.items()}
-        read = intake.read(put(tmp_path / f"{number}.ipynb", changed(answers, lesson)))
-        # Golf's arrays of a seed are drawn once (conftest.py): a few seeds do, one after another.
-        locked = merge(read, lesson_notebook.lesson(lesson), seed=77 + number // 10)
-        found = verdicts.judge_outcome(
-            locked, in_process.run(locked), lesson_notebook.lesson(lesson)
-        )
-        for id, (kind, _, *more) in cases.items():
-            said = found[id]
-            right = {
-                "RIGHT": said.passed,
-                "WRONG": not said.passed and [said.misconception] == more,
-                "TOLD": not said.passed and all(text in repr(said) for text in more),
-            }[kind]
-            wrong += [] if right else [f"{answers[id]}\n  wanted {more}, got {said!r}"]
-    assert not wrong, "\n\n".join(wrong)
+def test_the_grader_and_a_check_say_the_same(patient, lesson, tmp_path):
+    """The grader on cases of another seed, through everything but the sandbox."""
+    known, cases = lesson_notebook.lesson(lesson), mixed(lesson)
+    golf = [id for id in known.order if exercise(id).kind == "golf"]
+    answers = dict.fromkeys(golf[2:], "")  # no long runs of a solution
+    answers |= {id: named(lesson, id, cases[id][0]) for id in cases if id not in golf[2:]}
+    read = intake.read(put(tmp_path / "one.ipynb", changed(answers, lesson)))
+    locked = merge(read, known, seed=77)
+    verdict = verdicts.judge_outcome(locked, in_process.run(locked), known)
+    faults = []
+    for id in cases.keys() - golf[2:]:
+        source, wanted = cases[id]
+        there, here = verdict[id], check(id, made(source))
+        alike = (there.passed, there.misconception) == (here.passed, here.misconception)
+        faults += [] if alike and agrees(there, wanted) else [(source, wanted, there, here)]
+    assert not faults and len(cases) > 3, faults
 
 
 @pytest.mark.skipif(launch.missing() is not None, reason="no bubblewrap on this machine")
-@pytest.mark.parametrize("lesson", ["00", "01"])
-def test_rooflab_grade_says_the_same(lesson, tmp_path):
-    """The first notebooks of the tables, as a teacher grades them: in the sandbox."""
-    packed = list(islice(submissions(lesson), 3))
-    for number, cases in enumerate(packed):
-        answers = {id: named(lesson, id, case[1]) for id, case in cases.items()}
-        put(tmp_path / "in" / f"{number}.ipynb", changed(answers, lesson))
+def test_rooflab_grade_says_the_same(tmp_path):
+    """As a teacher grades it: in the sandbox."""
+    cases = mixed("01")
+    answers = {id: named("01", id, source) for id, (source, _) in cases.items()}
+    put(tmp_path / "in" / "one.ipynb", changed(answers, "01"))
     asked = ["grade", tmp_path / "in", "--out", tmp_path / "out", "--seed", 5]
     told = CliRunner().invoke(app, [*map(str, asked)])
     assert told.exit_code == 0, told.output
-    rows = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["submissions"]
-    for row, cases in zip(rows, packed, strict=True):
-        for id, (kind, _, *more) in cases.items():
-            got = row["exercises"][id]
-            assert (got["points"] == got["max"]) is (kind == "RIGHT"), (id, got)
-            assert kind != "WRONG" or f"({more[0]}: " in got["reason"], (id, got)
+    (row,) = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["submissions"]
+    for id, (_, (kind, said)) in cases.items():
+        got = row["exercises"][id]
+        assert (got["points"] == got["max"]) is (kind == "RIGHT"), (id, got)
+        assert kind != "WRONG" or f"({said}: " in got["reason"], (id, got)
