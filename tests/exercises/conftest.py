@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rooflab.exercises import ending
+from rooflab.exercises.kinds import golf as golf_judge
 from rooflab.exercises.observe import golf
 from tests.support.golf_arrays import drawn_once
 
@@ -29,7 +30,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers run here and have a minute: a busy machine is slow, not wrong."""
-    monkeypatch.setattr(ending, "possible", lambda: False)
+    """An answer has a minute: a busy machine is slow, not wrong."""
     monkeypatch.setattr(ending, "LIMIT_S", 60)
-    monkeypatch.setattr(golf, "LIMITS", replace(golf.LIMITS, seconds=60))
+    limits = replace(golf.LIMITS, seconds=60)
+    monkeypatch.setattr(golf, "LIMITS", limits)
+    monkeypatch.setattr(golf_judge, "AGAIN", limits)
+
+
+@pytest.fixture
+def here(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers run in this process: a thousand forks would take minutes."""
+    monkeypatch.setattr(ending, "possible", lambda: False)

@@ -81,7 +81,7 @@ def test_a_right_answer_is_right_in_any_dress(dress):
 
 
 @pytest.mark.parametrize("lesson", TABLES)
-def test_what_learners_write_gets_its_verdict(patient, lesson):
+def test_what_learners_write_gets_its_verdict(here, lesson):
     faults = []
     for id, source, wanted in rows(lesson):
         verdict = check(id, made(source))
@@ -104,7 +104,7 @@ def named(lesson: str, id: str, source: str) -> str:
 
 
 @pytest.mark.parametrize("lesson", TABLES)
-def test_the_grader_and_a_check_say_the_same(patient, lesson, tmp_path):
+def test_the_grader_and_a_check_say_the_same(here, lesson, tmp_path):
     """The grader on cases of another seed, through everything but the sandbox."""
     known, cases = lesson_notebook.lesson(lesson), mixed(lesson)
     golf = [id for id in known.order if exercise(id).kind == "golf"]

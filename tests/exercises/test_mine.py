@@ -118,19 +118,16 @@ def test_an_error_in_the_file_is_told_with_its_line_and_the_file_is_left_alone(m
     assert mine.path.read_text() == broken and "line 2" in repr(mine)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_what_fails_at_import_is_told_not_raised(mine, capsys):
+    for text, words in (
         ("x = 1\nimport nothing_of_that_name\n", "line 2: ModuleNotFoundError"),
         ("\n\nx = 1 / 0\n", "line 3: ZeroDivisionError"),
         (b"\xff\xfe", "not UTF-8"),
-    ],
-)
-def test_what_fails_at_import_is_told_not_raised(mine, capsys, text, words):
-    mine.path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert mine.product(1, 1, 1, 4)[0] == 2
-    assert words in capsys.readouterr().out
-    mine.save(cell(PRODUCT, "product"))
+    ):
+        mine.path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        assert mine.product(1, 1, 1, 4)[0] == 2
+        assert words in capsys.readouterr().out
+        mine.save(cell(PRODUCT, "product"))
 
 
 def test_a_mended_file_is_read_again(mine):
@@ -152,36 +149,32 @@ def test_a_function_nobody_knows_comes_with_suggestions(mine):
     assert {"product", "layer", "save"} <= set(dir(mine))
 
 
-@pytest.mark.parametrize("thing", [3, "def f(): pass", (1, 2)])
-def test_what_is_no_function_is_refused(mine, thing):
-    with pytest.raises(TypeError, match="def"):
-        mine.save(thing)
-    with pytest.raises(TypeError, match="save"):
-        mine.save()
+def test_what_is_no_function_is_refused(mine):
+    for thing in (3, "def f(): pass", (1, 2)):
+        with pytest.raises(TypeError, match="def"):
+            mine.save(thing)
+        with pytest.raises(TypeError, match="save"):
+            mine.save()
 
 
 IN_CLOSURE = "def make(two):\n    product = lambda m, n, k: two * m * n * k\n    return product\n"
 
 
-@pytest.mark.parametrize(
-    "thing",
-    [len, [lambda m: m][0], type("C", (), {}), cell(IN_CLOSURE, "make")(2)],
-    ids=["builtin", "nameless", "class", "closure"],
-)
-def test_what_can_be_called_and_not_saved_is_told(mine, thing):
-    note = repr(mine.save(thing))
-    assert note.startswith("not saved: ") and "def" in note and not mine.path.exists()
+def test_what_can_be_called_and_not_saved_is_told(mine):
+    for thing in (len, [lambda m: m][0], type("C", (), {}), cell(IN_CLOSURE, "make")(2)):
+        note = repr(mine.save(thing))
+        assert note.startswith("not saved: ") and "def" in note and not mine.path.exists()
 
 
 ONE_LINE = "product = lambda m, n, k, s, a=False: (2 * m * n * k, 1, 1)\n"
 SEVERAL = "X = 1\nproduct = lambda m, n, k, s, *, a=False: (\n    2 * m * n * k,\n    1, 1)\n"
 
 
-@pytest.mark.parametrize("text", [ONE_LINE, SEVERAL])
-def test_a_lambda_with_a_name_is_saved_as_a_function(mine, text):
-    assert "product: saved to mine.py" in repr(mine.save(cell(text, "product")))
-    assert mine.product(2, 3, 5, 4) == (60, 1, 1) and "def product(m" in mine.path.read_text()
-    assert "not answered yet" in repr(mine.save(cell("product = lambda m: ...\n", "product")))
+def test_a_lambda_with_a_name_is_saved_as_a_function(mine):
+    for text in (ONE_LINE, SEVERAL):
+        assert "product: saved to mine.py" in repr(mine.save(cell(text, "product")))
+        assert mine.product(2, 3, 5, 4) == (60, 1, 1) and "def product(m" in mine.path.read_text()
+        assert "not answered yet" in repr(mine.save(cell("product = lambda m: ...\n", "product")))
 
 
 def test_a_function_without_source_is_refused(mine):

@@ -56,12 +56,12 @@ def page(shown):
     return " ".join(reader.words)
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_before_any_check_everything_is_missing(lesson):
-    shown = rl.progress(lesson)
-    assert shown.points == 0 < shown.max == sum(e.points for e in registry.lesson(lesson))
-    assert shown.missing == tuple(e.id for e in registry.lesson(lesson))
-    assert "No check cell was run" in repr(shown) and f"0 of {shown.max} points" in page(shown)
+def test_before_any_check_everything_is_missing():
+    for lesson in LESSONS:
+        shown = rl.progress(lesson)
+        assert shown.points == 0 < shown.max == sum(e.points for e in registry.lesson(lesson))
+        assert shown.missing == tuple(e.id for e in registry.lesson(lesson))
+        assert "No check cell was run" in repr(shown) and f"0 of {shown.max} points" in page(shown)
 
 
 def right(seconds, n, itemsize):
@@ -97,15 +97,15 @@ def test_a_finished_lesson_misses_nothing(lesson):
     assert "Nothing is missing" in repr(shown) and "#009E73" in shown._repr_html_()
 
 
-@pytest.mark.parametrize("told", ["02", 2, " 02 ", "2", "02_bytes", "02_bytes.ipynb"])
-def test_the_lesson_may_be_named_in_several_ways(told):
-    assert rl.progress(told).lesson == "02"
+def test_the_lesson_may_be_named_in_several_ways():
+    for told in ("02", 2, " 02 ", "2", "02_bytes", "02_bytes.ipynb"):
+        assert rl.progress(told).lesson == "02"
 
 
-@pytest.mark.parametrize("told", ["77", "", None, "bytes", -1, [], 2.5e300])
-def test_an_unknown_lesson_is_named_with_those_that_exist(told):
-    with pytest.raises(ValueError, match=r"lesson=.*00, 01"):
-        rl.progress(told)
+def test_an_unknown_lesson_is_named_with_those_that_exist():
+    for told in ("77", "", None, "bytes", -1, [], 2.5e300):
+        with pytest.raises(ValueError, match=r"lesson=.*00, 01"):
+            rl.progress(told)
 
 
 @given(st.lists(st.sampled_from(list(registry.exercises())), max_size=8), st.data())
@@ -125,21 +125,21 @@ def test_points_and_missing_always_add_up(ids, data):
         page(shown)
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda p: p.stem)
-def test_it_lists_the_exercises_as_the_lesson_asks_them(source):
-    text, shown = source.read_text("utf-8"), rl.progress(source.name[:2])
-    asked = re.findall(r'rooflab=\{"exercise": "([^"]+)"', text)
-    listed = [line.exercise.id for line in shown.lines]
-    assert listed == asked, "put the ids into registry._ORDER as the lesson has them"
-    numbers = re.findall(r"^# ### Exercise (\d+) ·", text, re.M)
-    for number, line in zip(numbers, shown.lines, strict=True):
-        assert f" {number} · {line.exercise.title}" in page(shown)
+def test_it_lists_the_exercises_as_the_lesson_asks_them():
+    for source in SOURCES:
+        text, shown = source.read_text("utf-8"), rl.progress(source.name[:2])
+        asked = re.findall(r'rooflab=\{"exercise": "([^"]+)"', text)
+        listed = [line.exercise.id for line in shown.lines]
+        assert listed == asked, "put the ids into registry._ORDER as the lesson has them"
+        numbers = re.findall(r"^# ### Exercise (\d+) ·", text, re.M)
+        for number, line in zip(numbers, shown.lines, strict=True):
+            assert f" {number} · {line.exercise.title}" in page(shown)
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda p: p.stem)
-def test_every_lesson_ends_with_its_progress(source):
-    last = source.read_text("utf-8").split("# %%")[-1]
-    assert f'rl.progress("{source.name[:2]}")' in last
+def test_every_lesson_ends_with_its_progress():
+    for source in SOURCES:
+        last = source.read_text("utf-8").split("# %%")[-1]
+        assert f'rl.progress("{source.name[:2]}")' in last
 
 
 def test_a_course_says_what_an_exercise_is_worth(tmp_path):
@@ -151,9 +151,8 @@ def test_a_course_says_what_an_exercise_is_worth(tmp_path):
     assert rl.check("00-time", lambda *a: 1).max == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_a_damaged_course_is_named_by_the_grader_and_ignored_by_a_check(tmp_path):
+    for text, told in (
         ("{", "not JSON"),
         ("[]", '"points" is wanted'),
         ('{"points": []}', "must be a table"),
@@ -166,16 +165,14 @@ def test_a_course_says_what_an_exercise_is_worth(tmp_path):
         ('{"points": {}, "due": 3}', '"due" must be'),
         ('{"points": {}, "due": {"00": 3}}', '"due" of 00: 3 must be a date'),
         ("[" * 100_000, "course.json"),
-    ],
-)
-def test_a_damaged_course_is_named_by_the_grader_and_ignored_by_a_check(text, told, tmp_path):
-    file = tmp_path / "course.json"
-    file.write_text(text)
-    with pytest.raises(ValueError, match=re.escape(told)) as raised:
-        read(file)
-    assert "course.json" in str(raised.value) and len(str(raised.value).splitlines()) == 1
-    assert beside(tmp_path) == Course()
-    assert rl.check("00-bandwidth", right).points == 1
+    ):
+        file = tmp_path / "course.json"
+        file.write_text(text)
+        with pytest.raises(ValueError, match=re.escape(told)) as raised:
+            read(file)
+        assert "course.json" in str(raised.value) and len(str(raised.value).splitlines()) == 1
+        assert beside(tmp_path) == Course()
+        assert rl.check("00-bandwidth", right).points == 1
 
 
 def test_a_lesson_worth_nothing_is_refused():

@@ -50,7 +50,7 @@ def names(found):
 
 
 @pytest.mark.parametrize("found", EVERY, ids=names)
-def test_the_right_answer_passes_and_each_misconception_is_named_by_its_own_hint(patient, found):
+def test_the_right_answer_passes_and_each_misconception_is_named_by_its_own_hint(here, found):
     faults = []
     for seed in seeds(found):
         verdict = verdict_on(found, found.reference, seed)

@@ -93,17 +93,16 @@ def test_all_right_is_ten_of_ten_and_every_card_tells_time_rate_and_reason(home)
     assert "Computing 2.15 GFLOP takes 17.9 ms" in text
 
 
-@pytest.mark.parametrize(
-    ("op", "cache", "factor", "doubt"),
-    [(rl.gemm(8, 8, 8), "warm", 0.6, "the usual call was timed in a busier moment"),
-     (rl.gemv(1024, 1024), "warm", 0.5, "the bandwidth was measured in a busier moment"),
-     (rl.gemm(1024, 1024, 1024), "cold", 0.1, "the library computes on a faster unit")],
-)  # fmt: skip
-def test_a_part_longer_than_the_whole_is_doubted(op, cache, factor, doubt) -> None:
-    seen = measured(op, cache, factor)
-    reason = card(op, cache, seen, HERE).reason
-    assert f"But all of it took only {rl.si(seen.median_s, 's')} here: {doubt}" in reason
-    assert "But all of it" not in card(op, cache, measured(op, cache, 1.1), HERE).reason
+def test_a_part_longer_than_the_whole_is_doubted():
+    for op, cache, factor, doubt in (
+        (rl.gemm(8, 8, 8), "warm", 0.6, "the usual call was timed in a busier moment"),
+        (rl.gemv(1024, 1024), "warm", 0.5, "the bandwidth was measured in a busier moment"),
+        (rl.gemm(1024, 1024, 1024), "cold", 0.1, "the library computes on a faster unit"),
+    ):
+        seen = measured(op, cache, factor)
+        reason = card(op, cache, seen, HERE).reason
+        assert f"But all of it took only {rl.si(seen.median_s, 's')} here: {doubt}" in reason
+        assert "But all of it" not in card(op, cache, measured(op, cache, 1.1), HERE).reason
 
 
 def test_less_than_a_tenth_of_difference_is_no_doubt() -> None:
@@ -222,20 +221,17 @@ def test_a_sorting_survives_being_stored_as_one_number(placed: list[int]) -> Non
     assert _unpacked(number, len(placed) + 1) is None
 
 
-@pytest.mark.parametrize(
-    ("answers", "error", "message"),
-    [
+def test_wrong_answers_are_named(home):
+    for answers, error, message in (
         (["memory"], ValueError, "answers has 1 bins; there are 10 cards"),
         ({"GEMM 8×8×9, fp32, warm": "memory"}, ValueError, "the card.*did you mean"),
         (["menory"] * 10, ValueError, "answers: the bin='menory'.*did you mean 'memory'"),
         ([""] * 10, ValueError, "answers: the bin"),
         ([3] * 10, ValueError, "answers: the bin=3"),
         (7, TypeError, "answers=7 must be a list"),
-    ],
-)
-def test_wrong_answers_are_named(home, answers: object, error: type, message: str) -> None:
-    with pytest.raises(error, match=message):
-        sort("03-ten", TEN, answers, machine=HERE)
+    ):
+        with pytest.raises(error, match=message):
+            sort("03-ten", TEN, answers, machine=HERE)
 
 
 def test_bad_input_is_named(home) -> None:

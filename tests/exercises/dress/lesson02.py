@@ -5,54 +5,7 @@ RIGHT = {
     "02-claim-warm": [
         "lambda n,s,t,w,c: (3*n*s/t, 3*n*s/t/w, next((k for k in c if c[k]>=2*n*s), 'dram'))",
     ],
-    "02-golf-axpy": [
-        """def answer(a, x, y):
-    out = np.empty_like(x)
-    for i in range(0, len(x), 8192):
-        out[i : i + 8192] = a * x[i : i + 8192] + y[i : i + 8192]
-    return out""",
-        """def answer(a, x, y):
-    for xs, ys in zip(np.array_split(x, 100), np.array_split(y, 100)):
-        ys += a * xs
-    return y""",
-    ],
-    "02-golf-squares": [
-        "lambda x: np.linalg.tensordot(x, x, axes=1)",
-        "lambda x: x.reshape(1, -1) @ x.reshape(-1, 1)",
-    ],
-    "02-golf-row-norm": [
-        """def answer(x):
-    for rows in np.array_split(x, 200):
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return x""",
-        """def answer(x):
-    for i in range(0, len(x), 8):
-        r = x[i : i + 8]
-        r /= np.sqrt(np.einsum('ij,ij->i', r, r))[:, None]
-    return x""",
-    ],
     "02-claim-bias": ["lambda m,n,s: (m*n, s*(m*n) + s*n + s*(m*n), 0.5/s)"],
-    "02-golf-bias-relu": [
-        """def answer(x, b):
-    out = np.zeros(x.shape, x.dtype)
-    for i in range(0, len(x), 16):
-        out[i : i + 16] = np.where(x[i : i + 16] + b > 0, x[i : i + 16] + b, 0)
-    return out""",
-        """def answer(x, b):
-    for i in range(0, len(x), 9):
-        t = x[i : i + 9] + b
-        np.putmask(t, t < 0, 0)
-        x[i : i + 9] = t
-    return x""",
-    ],
-    "02-golf-scale-add-scale": [
-        """def answer(a, b, x, y):
-    out = np.empty(x.shape, x.dtype)
-    for i in range(0, len(x), 4096):
-        p = slice(i, i + 4096)
-        out[p] = np.add(a * b * x[p], b * y[p])
-    return out""",
-    ],
     "02-lines": [
         "lambda a,n,d,s,l: int(np.count_nonzero(np.diff((a+np.arange(n)*d*s)//l)) + 1)*l",
         """def answer(a, n, d, s, l):
@@ -86,10 +39,6 @@ WRONG = {
     return (3*n*s/t/2**30, 3*n*s/t/w, next((k for k,v in c.items() if 2*n*s<=v), 'dram'))""",
     },
     "02-golf-axpy": {
-        "piece larger than the cache": """def answer(a, x, y):
-    for i in range(0, len(x), 10**6):
-        y[i : i + 10**6] += a * x[i : i + 10**6]
-    return y""",
         "two loops over the pieces": """def answer(a, x, y):
     for i in range(0, len(x), 4096):
         x[i : i + 4096] *= a
@@ -99,8 +48,6 @@ WRONG = {
     },
     "02-golf-squares": {
         "single precision": "lambda x: np.float32(x @ x)",
-        "the plain expression": "lambda x: np.sum(x**2)",
-        "several passes in one call": "lambda x: np.var(x) * len(x) + np.sum(x) ** 2 / len(x)",
         "overlapping pieces": """def answer(x):
     return sum(x[i : i + 4097] @ x[i : i + 4097] for i in range(0, len(x), 4096))""",
         "only one piece": """def answer(x):
@@ -109,8 +56,6 @@ WRONG = {
     },
     "02-golf-row-norm": {
         "filled for nothing": "lambda x: np.apply_along_axis(lambda r: r / np.sqrt(r @ r), 1, x)",
-        "two passes over the whole array": """def answer(x):
-    return x / np.apply_along_axis(np.linalg.norm, 1, x)[:, None]""",
         "columns for rows": """def answer(x):
     for i in range(0, len(x), 64):
         p = x[i : i + 64]
@@ -133,8 +78,6 @@ WRONG = {
         "another order": "lambda m,n,s: ((2*m+1)*n*s, m*n, 1/(2*s))",
     },
     "02-golf-bias-relu": {
-        "pieces joined at the end": """def answer(x, b):
-    return np.vstack([np.maximum(x[i : i + 16] + b, 0) for i in range(0, len(x), 16)])""",
         "a new array under an old name": """def answer(x,b):
     for i in range(0,len(x),32):
         p = x[i:i+32]

@@ -12,12 +12,6 @@ RIGHT = {
     t = lambda i: max(flops[i]/peak, bytes[i]/bandwidth)
     x = lambda i: flops[i]/bytes[i]
     return [p for p in permutations(range(4), 2) if x(p[0]) > x(p[1]) and t(p[0]) > t(p[1])][0]""",
-        """def answer(flops, bytes, peak, bandwidth):
-    f, n = np.array(flops), np.array(bytes)
-    t = np.maximum(f/peak, n/bandwidth)
-    bad = (f/n)[:,None] > (f/n)[None,:]
-    bad &= t[:,None] > t[None,:]
-    return tuple(np.argwhere(bad)[0])""",
     ],
     "03-log": [
         "'In order,Warm cache,other-type,GiB,in order,multiply-adds,sparse peak,cannot "
@@ -47,10 +41,6 @@ RIGHT = {
     place = next(i for i, room in enumerate(capacity) if bytes <= room)
     computing, carrying = flops / peak, bytes / bandwidth[place]
     return round(call + max(computing, carrying), 9)""",
-        """def answer(flops, bytes, peak, bandwidth, capacity, call):
-    place = next(i for i, room in enumerate(capacity) if bytes <= room)
-    computing, carrying = flops / peak, bytes / bandwidth[place]
-    return call + np.maximum(computing, carrying)""",
     ],
     "03-sparse-peak": ["lambda i, c, b: np.clip(2 * i * b / c, 1, 2)"],
 }  # fmt: skip

@@ -14,15 +14,6 @@ RIGHT = {
     for _ in f:
         reach = np.minimum(1, reach + reach @ a)
     return 64 * reach.sum()""",
-        """def answer(f):
-    def walk():
-        at = 0
-        while True:
-            yield at
-            at = f[at]
-            if not at:
-                return
-    return sum(64 for _ in walk())""",
     ],
     "06-underway": [
         """def answer(b, t, n):
@@ -69,11 +60,6 @@ RIGHT = {
     carried = (f(weights * itemsize, batch) + kv_bytes) * f(byte)
     each = f(add) + f(multiply)
     return (carried + weights * each) / f(10) ** 12, itemsize * f(byte) / each""",
-        """def answer(weights, itemsize, batch, kv_bytes, byte, add, multiply):
-    step = weights * itemsize * byte
-    for _ in range(batch):
-        step += kv_bytes * byte + weights * (add + multiply)
-    return step / batch * 1e-12, (itemsize * byte) / (add + multiply)""",
     ],
 }  # fmt: skip
 

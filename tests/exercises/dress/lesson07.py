@@ -8,15 +8,6 @@ RIGHT = {
     for line in lines:
         fetch(line)
     return fetch.cache_info().misses""",
-        """def answer(lines, capacity):
-    def outcomes():
-        held = {}
-        for line in lines:
-            yield held.pop(line, True)
-            held[line] = False
-            if len(held) > capacity:
-                del held[next(iter(held))]
-    return sum(outcomes())""",
     ],
     "07-tiles": [
         "lambda m, n, k, p, q, s: np.dot([m*k, k*n, m*n], [n//q, m//p, 1]) * s",
@@ -43,10 +34,6 @@ RIGHT = {
     where = np.arange(rows) * row_bytes // line % sets
     where, count = np.unique(where, return_counts=True)
     return len(where), count.clip(max=ways).sum()""",
-        """def answer(rows, row_bytes, line, sets, ways):
-    where = np.arange(rows) * row_bytes // line % sets
-    count = np.bincount(where, minlength=sets)
-    return int((count > 0).sum()), int(np.minimum(count, ways).sum())""",
     ],
     "07-two-levels": [
         """def answer(n, inner, outer, itemsize, bandwidths, peak):

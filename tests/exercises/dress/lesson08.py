@@ -8,12 +8,6 @@ RIGHT = {
     loops = list(dict.fromkeys(''.join(operands)))
     lines = [whole(x) + part(x) for x in loops]
     return {'loop': loops[lines.index(min(lines))], 'lines': float(min(lines))}""",
-        """def answer(operands, itemsize, line):
-    cost = {}
-    for text in operands:
-        for n, x in enumerate(reversed(text)):
-            cost[x] = cost.get(x, 0) + (1 if n else Fraction(itemsize, line))
-    return sorted(cost.items(), key=lambda pair: pair[1])[0]""",
     ],
     "08-legal": [
         "lambda d, o: list(filter(lambda x: next(x[i] for i in o if x[i]) < 0, d))",
@@ -30,13 +24,6 @@ RIGHT = {
     pairs = [(s, (s[0] - back, s[1] + ahead)) for s in when]
     late = [(s, p) for s, p in pairs if when.get(p, -1) > when[s]]
     return min(late)""",
-        """def answer(rows, columns, back, ahead, tile):
-    time = lambda i, j: (i // tile, j // tile, i % tile, j % tile)
-    for i in range(rows):
-        for j in range(columns):
-            p, q = i - back, j + ahead
-            if 0 <= p < rows and 0 <= q < columns and time(p, q) > time(i, j):
-                return (i, j), (p, q)""",
     ],
     "08-skew": [
         """def answer(ds, f=0):

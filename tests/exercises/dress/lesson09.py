@@ -10,11 +10,6 @@ RIGHT = {
         for chosen in combinations(extents, s):
             total += np.prod([d(e) for e in chosen], dtype=int) * math.factorial(n + s) // 2**s
     return total""",
-        """def answer(extents):
-    counts = np.array([1])  # by how many are split: a product of polynomials
-    for n in extents:
-        counts = np.convolve(counts, [1, sum(n % t == 0 for t in range(2, n))])
-    return sum(int(c) * math.factorial(len(extents) + s) // 2**s for s, c in enumerate(counts))""",
     ],
     "09-register-tile": [
         """import itertools
@@ -24,11 +19,6 @@ def answer(registers, lanes, latency, units):
             if r*v + v + 1 <= registers and r*v >= latency*units]
     rows, vectors = min(fits, key=best)
     return rows, vectors * lanes""",
-        """def answer(registers, lanes, latency, units):
-    tiles = [(r, v) for r in range(1, 99) for v in range(1, 99)
-             if r*v + v + 1 <= registers and r*v >= latency*units]
-    tiles.sort(key=lambda t: -t[0]*t[1]/(t[0] + t[1]))
-    return {'rows': tiles[0][0], 'columns': tiles[0][1]*lanes}""",
     ],
     "09-beam": [
         """def answer(children, seconds, start, width):
@@ -39,18 +29,6 @@ def answer(registers, lanes, latency, units):
             return min(timed, key=seconds.get), np.int64(len(timed))
         return go(heapq.nsmallest(width, {*kept, *new}, seconds.__getitem__), timed | new)
     return go({start}, {start})""",
-        """def answer(children, seconds, start, width):
-    kept, timed = [start], [start]
-    while True:
-        new = []
-        for name in kept:
-            for child in children[name]:
-                if child not in timed:
-                    timed.append(child)
-                    new.append(child)
-        if len(new) == 0:
-            return kept[0], len(timed)
-        kept = sorted(kept + new, key=lambda one: seconds[one])[:width]""",
     ],
     "09-width": [
         """def answer(children, seconds, start):
@@ -64,48 +42,18 @@ def answer(registers, lanes, latency, units):
             kept = sorted([*kept, *new], key=seconds.get)[:width]
     times = [seconds[search(w + 1)] for w in range(len(children))]
     return int(np.argmin(times)) + 1""",
-        """def answer(children, seconds, start):
-    def beam(width):
-        kept = [start]
-        timed = [start]
-        while True:
-            new = []
-            for name in kept:
-                for child in children[name]:
-                    if child not in timed:
-                        timed.append(child)
-                        new.append(child)
-            if not new:
-                break
-            kept = sorted(kept + new, key=lambda name: seconds[name])[:width]
-        return kept[0], len(timed)
-    w = 1
-    while beam(w)[0] != min(seconds, key=seconds.get):
-        w += 1
-    return w""",
     ],
     "09-tiles": [
         """def answer(nest):
     for name, size in (('i', 24), ('j', 24), ('k', 24), ('ii', 4), ('ji', 4), ('ki', 4)):
         nest = nest.split(name, size)
     return nest.reorder('io', 'jo', 'ko', 'iio', 'jio', 'kio', 'iii', 'jii', 'kii')""",
-        """def answer(nest):
-    outer, inner = np.int64(16), np.int64(4)
-    nest = nest.tile({'k': outer, 'j': outer, 'i': outer})
-    return nest.tile({'ki': inner, 'ii': inner, 'ji': inner}).vectorize('jii')""",
     ],
     "09-extract": [
         """def answer(classes, root, above=()):
     costs = [own + sum(answer(classes, one, (*above, root)) for one in args)
              for own, args in classes[root] if not {root, *above} & {*args}]
     return min(costs, default=math.inf)""",
-        """def answer(classes, root):
-    cost, before = dict.fromkeys(classes, math.inf), None
-    while cost != before:
-        before = cost
-        cost = {name: min(own + sum(before[a] for a in args) for own, args in nodes)
-                for name, nodes in classes.items()}
-    return float(cost[root])""",
     ],
     "09-impossible": [
         """def answer(n, itemsize, peak, bandwidths, log):
@@ -113,10 +61,6 @@ def answer(registers, lanes, latency, units):
     few = [b / itemsize / n**2 < 3 for _, _, b in log]
     fast = [b/s > bandwidths[level] for s, level, b in log]
     return np.logical_or.reduce([rates, few, fast])""",
-        """def answer(n, itemsize, peak, bandwidths, log):
-    s, b = (np.array([row[at] for row in log]) for at in (0, 2))
-    w = np.array([bandwidths[level] for _, level, _ in log])
-    return (2*n**3/s > peak) | (b/s > w) | (b < 3*n*n*itemsize)""",
         """def answer(n, itemsize, peak, bandwidths, log):
     return [1 if max(2*n**3/peak, b/bandwidths[l]) > s or b < 3*n*n*itemsize else 0
             for s, l, b in log]""",

@@ -225,10 +225,10 @@ WAYS = {  # in which a number goes through Python and comes back
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
-def test_a_number_may_take_a_way_round(name):
-    verdict = check(SQUARES.id, WAYS[name])
-    assert verdict.passed, verdict
+def test_a_number_may_take_a_way_round(patient):
+    for name in WAYS:
+        verdict = check(SQUARES.id, WAYS[name])
+        assert verdict.passed, verdict
 
 
 LENGTHS = {  # of a row: a number that leaves NumPy and comes back for every row
@@ -242,7 +242,7 @@ LENGTHS = {  # of a row: a number that leaves NumPy and comes back for every row
 
 
 @pytest.mark.parametrize("name", LENGTHS)
-def test_the_length_of_a_row_may_take_a_way_round(name):
+def test_the_length_of_a_row_may_take_a_way_round(patient, name):
     def row_norm(x):
         for row in x:
             row /= LENGTHS[name](row)
@@ -276,23 +276,20 @@ def by_decimals(x):
     return float(sum(decimal.Decimal(float(part)) for part in parts(x)))
 
 
-def test_what_cannot_be_followed_is_told_what_would_do():
+def test_what_cannot_be_followed_is_told_what_would_do(patient):
     verdict = check(SQUARES.id, by_decimals)
     assert not verdict.passed
     assert "float(…) and math" in verdict.reason and "max(…)" in verdict.reason
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_numbers_are_followed(patient):
+    for answer in (
         in_a_class, in_a_cached_function, from_an_iterator, in_threads, whole_and_rest, by_newton,
         in_floats, by_math, by_imported_math, by_item, in_double, in_a_list, in_an_array,
         as_a_number_type, guarded, along_an_axis, with_numbers_as_texts,
-    ],
-)  # fmt: skip
-def test_numbers_are_followed(answer):
-    verdict = check(SQUARES.id, answer)
-    assert verdict.passed, verdict
+    ):  # fmt: skip
+        verdict = check(SQUARES.id, answer)
+        assert verdict.passed, verdict
 
 
 def test_a_choice_of_python_is_followed_where_it_is_named():
@@ -329,12 +326,12 @@ def from_the_buffer(x):
     return seen - seen + np.float32(np.dot(plain.ravel(), plain.ravel()))
 
 
-@pytest.mark.parametrize("answer", [by_branches, behind_the_array, beside_it, from_the_buffer])
-def test_what_golf_did_not_see_is_wrong_on_other_arrays(answer):
-    cases = SQUARES.draw("unseen")
-    verdict = judge(SQUARES, cases, collect("golf", cases, answer))
-    assert not verdict.passed
-    assert "once more on other arrays" in verdict.reason or "par" in verdict.reason, verdict
+def test_what_golf_did_not_see_is_wrong_on_other_arrays():
+    for answer in (by_branches, behind_the_array, beside_it, from_the_buffer):
+        cases = SQUARES.draw("unseen")
+        verdict = judge(SQUARES, cases, collect("golf", cases, answer))
+        assert not verdict.passed
+        assert "once more on other arrays" in verdict.reason or "par" in verdict.reason, verdict
 
 
 def test_the_door_by_which_a_number_left_is_named():
@@ -342,7 +339,7 @@ def test_the_door_by_which_a_number_left_is_named():
     assert "(Python compared it)" in verdict.reason or "par" in verdict.reason
 
 
-def test_an_array_outside_of_the_function_is_room_for_numbers():
+def test_an_array_outside_of_the_function_is_room_for_numbers(patient):
     def bias_relu(x, b):
         for i in range(0, len(x), 64):
             rows = large[: x[i : i + 64].size].reshape(-1, x.shape[1])
@@ -379,17 +376,17 @@ def set_calls(*calls):
     return lambda program: program.update(calls=[*calls])
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_forged_program_fails_and_breaks_nothing():
+    for change in (
         set_answer(679424.0), set_answer({"at": 99}), set_answer({"nothing": 1}), set_answer({}),
         set_answer({"array": ["O", [1], [None]]}), set_answer({"dtype": "O"}), set_calls(),
         set_calls(["load", ["/etc/passwd"], {}, 2]), set_calls(["os.system", ["id"], {}, 2]),
         set_calls(["linalg.os.system", ["id"], {}, 2]), set_calls(["math.__loader__", [], {}, 2]),
         set_calls(["add.__self__", [], {}, 2]), set_calls(["operator.attrgetter", ["x"], {}, 2]),
         set_calls([".tofile", [{"at": 1}, "file"], {}, None]), set_calls([".array", [{"at": 1}]]),
-        set_calls(["ctypeslib.load_library", ["x", "y"], {}, 2]), set_calls(3), set_calls(["gone"]),
-        set_calls(["builtins.eval", ["1"], {}, 2]), set_calls(["dot", [{"at": 1}], {}, {"at": 2}]),
+        set_calls(["ctypeslib.load_library", ["x", "y"], {}, 2]), set_calls(3),
+        set_calls(["gone"]), set_calls(["builtins.eval", ["1"], {}, 2]),
+        set_calls(["dot", [{"at": 1}], {}, {"at": 2}]),
         set_calls([".__class__", [{"at": 1}], {}, 2]), set_calls(["sum", [{"at": 1}], 3, 2]),
         lambda program: program.update(inputs=[]), lambda program: program.update(inputs=3),
         lambda program: program.update(inputs=[["x", 7, 1]]),
@@ -397,22 +394,20 @@ def set_calls(*calls):
         lambda program: program.update(inputs=[["x", {"zeros": [[1, 2], 3]}, 1]]),
         lambda program: program["inputs"].append(["z", {"zeros": ["<f8", [1 << 50]]}, 7]),
         lambda program: program.clear(), lambda program: program.update(left=3),
-    ],
-)  # fmt: skip
-def test_a_forged_program_fails_and_breaks_nothing(change):
-    assert not programs(change=change).passed
+    ):  # fmt: skip
+        assert not programs(change=change).passed
 
 
-@pytest.mark.parametrize("text", [None, 3, "", "?", "AAAA", packed([1])[:-8], packed(None)])
-def test_what_is_no_program_fails(text):
-    cases = SQUARES.draw(0)
-    seen = [{**one, "program": text} for one in collect("golf", cases, lambda x: np.dot(x, x))]
-    assert not judge(SQUARES, cases, seen).passed
-    without = [{key: one[key] for key in one if key != "program"} for one in seen]
-    assert not judge(SQUARES, cases, without).passed
+def test_what_is_no_program_fails():
+    for text in (None, 3, "", "?", "AAAA", packed([1])[:-8], packed(None)):
+        cases = SQUARES.draw(0)
+        seen = [{**one, "program": text} for one in collect("golf", cases, lambda x: np.dot(x, x))]
+        assert not judge(SQUARES, cases, seen).passed
+        without = [{key: one[key] for key in one if key != "program"} for one in seen]
+        assert not judge(SQUARES, cases, without).passed
 
 
-def test_a_long_program_is_short_as_text():
+def test_a_long_program_is_short_as_text(patient):
     cases = exercise("02-golf-axpy").draw(0)
 
     def axpy(a, x, y):
@@ -447,16 +442,16 @@ def only_memory(case):
     return [["empty", [case["n"], {"dtype": np.dtype(case["dtype"]).str}], {}, 3]]
 
 
-@pytest.mark.parametrize("calls", [only_memory, freed_pieces])
-def test_memory_that_nobody_wrote_holds_no_right_result(calls):
-    axpy = exercise("02-golf-axpy")
-    cases = axpy.draw("memory")
-    seen = collect("golf", cases, axpy.reference)
-    for case, one in zip(cases, seen, strict=True):
-        inputs = [["x", 1, 1], ["y", 2, 2]]
-        program = {"inputs": inputs, "calls": calls(case), "answer": {"at": 3}, "left": []}
-        one["program"] = packed(program)
-    assert not judge(axpy, cases, seen).passed
+def test_memory_that_nobody_wrote_holds_no_right_result():
+    for calls in (only_memory, freed_pieces):
+        axpy = exercise("02-golf-axpy")
+        cases = axpy.draw("memory")
+        seen = collect("golf", cases, axpy.reference)
+        for case, one in zip(cases, seen, strict=True):
+            inputs = [["x", 1, 1], ["y", 2, 2]]
+            program = {"inputs": inputs, "calls": calls(case), "answer": {"at": 3}, "left": []}
+            one["program"] = packed(program)
+        assert not judge(axpy, cases, seen).passed
 
 
 def test_a_judge_may_give_it_less_or_more_time():
@@ -469,5 +464,6 @@ def test_a_judge_may_give_it_less_or_more_time():
         limits = replace(LIMITS, seconds=seconds)
         begin = time.monotonic()
         seen, program = played(case, endless, arrays(case), limits)
-        assert f"stopped after {seconds} s" in seen["error"] and program is None
+        stopped = (f"stopped after {seconds} s", f"took longer than {seconds} s")  # a busy machine
+        assert any(said in seen["error"] for said in stopped) and program is None
         assert seconds <= time.monotonic() - begin < seconds + 5

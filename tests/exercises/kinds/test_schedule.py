@@ -22,7 +22,6 @@ from rooflab.exercises.kinds.schedule import (
 )
 from rooflab.exercises.lessons.schedules import STENCIL, TILES, VECTORISE, parts
 from rooflab.exercises.observe.collect import collect
-from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.observe.schedule import nest_of, run
 from rooflab.exercises.registry import exercises
 from rooflab.labs.cache.hierarchy import Cache
@@ -47,46 +46,27 @@ def verdict_on(found: Exercise, answer, seed=0):
     return judge(found, cases, collect(found.kind, cases, answer))
 
 
-# Mutations: every mistake is rejected and named, every right answer passes.
+# Every mistake is rejected and named in test_registry.
 
 
-@pytest.mark.parametrize("found", EXERCISES, ids=names)
-@pytest.mark.parametrize("seed", [*SEEDS, 3, 4, 5])
-def test_the_right_answer_passes_and_is_told_its_bytes(found, seed):
-    verdict = verdict_on(found, found.reference, seed)
-    assert verdict.passed and verdict.points == 4, verdict
-    assert "below L1 it moves" in verdict.reason and "as written" in verdict.reason
+def test_the_right_answer_passes_and_is_told_its_bytes():
+    for found in EXERCISES:
+        for seed in SEEDS:
+            verdict = verdict_on(found, found.reference, seed)
+            assert verdict.passed and verdict.points == 4, verdict
+            assert "below L1 it moves" in verdict.reason and "as written" in verdict.reason
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(
-    ("found", "mistake"),
-    [pytest.param(e, m, id=f"{e.id}/{m.name}") for e in EXERCISES for m in e.misconceptions],
-)
-def test_each_mistake_is_rejected_and_named(found, mistake, seed):
-    for wrong in (mistake.wrong, *mistake.variants):
-        verdict = verdict_on(found, wrong, seed)
-        assert not verdict.passed and verdict.misconception == mistake.name, verdict
+def test_hints_name_no_transformation():
+    for found in EXERCISES:
+        for mistake in found.misconceptions:
+            assert not any(f"{name}(" in mistake.hint for name in TRANSFORMATIONS)
 
 
-@pytest.mark.parametrize("found", EXERCISES, ids=names)
-def test_cases_are_plain_repeatable_and_varied(found):
-    first = found.draw(7)
-    assert first == found.draw(7) == json.loads(json.dumps(first))
-    assert first == [to_plain(dict(case)) for case in first]
-    assert len({json.dumps(found.draw(seed)) for seed in range(5)}) > 1
-
-
-@pytest.mark.parametrize("found", EXERCISES, ids=names)
-def test_hints_name_no_transformation(found):
-    for mistake in found.misconceptions:
-        assert not any(f"{name}(" in mistake.hint for name in TRANSFORMATIONS)
-
-
-@pytest.mark.parametrize("found", ALL, ids=names)
-def test_cases_are_small_enough_to_be_decided_without_isl(found):
-    for seed in SEEDS:
-        assert all(count(nest_of(case)) <= MOST_ITERATIONS for case in found.draw(seed))
+def test_cases_are_small_enough_to_be_decided_without_isl():
+    for found in ALL:
+        for seed in SEEDS:
+            assert all(count(nest_of(case)) <= MOST_ITERATIONS for case in found.draw(seed))
 
 
 def test_where_there_is_no_isl_the_verdicts_are_the_same(monkeypatch):
@@ -116,37 +96,34 @@ def asked(case, reference=lambda nest: nest, par=1.0) -> Exercise:
                     cases=lambda rng: [case], kind="schedule", par=par)  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(120))
-def test_a_schedule_is_legal_if_every_pair_of_iterations_says_so(seed):
-    nest = random_nests.scheduled(seed)
-    plain = nest.untouched()
-    extents = {name: [*ends] for name, ends in plain.extents.items()}
-    text = "; ".join(one.text for one in plain.statements)
-    case = {"extents": extents, "text": text, "order": plain.order, "bytes": {},
-            "caches": [{"name": "L1", "capacity": 256}]}  # fmt: skip
-    seen = {"value": [[name, list(arguments)] for name, arguments in nest.log]}
-    found = examined(asked(case), case, seen)
-    wanted = nest.brute()
-    if wanted:
-        assert not found.said or "no code can be made" in found.said, found
-    else:
-        assert found.said.startswith("not legal: ") and found.mark[0] == "legal"
+@pytest.mark.parametrize("start", range(6))
+def test_a_schedule_is_legal_if_every_pair_of_iterations_says_so(start):
+    for seed in range(start, 120, 6):
+        nest = random_nests.scheduled(seed)
+        plain = nest.untouched()
+        extents = {name: [*ends] for name, ends in plain.extents.items()}
+        text = "; ".join(one.text for one in plain.statements)
+        case = {"extents": extents, "text": text, "order": plain.order, "bytes": {},
+                "caches": [{"name": "L1", "capacity": 256}]}  # fmt: skip
+        seen = {"value": [[name, list(arguments)] for name, arguments in nest.log]}
+        found = examined(asked(case), case, seen)
+        if nest.brute():
+            assert not found.said or "no code can be made" in found.said, (seed, found)
+        else:
+            assert found.said.startswith("not legal: ") and found.mark[0] == "legal", seed
 
 
-@pytest.mark.parametrize(
-    "schedule",
-    [
+def test_the_bytes_are_those_that_a_learner_simulates():
+    for schedule in (
         lambda nest: nest,
         lambda nest: nest.tile({"i": 4, "k": 3}),
         lambda nest: nest.reorder("i", "k", "j").split("j", 4).vectorize("ji"),
         lambda nest: nest.tile({"i": 2, "j": 4}).unroll("ii").vectorize("ji"),
-    ],
-)
-def test_the_bytes_are_those_that_a_learner_simulates(schedule):
-    nest = schedule(nest_of(product(12)))
-    ledger = simulate(nest.stream(), Cache("L1", 512))
-    log = run(product(12), schedule)["value"]
-    assert moved_bytes(product(12), log) == {"L1": ledger.bytes("L1")}
+    ):
+        nest = schedule(nest_of(product(12)))
+        ledger = simulate(nest.stream(), Cache("L1", 512))
+        log = run(product(12), schedule)["value"]
+        assert moved_bytes(product(12), log) == {"L1": ledger.bytes("L1")}
 
 
 def test_one_word_a_line_and_one_line_a_cache_make_every_access_but_the_last_one_move():
@@ -209,9 +186,8 @@ def test_the_order_of_a_sum_may_be_held_fast():
     assert verdict_on(free, lambda nest: nest.reverse("k")).passed
 
 
-@pytest.mark.parametrize(
-    ("needs", "schedule", "words"),
-    [
+def test_what_a_case_needs_is_looked_for():
+    for needs, schedule, words in (
         ({"copies": 4}, lambda n: n.tile({"i": 4, "j": 4}).unroll("ii").unroll("ji"), "16 copies"),
         ({"copies": 16}, lambda n: n.tile({"i": 4, "j": 4}).unroll("ii").unroll("ji"), ""),
         ({"parallel": True}, lambda n: n, "no loop is parallel"),
@@ -225,12 +201,10 @@ def test_the_order_of_a_sum_may_be_held_fast():
         ({"lanes": 4}, lambda n: n.vectorize("j"), "runs another loop, k"),
         ({"lanes": 4}, lambda n: n.split("j", 4).vectorize("ji").split("k", 4).reorder(
             "i", "ko", "jo", "ki", "ji").unroll("ki"), ""),
-    ],
-)  # fmt: skip
-def test_what_a_case_needs_is_looked_for(needs, schedule, words):
-    verdict = verdict_on(asked(product(16, needs=needs, bytes={})), schedule)
-    assert words in verdict.reason, verdict
-    assert verdict.passed is (words == "")
+    ):  # fmt: skip
+        verdict = verdict_on(asked(product(16, needs=needs, bytes={})), schedule)
+        assert words in verdict.reason, verdict
+        assert verdict.passed is (words == "")
 
 
 def test_code_that_computes_something_else_is_noticed(monkeypatch):
@@ -319,15 +293,15 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("log", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_log_fails_its_case_and_nothing_else(log):
-    case = SAMPLES["08-vectorise"].draw(0)[0]
-    found = asked({**case, "bytes": {}, "needs": {}})
-    begin = time.process_time()
-    verdict = judge(found, [case], [{"value": log}])
-    assert not verdict.passed and verdict.points == 0
-    assert len(verdict.reason) < 1000
-    assert time.process_time() - begin < 5
+def test_a_hostile_log_fails_its_case_and_nothing_else():
+    for log in HOSTILE.values():
+        case = SAMPLES["08-vectorise"].draw(0)[0]
+        found = asked({**case, "bytes": {}, "needs": {}})
+        begin = time.process_time()
+        verdict = judge(found, [case], [{"value": log}])
+        assert not verdict.passed and verdict.points == 0
+        assert len(verdict.reason) < 1000
+        assert time.process_time() - begin < 5
 
 
 HEAVY = {  # as much as the limits let through
@@ -349,20 +323,22 @@ HEAVY = {  # as much as the limits let through
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("log", HEAVY.values(), ids=HEAVY)
-def test_the_heaviest_logs_within_the_limits_are_judged_in_time(log):
-    case = SAMPLES["08-vectorise"].draw(0)[0]
-    found = asked({**case, "bytes": {}})
-    begin = time.process_time()
-    judge(found, [case], [{"value": log}])
-    assert time.process_time() - begin < 5
+def test_the_heaviest_logs_within_the_limits_are_judged_in_time():
+    for log in HEAVY.values():
+        case = SAMPLES["08-vectorise"].draw(0)[0]
+        found = asked({**case, "bytes": {}})
+        begin = time.process_time()
+        judge(found, [case], [{"value": log}])
+        assert time.process_time() - begin < 5
 
 
-@pytest.mark.parametrize("seen", [{}, {"value": None}, {"missing": True, "value": []}, {"error": 3},
-                                  {"unreadable": ["x"]}, 7, None, "log"])  # fmt: skip
-def test_an_observation_that_nobody_has_written_fails(seen):
-    case = product(8)
-    assert not judge(asked(case), [case], [seen]).passed
+def test_an_observation_that_nobody_has_written_fails():
+    for seen in (
+        {}, {"value": None}, {"missing": True, "value": []}, {"error": 3}, {"unreadable": ["x"]},
+        7, None, "log",
+    ):  # fmt: skip
+        case = product(8)
+        assert not judge(asked(case), [case], [seen]).passed
 
 
 def test_only_the_log_counts():

@@ -61,10 +61,10 @@ def median_forgives_a_cold_start(cp, x, y, a):
     return sorted(times)[4]
 
 
-@pytest.mark.parametrize("answer", [elementwise, median_forgives_a_cold_start])
-def test_other_right_ways_to_time_axpy_pass(answer):
-    verdict = check("01-cuda-axpy", answer)
-    assert verdict.passed, verdict
+def test_other_right_ways_to_time_axpy_pass():
+    for answer in (elementwise, median_forgives_a_cold_start):
+        verdict = check("01-cuda-axpy", answer)
+        assert verdict.passed, verdict
 
 
 def rotating(cp, matrix, x, y, bandwidth):
@@ -97,10 +97,10 @@ def cublas_gemv(cp, matrix, x, y, bandwidth):
     return seconds, rate, rate / bandwidth
 
 
-@pytest.mark.parametrize("answer", [rotating, cublas_gemv])
-def test_other_right_ways_to_time_a_cold_gemv_pass(answer):
-    verdict = check("01-cuda-gemv", answer)
-    assert verdict.passed, verdict
+def test_other_right_ways_to_time_a_cold_gemv_pass():
+    for answer in (rotating, cublas_gemv):
+        verdict = check("01-cuda-gemv", answer)
+        assert verdict.passed, verdict
 
 
 def test_the_right_formula_without_timing_does_not_pass():
@@ -203,23 +203,19 @@ def scaled(reference, factor, turns=()):
 RIGHT = Verdict("01-cuda-gemv", True, 3, 3, "timed right on the stand-ins for 2 GPUs")
 
 
-@pytest.mark.parametrize("id", ["01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm"])
-@pytest.mark.parametrize(("factor", "agrees"), [(1.0, True), (1.05, True), (1.5, False)])
-def test_with_a_gpu_it_runs_there_too_and_must_agree_with_the_reference(
-    pretended, id, factor, agrees
-):
-    found = exercise(id)
-    verdict = on_gpu.confirm(found, scaled(found.reference, factor), RIGHT)
-    assert verdict.passed is agrees, verdict
-    assert "course's own" in (verdict.note if agrees else verdict.reason)
+def test_with_a_gpu_it_runs_there_too_and_must_agree_with_the_reference(pretended):
+    for id in ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm"):
+        for factor, agrees in ((1.0, True), (1.05, True), (1.5, False)):
+            found = exercise(id)
+            verdict = on_gpu.confirm(found, scaled(found.reference, factor), RIGHT)
+            assert verdict.passed is agrees, verdict
+            assert "course's own" in (verdict.note if agrees else verdict.reason)
 
 
-@pytest.mark.parametrize(
-    ("factor", "why"), [(2.0, "waited for Python"), (0.5, "still have been in L2")]
-)
-def test_the_reason_says_which_way_it_differs(pretended, factor, why):
-    found = exercise("01-cuda-gemv")
-    assert why in on_gpu.confirm(found, scaled(found.reference, factor), RIGHT).reason
+def test_the_reason_says_which_way_it_differs(pretended):
+    for factor, why in ((2.0, "waited for Python"), (0.5, "still have been in L2")):
+        found = exercise("01-cuda-gemv")
+        assert why in on_gpu.confirm(found, scaled(found.reference, factor), RIGHT).reason
 
 
 def test_one_disturbed_round_is_forgiven_a_whole_one_is_measured_again(pretended):
@@ -302,23 +298,18 @@ def test_the_arguments_are_real_arrays_of_the_stated_sizes():
     assert float((matrix @ x)[0]) == case["n"]
 
 
-@pytest.mark.parametrize(
-    "commands",
-    [
+def test_commands_that_no_stand_in_wrote_fail_their_case():
+    for commands in (
         "nothing", [3], [[]], [["explode"]], [["look", 1]], [["record", 1.5, 0]], [["hold", 7, 1]],
         [["launch", "axpy", 0, 1.0, "float32", [[1, 0]], [], ""]],
         [["launch", "axpy", 0, float("nan"), "float32", [], [], ""]],
         [["launch", "axpy", 0, 1.0, "float32", [[1, 0, 2**70]], [], ""]],
-        [["launch", "axpy", 0, 1.0, "float32", [], [[1, -5, 3]], ""]],
-        [["look"]] * 200_001,
-    ],
-    ids=range(12),
-)  # fmt: skip
-def test_commands_that_no_stand_in_wrote_fail_their_case(commands):
-    asked = exercise("01-cuda-axpy")
-    cases = asked.draw(3)
-    verdict = judge(asked, cases, [{"value": 1e-3, "commands": commands} for _ in cases])
-    assert not verdict.passed and "what cannot be done" in verdict.reason
+        [["launch", "axpy", 0, 1.0, "float32", [], [[1, -5, 3]], ""]], [["look"]] * 200_001,
+    ):  # fmt: skip
+        asked = exercise("01-cuda-axpy")
+        cases = asked.draw(3)
+        verdict = judge(asked, cases, [{"value": 1e-3, "commands": commands} for _ in cases])
+        assert not verdict.passed and "what cannot be done" in verdict.reason
 
 
 def test_swapped_events_are_wrong_seconds_not_a_malformed_log():
@@ -370,16 +361,13 @@ def small_flush(cp, A, x, y, bandwidth):
     return seconds, rate, rate / bandwidth
 
 
-@pytest.mark.parametrize(
-    ("id", "answer", "words"),
-    [
+def test_another_way_than_asked_is_named_and_costs_nothing():
+    for id, answer, words in (
         ("01-cuda-axpy", single_launches, "asked to queue ten launches"),
         ("01-cuda-axpy", waiting_each_time, "Python waited inside the queue"),
         ("01-cuda-gemv", small_flush, "your flush carries less than 4 × L2"),
         ("01-cuda-gemm", new_arrays, "your product made a new array between the two events"),
-    ],
-)
-def test_another_way_than_asked_is_named_and_costs_nothing(id, answer, words):
-    verdict = check(id, answer)
-    assert verdict.passed and words in verdict.reason, verdict
-    assert "; but" not in check(id, exercise(id).reference).reason
+    ):
+        verdict = check(id, answer)
+        assert verdict.passed and words in verdict.reason, verdict
+        assert "; but" not in check(id, exercise(id).reference).reason

@@ -32,22 +32,21 @@ def boxes(picture):
     ]
 
 
-@pytest.mark.parametrize("id", TIMED)
-def test_every_way_of_the_exercise_is_drawn_inside_the_frame(id):
-    known = exercise(id)
-    for answer in (known.reference, *(m.wrong for m in known.misconceptions)):
-        picture = check(id, answer).picture
-        assert picture.words in picture._repr_html_()
-        for box in boxes(picture):
-            assert box["x"] >= 0 and box["x"] + box["width"] <= WIDTH + 1
-            assert box["y"] >= 0 and box["y"] + box["height"] <= HEIGHT
-        for word in ElementTree.fromstring(picture.svg).itertext():
-            assert "nan" not in word
+def test_every_way_of_the_exercise_is_drawn_inside_the_frame():
+    for id in TIMED:
+        known = exercise(id)
+        for answer in (known.reference, *(m.wrong for m in known.misconceptions)):
+            picture = check(id, answer).picture
+            assert picture.words in picture._repr_html_()
+            for box in boxes(picture):
+                assert box["x"] >= 0 and box["x"] + box["width"] <= WIDTH + 1
+                assert box["y"] >= 0 and box["y"] + box["height"] <= HEIGHT
+            for word in ElementTree.fromstring(picture.svg).itertext():
+                assert "nan" not in word
 
 
-@pytest.mark.parametrize(
-    ("id", "mistake", "said"),
-    [
+def test_the_words_say_what_lies_between_the_events():
+    for id, mistake, said in (
         ("01-cuda-axpy", "no synchronise", "before the GPU had come to the second event"),
         ("01-cuda-axpy", "host timer", "You read no two events"),
         ("01-cuda-axpy", "no warm-up", "sets things up"),
@@ -56,18 +55,16 @@ def test_every_way_of_the_exercise_is_drawn_inside_the_frame(id):
         ("01-cuda-gemv", "written flush", "left dirty in L2"),
         ("01-cuda-gemv", "idle GPU", "the GPU waited for Python"),
         ("01-cuda-gemv", "flush inside", "1 other kernel ran"),
-    ],
-)
-def test_the_words_say_what_lies_between_the_events(id, mistake, said):
-    assert said in check(id, mistaken(id, mistake)).picture.words
+    ):
+        assert said in check(id, mistaken(id, mistake)).picture.words
 
 
-@pytest.mark.parametrize("id", TIMED)
-def test_of_a_right_timing_only_launches_and_seconds_are_told(id):
-    words = check(id, exercise(id).reference).picture.words
-    assert re.fullmatch(r"Between your last two events: \d+ launch(es)? of the operation, .+ "
-                        r"[mµ]s\.",
-                        words)  # fmt: skip
+def test_of_a_right_timing_only_launches_and_seconds_are_told():
+    for id in TIMED:
+        words = check(id, exercise(id).reference).picture.words
+        assert re.fullmatch(r"Between your last two events: \d+ launch(es)? of the operation, .+ "
+                            r"[mµ]s\.",
+                            words)  # fmt: skip
 
 
 def test_the_time_above_the_two_lines_is_what_the_answer_read():
@@ -88,9 +85,9 @@ def test_the_picture_is_no_part_of_the_data():
     assert "<svg" in verdict._repr_html_()
 
 
-@pytest.mark.parametrize("answer", [..., 3, lambda *given: 1 / 0, lambda *given: 1e-3])
-def test_without_a_launch_there_is_nothing_to_draw(answer):
-    assert check("01-cuda-axpy", answer).picture is None
+def test_without_a_launch_there_is_nothing_to_draw():
+    for answer in (..., 3, lambda *given: 1 / 0, lambda *given: 1e-3):
+        assert check("01-cuda-axpy", answer).picture is None
 
 
 def test_swapped_events_are_drawn_and_told():

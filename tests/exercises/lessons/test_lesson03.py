@@ -47,13 +47,12 @@ def verdict(id, answer, seed):
     return judge(found, cases, collect(found.kind, cases, answer))
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype", "published"),
-    [("h200-sxm", "bf16", 206), ("rtx-4090", "fp64", 1.28), ("a100-sxm-80", "fp64", 4.76),
-     ("a100-sxm-80", "fp32", 9.56), ("mi300x", "fp16", 246.6), ("l4", "fp16", 403)],
-)  # fmt: skip
-def test_ridges_are_the_published_ones(name, dtype, published):
-    assert ridge(*peak_and_bandwidth(name, dtype)) == pytest.approx(published, rel=0.005)
+def test_ridges_are_the_published_ones():
+    for name, dtype, published in (
+        ("h200-sxm", "bf16", 206), ("rtx-4090", "fp64", 1.28), ("a100-sxm-80", "fp64", 4.76),
+        ("a100-sxm-80", "fp32", 9.56), ("mi300x", "fp16", 246.6), ("l4", "fp16", 403),
+    ):  # fmt: skip
+        assert ridge(*peak_and_bandwidth(name, dtype)) == pytest.approx(published, rel=0.005)
 
 
 def test_at_eight_flop_per_byte_a_4090_gives_a_tenth_of_its_fp32_peak():
@@ -158,12 +157,12 @@ def test_the_rows_of_the_catalogue_exercise_are_disputed_in_the_catalogue():
     assert rl.machine("mi250x-gcd").peak("bf16") * 2 == 383e12
 
 
-@pytest.mark.parametrize("intensity", [1.0, 150.0, 295.0, 400.0, 591.0, 2000.0])
-def test_a_doubled_peak_costs_nothing_on_the_slope_and_a_factor_of_two_on_the_roof(intensity):
-    claimed, bandwidth = 1978.8e12, 3.35e12
-    times = [time(1e12 * intensity, 1e12, peak, bandwidth) for peak in (claimed / 2, claimed)]
-    found = exercise("03-sparse-peak").reference(intensity, claimed, bandwidth)
-    assert found == pytest.approx(times[0] / times[1]) and 1 <= found <= 2
+def test_a_doubled_peak_costs_nothing_on_the_slope_and_a_factor_of_two_on_the_roof():
+    for intensity in (1.0, 150.0, 295.0, 400.0, 591.0, 2000.0):
+        claimed, bandwidth = 1978.8e12, 3.35e12
+        times = [time(1e12 * intensity, 1e12, peak, bandwidth) for peak in (claimed / 2, claimed)]
+        found = exercise("03-sparse-peak").reference(intensity, claimed, bandwidth)
+        assert found == pytest.approx(times[0] / times[1]) and 1 <= found <= 2
 
 
 def test_two_products_take_exactly_as_long_as_their_call():
@@ -203,32 +202,31 @@ SQUARE_ROOTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("edge", [*COMPUTED, *CARRIED])
-def test_a_rounding_error_spoils_no_right_answer(edge):
+def test_a_rounding_error_spoils_no_right_answer():
     """The products that take as long as their call are chosen so that any usual root will do."""
-    for case in (_on_the_edge(edge),) if edge in COMPUTED else (_carried(edge),):
-        call, peak, bandwidth, size = case.values()
-        assert exercise("03-worth-the-call").reference(*case.values()) == edge
-        assert by_speed(*case.values()) == edge
-        cubes = [root(x) for root in CUBE_ROOTS for x in (call * peak / 2, call / (2 / peak))]
-        squares = [root(call, bandwidth, size) for root in SQUARE_ROOTS]
-        assert {math.ceil(min(c, s)) for c in cubes for s in squares} == {edge}
+    for edge in [*COMPUTED, *CARRIED]:
+        for case in (_on_the_edge(edge),) if edge in COMPUTED else (_carried(edge),):
+            call, peak, bandwidth, size = case.values()
+            assert exercise("03-worth-the-call").reference(*case.values()) == edge
+            assert by_speed(*case.values()) == edge
+            cubes = [root(x) for root in CUBE_ROOTS for x in (call * peak / 2, call / (2 / peak))]
+            squares = [root(call, bandwidth, size) for root in SQUARE_ROOTS]
+            assert {math.ceil(min(c, s)) for c in cubes for s in squares} == {edge}
 
 
 def roots(call, peak, bandwidth, itemsize):
     return min((call * peak / 2) ** (1 / 3), (call * bandwidth / 3 / itemsize) ** 0.5)
 
 
-@pytest.mark.parametrize(
-    ("answer", "name"),
-    [(roots, "not rounded"), (lambda *case: int(roots(*case) + 1e-9), "rounded down"),
-     (lambda *case: round(roots(*case)), "rounded down")],
-)  # fmt: skip
-def test_the_smallest_n_is_a_whole_number(answer, name):
-    for seed in SEEDS:
-        told = verdict("03-worth-the-call", answer, seed)
-        assert not told.passed and told.misconception in (name, None)
-    assert verdict("03-worth-the-call", roots, 0).misconception == "not rounded"
+def test_the_smallest_n_is_a_whole_number():
+    for answer, name in (
+        (roots, "not rounded"), (lambda *case: int(roots(*case) + 1e-9), "rounded down"),
+        (lambda *case: round(roots(*case)), "rounded down"),
+    ):  # fmt: skip
+        for seed in SEEDS:
+            told = verdict("03-worth-the-call", answer, seed)
+            assert not told.passed and told.misconception in (name, None)
+        assert verdict("03-worth-the-call", roots, 0).misconception == "not rounded"
 
 
 def strictly(call, peak, bandwidth, itemsize):
@@ -238,9 +236,9 @@ def strictly(call, peak, bandwidth, itemsize):
     return n
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_one_too_far_is_refused_and_named(seed):
-    assert verdict("03-worth-the-call", strictly, seed).misconception == "one too far"
+def test_one_too_far_is_refused_and_named():
+    for seed in SEEDS:
+        assert verdict("03-worth-the-call", strictly, seed).misconception == "one too far"
 
 
 def ridges_of(names):
@@ -370,11 +368,11 @@ OTHER_WAYS = {
 }
 
 
-@pytest.mark.parametrize("id", OTHER_WAYS)
-def test_other_ways_to_the_right_answer_are_accepted(id):
-    for seed in SEEDS:
-        seen = verdict(id, OTHER_WAYS[id], seed)
-        assert seen.passed, seen
+def test_other_ways_to_the_right_answer_are_accepted():
+    for id in OTHER_WAYS:
+        for seed in SEEDS:
+            seen = verdict(id, OTHER_WAYS[id], seed)
+            assert seen.passed, seen
 
 
 def test_a_check_asks_for_as_many_lines_as_the_lesson_does():
@@ -391,21 +389,18 @@ def test_every_way_was_tried_and_mine_has_the_function():
     assert [e.name for e in lesson(3) if e.mine] == ["time"]
 
 
-@pytest.mark.parametrize(
-    ("id", "answer", "named"),
-    [
+def test_a_learner_who_stumbles_is_told_on_what():
+    for id, answer, named in (
         ("03-time", lambda f, n, p, b: f / p + n / b, "sum for max"),
         ("03-time", lambda f, n, p, b: min(f / p, n / b), "min for max"),
         ("03-thumb-rules", lambda p, b: (True, True), "a law of nature"),
         ("03-catalogue", [SPARSE, SPARSE, OTHER_PART, OTHER_PART, RIGHT, OTHER_PART],
          "twice as much means sparse"),
         ("03-catalogue", [TWO_DIES, TWO_DIES, RIGHT, OTHER_PART, RIGHT, OTHER_PART], None),
-    ],
-)  # fmt: skip
-def test_a_learner_who_stumbles_is_told_on_what(id, answer, named):
-    seen = check(id, answer)
-    assert not seen.passed
-    assert seen.misconception == named or (named is None and seen.hint)
+    ):  # fmt: skip
+        seen = check(id, answer)
+        assert not seen.passed
+        assert seen.misconception == named or (named is None and seen.hint)
 
 
 def test_dividing_by_no_flops_is_told_with_the_copy_that_did_it():

@@ -53,12 +53,16 @@ def test_the_layers_of_the_lesson_are_those_of_the_models_it_names():
         assert (found.hidden, found.intermediate) == layer and layer in LAYERS
 
 
-@pytest.mark.parametrize(
-    ("tokens", "published"),
-    [(1, 1.000), (8, 7.979), (64, 62.66), (256, 235.8), (2048, 1215), (16384, 2525)],
-)
-def test_intensities_of_the_up_projection_are_the_published_ones(tokens, published):
-    assert intensities(tokens, 1, 4096, 11008, 2)[0] == pytest.approx(published, rel=5e-4)
+def test_intensities_of_the_up_projection_are_the_published_ones():
+    for tokens, published in (
+        (1, 1.000),
+        (8, 7.979),
+        (64, 62.66),
+        (256, 235.8),
+        (2048, 1215),
+        (16384, 2525),
+    ):
+        assert intensities(tokens, 1, 4096, 11008, 2)[0] == pytest.approx(published, rel=5e-4)
 
 
 @given(m=edges, n=edges, k=edges, size=st.sampled_from([1, 2, 4, 8]))
@@ -71,15 +75,14 @@ def test_intensity_is_symmetric_and_ruled_by_the_smallest_edge(m, n, k, size):
     assert 2 / size * min(m, n, k) / 3 <= of(m, n, k) * (1 + 1e-12) < 2 / size * min(m, n, k)
 
 
-@pytest.mark.parametrize(
-    ("inputs", "outputs", "machine", "published"),
-    [(4096, 11008, MI300X, 268.8), (4096, 11008, RTX_4090, 173.4), (4096, 11008, H100, 327.6),
-     (4096, 11008, H200, 221.4), (4096, 14336, MI300X, 267.3), (4096, 14336, H200, 220.4),
-     (768, 3072, MI300X, 412.0), (768, 3072, RTX_4090, 223.4), (768, 3072, H100, 568.3),
-     (768, 3072, H200, 310.2)],
-)  # fmt: skip
-def test_knees_are_the_published_ones(inputs, outputs, machine, published):
-    assert knee(inputs, outputs, 2, *machine) == pytest.approx(published, rel=1e-3)
+def test_knees_are_the_published_ones():
+    for inputs, outputs, machine, published in (
+        (4096, 11008, MI300X, 268.8), (4096, 11008, RTX_4090, 173.4), (4096, 11008, H100, 327.6),
+        (4096, 11008, H200, 221.4), (4096, 14336, MI300X, 267.3), (4096, 14336, H200, 220.4),
+        (768, 3072, MI300X, 412.0), (768, 3072, RTX_4090, 223.4), (768, 3072, H100, 568.3),
+        (768, 3072, H200, 310.2),
+    ):  # fmt: skip
+        assert knee(inputs, outputs, 2, *machine) == pytest.approx(published, rel=1e-3)
 
 
 def test_the_shortcut_gives_247_where_412_is_right():
@@ -90,17 +93,17 @@ def test_the_shortcut_gives_247_where_412_is_right():
     assert int(knee(768, 3072, 2, *MI300X)) == 412
 
 
-@pytest.mark.parametrize("which", ROOFS)
-@pytest.mark.parametrize("wide", LAYERS)
-def test_every_layer_has_a_knee_and_rooflab_changes_its_verdict_there(which, wide):
-    name, kind, size = which
-    peak, bandwidth = peak_and_bandwidth(name, kind)
-    assert size == rl.dtype(kind).bits // 8
-    at = knee(*wide, size, peak, bandwidth)
-    roof = rl.Roofline(name, kind, unit="vector" if kind == "fp64" else None)
-    for tokens, limit in ((int(at), "memory"), (int(at) + 1, "compute")):
-        if tokens and abs(tokens - at) > 1e-9:
-            assert roof.limit(rl.gemm(tokens, wide[1], wide[0], kind)) == limit
+def test_every_layer_has_a_knee_and_rooflab_changes_its_verdict_there():
+    for which in ROOFS:
+        for wide in LAYERS:
+            name, kind, size = which
+            peak, bandwidth = peak_and_bandwidth(name, kind)
+            assert size == rl.dtype(kind).bits // 8
+            at = knee(*wide, size, peak, bandwidth)
+            roof = rl.Roofline(name, kind, unit="vector" if kind == "fp64" else None)
+            for tokens, limit in ((int(at), "memory"), (int(at) + 1, "compute")):
+                if tokens and abs(tokens - at) > 1e-9:
+                    assert roof.limit(rl.gemm(tokens, wide[1], wide[0], kind)) == limit
 
 
 @given(tokens=st.integers(1, 5000), wide=st.sampled_from(LAYERS), which=st.sampled_from(ROOFS))
@@ -240,11 +243,11 @@ OTHER_WAYS = {
 }
 
 
-@pytest.mark.parametrize("id", OTHER_WAYS)
-def test_other_ways_to_the_right_answer_are_accepted(id):
-    for seed in SEEDS:
-        seen = verdict(id, OTHER_WAYS[id], seed)
-        assert seen.passed, seen
+def test_other_ways_to_the_right_answer_are_accepted():
+    for id in OTHER_WAYS:
+        for seed in SEEDS:
+            seen = verdict(id, OTHER_WAYS[id], seed)
+            assert seen.passed, seen
 
 
 def test_every_way_was_tried_and_mine_gets_the_layer():
@@ -260,17 +263,14 @@ def test_a_check_asks_for_as_many_lines_as_the_lesson_does():
         assert exercise(cell.metadata.rooflab.exercise).lines == int(lines), cell.source
 
 
-@pytest.mark.parametrize(
-    ("id", "answer", "named"),
-    [
+def test_a_learner_who_stumbles_is_told_on_what():
+    for id, answer, named in (
         ("04-shapes", lambda b, n, i, o, d: (b if d else b * n, i, o), "N and K exchanged"),
         ("04-shapes", lambda b, n, i, o, d: (b * n, o, i), "every position again"),
         ("04-knee", lambda i, o, s, p, b: p / b * s / 2, "large-layer shortcut"),
         ("04-convicts", lambda m, n, k: m != n or n != k, "all but the cube"),
         ("04-swapped", (False,) * 6, "nothing notices"),
         ("04-last", lambda products, b, s, p, w: (0, 1, 0.5), None),
-    ],
-)
-def test_a_learner_who_stumbles_is_told_on_what(id, answer, named):
-    seen = check(id, answer)
-    assert not seen.passed and seen.misconception == named
+    ):
+        seen = check(id, answer)
+        assert not seen.passed and seen.misconception == named

@@ -52,10 +52,10 @@ OTHER_WAYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("id", OTHER_WAYS)
-def test_other_algebra_is_accepted(id):
-    for seed in SEEDS:
-        assert verdict(id, OTHER_WAYS[id], seed).passed, seed
+def test_other_algebra_is_accepted():
+    for id in OTHER_WAYS:
+        for seed in SEEDS:
+            assert verdict(id, OTHER_WAYS[id], seed).passed, seed
 
 
 def test_every_exercise_has_another_way():

@@ -81,10 +81,10 @@ OTHER_WAYS = {
 }
 
 
-@pytest.mark.parametrize("id", OTHER_WAYS)
-def test_another_way_is_right_as_well(id):
-    for seed in SEEDS:
-        assert verdict(id, OTHER_WAYS[id], seed).passed, seed
+def test_another_way_is_right_as_well():
+    for id in OTHER_WAYS:
+        for seed in SEEDS:
+            assert verdict(id, OTHER_WAYS[id], seed).passed, seed
 
 
 def test_every_exercise_but_the_claim_has_another_way():

@@ -27,9 +27,8 @@ def test_plain_data_stays_what_it_is(value):
     assert repr(to_plain(value)) == repr(value)
 
 
-@pytest.mark.parametrize(
-    ("answer", "plain"),
-    [
+def test_numbers_of_other_libraries_are_numbers():
+    for answer, plain in (
         (np.float32(0.5), 0.5),
         (np.float64(0.1), 0.1),
         (np.longdouble(2), 2.0),
@@ -48,11 +47,9 @@ def test_plain_data_stays_what_it_is(value):
         (Decimal("0.5"), 0.5),
         (Decimal("7"), 7),
         ((1, (2, 3)), [1, [2, 3]]),
-    ],
-)
-def test_numbers_of_other_libraries_are_numbers(answer, plain):
-    assert to_plain(answer) == plain
-    assert type(to_plain(answer)) is type(plain)
+    ):
+        assert to_plain(answer) == plain
+        assert type(to_plain(answer)) is type(plain)
 
 
 class LyingInt(int):
@@ -94,9 +91,8 @@ def nested(levels):
     return 1 if levels == 0 else [nested(levels - 1)]
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
+def test_what_is_not_plain_is_refused_with_the_reason():
+    for answer, why in (
         (AlwaysEqual(), "AlwaysEqual"),
         (1 + 2j, "complex"),
         (np.complex128(1), "complex"),
@@ -114,11 +110,9 @@ def nested(levels):
         ((i for i in range(3)), "generator"),
         (np.zeros(3, dtype="datetime64[s]"), "an array of datetime64"),
         (np.zeros(3, dtype=[("a", float)]), "an array of numbers is wanted"),
-    ],
-)
-def test_what_is_not_plain_is_refused_with_the_reason(answer, why):
-    with pytest.raises(Unreadable, match=why):
-        to_plain(answer)
+    ):
+        with pytest.raises(Unreadable, match=why):
+            to_plain(answer)
 
 
 def test_the_items_of_arrays_count_like_those_of_lists():

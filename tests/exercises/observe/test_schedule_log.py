@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.schedule import nest_of, run
 from rooflab.labs.loops.nest import Nest
@@ -37,21 +35,17 @@ def test_an_array_may_be_larger_than_what_is_accessed():
     assert nest_of(case, {"i": 2, "j": 2, "k": 2}).shapes["A"] == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("answer", "seen"),
-    [
+def test_nothing_and_errors_are_seen_as_of_any_function():
+    for answer, seen in (
         (lambda nest: None, {"missing": True}),
         (lambda nest: ..., {"missing": True}),
         (lambda nest: 1 / 0, {"error": "ZeroDivisionError: division by zero"}),
-    ],
-)
-def test_nothing_and_errors_are_seen_as_of_any_function(answer, seen):
-    assert run(PRODUCT, answer) == seen
+    ):
+        assert run(PRODUCT, answer) == seen
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
+def test_what_is_no_nest_is_told_apart():
+    for answer, words in (
         (lambda nest: nest.code(), "a text came back"),
         (lambda nest: nest.check(), "the verdict of check()"),
         (lambda nest: nest.reference(), "a dictionary came back, as run() gives it"),
@@ -59,10 +53,8 @@ def test_nothing_and_errors_are_seen_as_of_any_function(answer, seen):
         (lambda nest: nest.tile, "call it"),
         (lambda nest: 8, "of type int"),
         (lambda nest: nest.stream(), "of type AccessStream"),
-    ],
-)
-def test_what_is_no_nest_is_told_apart(answer, words):
-    assert words in run(PRODUCT, answer)["unreadable"]
+    ):
+        assert words in run(PRODUCT, answer)["unreadable"]
 
 
 def test_an_answer_without_an_argument_is_known_as_such():
