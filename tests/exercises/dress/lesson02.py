@@ -55,7 +55,6 @@ WRONG = {
         return x[i : i + 4096] @ x[i : i + 4096]""",
     },
     "02-golf-row-norm": {
-        "filled for nothing": "lambda x: np.apply_along_axis(lambda r: r / np.sqrt(r @ r), 1, x)",
         "columns for rows": """def answer(x):
     for i in range(0, len(x), 64):
         p = x[i : i + 64]

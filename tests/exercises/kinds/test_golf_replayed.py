@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
@@ -225,10 +224,15 @@ WAYS = {  # in which a number goes through Python and comes back
 }
 
 
+def on_one_case(found, answer):
+    """The verdict on one size and type of the several that a check draws."""
+    cases = found.draw(0)[:1]
+    return judge(found, cases, collect("golf", cases, answer))
+
+
 def test_a_number_may_take_a_way_round(patient):
-    for name in WAYS:
-        verdict = check(SQUARES.id, WAYS[name])
-        assert verdict.passed, verdict
+    verdicts = {name: on_one_case(SQUARES, way) for name, way in WAYS.items()}
+    assert not {name: found for name, found in verdicts.items() if not found.passed}
 
 
 LENGTHS = {  # of a row: a number that leaves NumPy and comes back for every row
@@ -241,15 +245,18 @@ LENGTHS = {  # of a row: a number that leaves NumPy and comes back for every row
 }
 
 
-@pytest.mark.parametrize("name", LENGTHS)
-def test_the_length_of_a_row_may_take_a_way_round(patient, name):
-    def row_norm(x):
-        for row in x:
-            row /= LENGTHS[name](row)
-        return x
+def test_the_length_of_a_row_may_take_a_way_round(patient):
+    def norm_by(name):
+        def row_norm(x):
+            for row in x:
+                row /= LENGTHS[name](row)
+            return x
 
-    verdict = check("02-golf-row-norm", row_norm)
-    assert verdict.passed, verdict
+        return row_norm
+
+    for name in LENGTHS:
+        verdict = on_one_case(exercise("02-golf-row-norm"), norm_by(name))
+        assert verdict.passed, (name, verdict)
 
 
 def test_an_index_stays_a_whole_number():
@@ -288,7 +295,7 @@ def test_numbers_are_followed(patient):
         in_floats, by_math, by_imported_math, by_item, in_double, in_a_list, in_an_array,
         as_a_number_type, guarded, along_an_axis, with_numbers_as_texts,
     ):  # fmt: skip
-        verdict = check(SQUARES.id, answer)
+        verdict = on_one_case(SQUARES, answer)
         assert verdict.passed, verdict
 
 
