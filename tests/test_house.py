@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from pathlib import Path
 
@@ -22,6 +23,7 @@ ONE_IMPORTER = {
     "rooflab.labs.golf.array": "what a learner's function is given; run.py is what runs it",
     "rooflab.grade.answer_cells": "who answers what; merge.py is long enough",
     "rooflab.grade.kernel_client": "at the boundary of the sandbox",
+    "rooflab.grade.inside.kernel": "what runs learners' code, behind the sandbox's last step",
     "rooflab.grade.sandbox_copy": "at the boundary of trust: what the sandbox gets",
     "rooflab.labs.search.pictures.replay": "what a picture says, whose limit is 400 lines",
     "rooflab.labs.search.pictures.stages": "an e-graph as lists of words, without a picture",
@@ -44,6 +46,17 @@ ONE_IMPORTER = {
 }
 #: Imports that close a circle today. It is made inside a function.
 CIRCLES = {("rooflab.measure.backend", "rooflab.measure.gpu"): "a GPU's description"}
+#: Files that import a module of rooflab's by a name which they compute, each with the reason.
+BY_NAME = {
+    "lazy.py": "public names, on first use",
+    "conclusions/__init__.py": "finds the lessons of its own folder",
+    "exercises/registry.py": "finds the lessons of a folder beside it",
+    "exercises/judge.py": "a judge of kinds/ for each kind of exercise",
+    "exercises/observe/collect.py": "a runner beside it for each kind of exercise",
+    "exercises/observe/lock.py": "the home of a public name that is to be locked",
+    "grade/inside/fork_server.py": "what a submission needs is loaded before it is there",
+    "measure/backend.py": "a part of the optional cupy, by that module's own name",
+}
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +85,18 @@ def test_imports_run_in_no_circle(graph: grimp.ImportGraph) -> None:
         if graph.chain_exists(importer=module, imported=importer)
     ]
     assert circles == []
+
+
+def test_no_import_by_name_hides_an_arrow() -> None:
+    """A text that names an optional dependency hides none."""
+    found = set()
+    for path in ROOT.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and "import_module" in ast.unparse(call.func):
+                name = call.args[0].value if isinstance(call.args[0], ast.Constant) else "rooflab"
+                if name.partition(".")[0] in ("", "rooflab"):
+                    found.add(path.relative_to(ROOT).as_posix())
+    assert found == set(BY_NAME)
 
 
 def test_three_files_of_one_prefix_are_a_package() -> None:

@@ -4,8 +4,8 @@ import pytest
 
 import rooflab as rl
 from rooflab.count import blas
+from rooflab.exercises.observe.lock import lock_functions
 from rooflab.exercises.registry import exercises
-from rooflab.grade.inside.kernel import lock_functions
 
 
 def test_a_locked_function_raises_under_every_name_and_comes_back():

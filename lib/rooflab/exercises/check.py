@@ -8,16 +8,16 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from importlib import import_module
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from rooflab.exercises import course
 from rooflab.exercises.ending import BUTTON, Ending
-from rooflab.exercises.exercise import Exercise
+from rooflab.exercises.exercise import Case, Exercise
+from rooflab.exercises.handed_in import statements_of, warning
 from rooflab.exercises.judge import drawn, judge
 from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercise, exercises
@@ -90,16 +90,6 @@ def misspelt(answer: object, known: Collection[str]) -> str:
     later = cells[len(cells) - cells[::-1].index(latest) :]
     found = [other for text in later for other in _functions(text, count) if other not in known]
     return next((o for o in reversed(found) if SequenceMatcher(None, o, name).ratio() >= ALIKE), "")
-
-
-def as_written(cell: str) -> str:
-    """The text of a cell as it was typed, `files = !ls`; ``cell`` is the Python made of it."""
-    shell = _shell()
-    if shell is None:
-        return cell
-    history = shell.history_manager
-    pairs = zip(history.input_hist_parsed[::-1], history.input_hist_raw[::-1], strict=False)
-    return next((raw for ran, raw in pairs if ran.strip() == cell.strip()), cell)
 
 
 def _shell() -> Any:
@@ -233,10 +223,29 @@ def _verdict(found: Exercise, answer: object, ending: Ending) -> Verdict:
         return Verdict(found.id, False, 0, found.points, reason)
     if found.kind == "timing" and verdict.passed:
         verdict = _confirmed(found, answer, verdict, ending)
-    if verdict.passed:  # what asks this needs a moment to load
-        noted = import_module("rooflab.grade.refusal").noted
-        verdict = noted(found, answer, cases, verdict, ending.observe)
+    if verdict.passed:
+        verdict = _warned(found, answer, cases, verdict, ending)
     return _noted(verdict, answer)
+
+
+def _warned(
+    found: Exercise, answer: object, cases: Sequence[Case], verdict: Verdict, ending: Ending
+) -> Verdict:
+    """Add what would cost a right answer its points where it is graded."""
+    with contextlib.suppress(Exception):  # a warning that cannot be had must not cost the verdict
+        made = _made() if found.kind == "value" else ast.Module([], [])
+        said = warning(found, answer, cases, ending.observe, made)
+        return replace(verdict, note=" ".join(filter(None, (said, verdict.note))) or None)
+    return verdict
+
+
+def _made() -> ast.Module:
+    """The statements that make the value which the running cell checks, where that is known."""
+    shell = _shell()
+    cells = [text.strip() for text in shell.history_manager.input_hist_parsed] if shell else []
+    name = _checked(cells[-1]) if cells else None
+    cell = _latest(cells, name) if name else None
+    return statements_of(name, cell) if name and cell else ast.Module([], [])
 
 
 def _confirmed(found: Exercise, answer: object, verdict: Verdict, ending: Ending) -> Verdict:

@@ -236,10 +236,6 @@ class Tries:
         """The exercises that are checked after a cell, each with the number of the try."""
         return [(id, at.index(number)) for id, at in self.places.items() if number in at]
 
-    def first(self, id: str) -> int:
-        """The cell after which an exercise is checked first; 0 if it is not answered."""
-        return self.places.get(id, (0,))[0]
-
 
 def tries_of(
     cells: Sequence[CodeCell], own: Mapping[int, str], lesson: Lesson, answers: Answers

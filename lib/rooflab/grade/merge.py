@@ -6,9 +6,7 @@ draws is run. An answer is checked where the learner's own check is, or right af
 cases that were drawn for this class. If later cells could change it, it is checked once more at the
 end (answer_cells.py), so that no points depend on the order in which the learner left the cells.
 
-An answer that is to be derived is run with the library locked. Where other code of the learner
-could get round that (gate.py), such an answer comes first, and only with the statements that it
-needs. A magic or a plot in another answer then costs it no points.
+An answer that is to be derived is run with the library locked.
 """
 
 from __future__ import annotations
@@ -23,9 +21,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from rooflab.exercises.exercise import Exercise
-from rooflab.grade import suspects
+from rooflab.exercises.handed_in import missing_elsewhere
 from rooflab.grade.answer_cells import Answers, Tries, answers_in, owners, tries_of
-from rooflab.grade.gate import innocent, lent_beside
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.lesson_notebook import Lesson
 from rooflab.grade.locked_notebook import (
@@ -43,22 +40,17 @@ from rooflab.grade.notebook_code import (
     Needs,
     absent,
     early,
-    given,
-    in_place,
     kept,
-    missing_elsewhere,
     modules_of,
     names,
     needed,
     parsed,
     read,
-    text_of,
+    shell_line,
 )
-from rooflab.grade.suspects import borrowing, flaw
 from rooflab.grade.verdicts import mine_source, right
 
-# Which of the learner's statements are run around the answers, and which an answer is run with
-# alone.
+# Which of the learner's statements are run around the answers.
 
 
 MOST_CODE = 300_000  # characters that are looked into: three times the longest honest notebook
@@ -79,63 +71,10 @@ def relied_on(cells: Sequence[CodeCell], order: Collection[str]) -> frozenset[tu
     )
 
 
-def alone_in(
-    cells: Sequence[CodeCell],
-    names: Mapping[str, str],
-    checked: Mapping[str, int],
-    owned: Mapping[int, Collection[str]],
-) -> dict[str, str]:
-    """Return the statements that an answer needs, as text, for each that can be run alone.
-
-    ``names``: exercise → name of its answer. ``checked``: exercise → number of the cell after
-    which it is checked; a statement below that gives a name another value is left out. ``owned``:
-    number of a cell → the exercises that it answers. An answer that gets round the lock is not
-    returned: it stays in its place, and gate.py says so.
-    """
-    trees = _trees(cells)
-    found = {}
-    for asked, name in names.items():
-        above = [n for c, t in trees for n in t.body if c.number <= checked[asked]]
-        named = frozenset().union(*map(given, above))
-        below = [n for c, t in trees for n in t.body if c.number > checked[asked]]
-        nodes = above + [n for n in below if not given(n) & named]
-        wanted = {id(node) for node in needed([name], nodes)}
-        parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
-        text = "\n".join(part for part in parts if part)
-        own = [
-            node
-            for cell, tree in trees
-            if asked in owned.get(cell.number, ())
-            for node in tree.body
-        ]
-        if own and text and innocent(text):
-            found[asked] = text
-    return found
-
-
 def _trees(cells: Sequence[CodeCell]) -> list[tuple[CodeCell, ast.Module]]:
     if sum(len(cell.source) for cell in cells) > MOST_CODE:
         return []
     return [(cell, tree) for cell in cells if (tree := parsed(cell.source)) is not None]
-
-
-# Lines of an answer cell that are left out, because the answer does not need them.
-#
-# In an exercise that asks to derive what the library has, an answer that could get round the lock
-# counts for nothing. A line that the answer does not need cannot help it, such as a test below it
-# (``unittest.main(…)``) or an import that nothing uses. It is left out, and the answer counts.
-
-
-Place = tuple[int, int, int]  # number of a cell, line, column
-
-
-def needed_places(cells: Iterable[CodeCell], names: Iterable[str]) -> frozenset[Place]:
-    """Return the places of the statements that give the answers ``names`` and what they need."""
-    trees = [(cell.number, tree) for cell in cells if (tree := parsed(cell.source))]
-    wanted = {id(node) for node in Needs([n for _, tree in trees for n in tree.body]).of(names)}
-    return frozenset(
-        _place(number, node) for number, tree in trees for node in tree.body if id(node) in wanted
-    )
 
 
 def foreign(
@@ -157,34 +96,8 @@ def foreign(
     return found
 
 
-def pruned(cell: CodeCell, needed: Collection[Place]) -> str:
-    """Return the source of an answer cell without what gets round the lock and no answer needs."""
-    tree = parsed(cell.source)
-    if tree is None or suspects.COMMAND.search(cell.source):
-        return cell.source
-    stays = _without_flaws(cell, tree.body, needed)
-    if len(stays) == len(tree.body):
-        return cell.source
-    return in_place(cell.source, stays)
-
-
-def _without_flaws(
-    cell: CodeCell, nodes: Sequence[ast.stmt], needed: Collection[Place]
-) -> list[ast.stmt]:
-    """``nodes`` that may run. A star import stays: nobody can tell which names it gives."""
-
-    def stays(node: ast.stmt) -> bool:
-        wanted = _place(cell.number, node) in needed or "*" in given(node)
-        return wanted or flaw([node], borrowing) is None
-
-    return [node for node in nodes if stays(node)]
-
-
-def _place(number: int, node: ast.stmt) -> Place:
-    return number, node.lineno, node.col_offset
-
-
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+SHELL = "{}: line {} runs another program: where it is graded there is no network, no file of yours"
 MOST_CELLS = 20  # of one exercise: answer cells, and the learner's own around them
 
 
@@ -210,12 +123,7 @@ def merge(submission: Submission, lesson: Lesson, seed: int | None) -> Locked:
         ),
     )
     parts = _parts(_marked(submission.cells, answers), lesson, answers)
-    locked.notebook.cells = _cells(locked, lesson, parts, {})
-    if wanted := lent_beside(locked):
-        checked = {id: parts.tries.first(id) for id in wanted}
-        called = {id: answers.names[id] for id in wanted}
-        alone = alone_in(parts.cells, called, checked, owners(answers.cells))
-        locked.notebook.cells = _cells(locked, lesson, parts, alone)
+    locked.notebook.cells = _cells(locked, lesson, parts)
     return locked
 
 
@@ -233,15 +141,13 @@ class _Parts:
     """What a locked notebook is made of.
 
     ``cells``: the learner's, with the exercise that each answers; ``own``: number of a cell that is
-    no answer → what of it is run; ``tries``: where each exercise is checked; ``needed``: places of
-    the statements that the answers need.
+    no answer → what of it is run; ``tries``: where each exercise is checked.
     """
 
     cells: Sequence[CodeCell]
     answers: Answers
     own: Mapping[int, str]
     tries: Tries
-    needed: frozenset[Place]
 
 
 def _marked(cells: Iterable[CodeCell], answers: Answers) -> list[CodeCell]:
@@ -265,8 +171,7 @@ def _parts(cells: Sequence[CodeCell], lesson: Lesson, answers: Answers) -> _Part
             gap.append(cell.number)
             if len(gap) > MOST_CELLS:
                 del own[gap.pop(0)]
-    needed = needed_places(cells, answers.names.values())
-    return _Parts(cells, answers, own, tries_of(cells, own, lesson, answers), needed)
+    return _Parts(cells, answers, own, tries_of(cells, own, lesson, answers))
 
 
 class _Builder:
@@ -274,7 +179,6 @@ class _Builder:
 
     def __init__(self, locked: Locked, lesson: Lesson, parts: _Parts) -> None:
         self.locked, self.lesson, self.answers = locked, lesson, parts.answers
-        self.needed = parts.needed
         self.owned = owners(parts.answers.cells)
         self.cells: list[NotebookNode] = []
         self.done: set[str] = set()
@@ -313,11 +217,10 @@ class _Builder:
         self.lock(exercise.derives)
         for cell in cells:
             mark = exercise.id if role == ANSWER else None
-            source = pruned(cell, self.needed) if exercise.derives else cell.source
             mine = self.owned.get(cell.number, [exercise.id])
-            if first := early(source, [self.answers.names[id] for id in mine]):
+            if first := early(cell.source, [self.answers.names[id] for id in mine]):
                 self.add(first, role, mark, number)
-            self.add(source, role, mark, number)
+            self.add(cell.source, role, mark, number)
 
     def check(self, exercise: Exercise, number: int = 0) -> None:
         if exercise.id in self.locked.cases:
@@ -329,18 +232,9 @@ class _Builder:
             self.shut = ()
 
 
-def _cells(
-    locked: Locked, lesson: Lesson, parts: _Parts, alone: Mapping[str, str]
-) -> list[NotebookNode]:
-    """``alone``: the exercises that are run alone, first, and the source of each."""
+def _cells(locked: Locked, lesson: Lesson, parts: _Parts) -> list[NotebookNode]:
     book = _Builder(locked, lesson, parts)
     table = {exercise.id: exercise for exercise in lesson.exercises}
-    for id in lesson.order if alone else ():
-        book.give(lesson.given.get(id, ()))
-        if id in alone:
-            book.lock(table[id].derives)
-            book.add(alone[id], OWN)
-            book.check(table[id])
     book.give(lesson.given.get(lesson.order[0], ()))
     if source := mine_source(lesson, parts.cells):
         book.add(source, GIVEN)
@@ -353,10 +247,8 @@ def _cells(
         if text := parts.own.get(cell.number):
             book.own(text)
         for id, number in parts.tries.at(cell.number):
-            if id not in alone:
-                book.check(table[id], number)
-    again = [e for e in lesson.exercises if e.id not in alone]
-    _at_the_end(book, parts, again)
+            book.check(table[id], number)
+    _at_the_end(book, parts, lesson.exercises)
     return book.cells
 
 
@@ -404,6 +296,12 @@ def _flags(submission: Submission, lesson: Lesson, found: Answers) -> list[str]:
         f"{len(cells)} answer cells {each}: they ran in their order, so the last one counts"
         for each, cells in answers.items()
         if len(cells) > 1
+    ]
+    flags += [
+        SHELL.format(each, line)
+        for each, cells in answers.items()
+        for cell in cells
+        if (line := shell_line(cell.source))
     ]
     known = {*lesson.order, None}
     strange = dict.fromkeys(c.exercise for c in submission.cells if c.exercise not in known)

@@ -7,14 +7,12 @@ import contextlib
 import importlib.util
 import re
 import symtable
-import sys
 import threading
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import metadata
 
 # Python's own parser, one thread at a time.
 #
@@ -47,6 +45,10 @@ _TIMED = re.compile(r"([ \t]*)%time[ \t]+(?=[^\s%!])")  # this magic runs the re
 _STORED = re.compile(r"([ \t]*[^\W\d]\w*[ \t]*=)[ \t]*[%!](?=[A-Za-z])")  # files = !ls
 _INDENTED = re.compile(r"([ \t]+)(?:[%!](?=[A-Za-z])|[\w.]+\?{1,2}[ \t]*$)")
 _ASKED = re.compile(r"[\w.]+\?{1,2}[ \t]*$")  # product?
+# In a function, or assigned: there an answer depends on what another program says.
+_SHELL = re.compile(
+    r"(?:^[ \t]+|=[ \t]*)(?:!|%(?:sx|system)\b)|^[ \t]*%(?:run|load)\b", re.MULTILINE
+)
 _ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)  # x[0] runs x's own code
 
 
@@ -111,6 +113,12 @@ def _without_magic(line: str) -> str:
     if inside := _INDENTED.match(line):
         return f"{inside[1]}pass"
     return "" if line.startswith(("%", "!", "?")) or _ASKED.match(line) else line
+
+
+def shell_line(source: str) -> int:
+    """Return the number of the line on which an answer runs another program, 0 if none does."""
+    found = _SHELL.search(source[:LONGEST])
+    return source.count("\n", 0, found.end()) + 1 if found else 0
 
 
 def still(node: ast.stmt) -> bool:
@@ -380,47 +388,3 @@ def _checked(call: ast.Call) -> Checked | None:
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((each.value for each in call.keywords if each.arg == name), None)
-
-
-# Packages that an answer needs and the course does not install: the grader may not have them.
-
-
-NEEDS = "it needs {}, which the course does not install: where it is graded it may not be there"
-_OURS = frozenset(("", "__main__", "rooflab", "numpy", "cupy", "cupyx"))  # CuPy has a stand-in
-_COURSE = frozenset(("terminal", "plot", "measure", "course", "grade"))  # extras of rooflab
-_EXTRA = re.compile(r"""extra == ["'](\w+)""")
-
-
-def missing_elsewhere(modules: Iterable[str]) -> str | None:
-    """Say which of the top-level ``modules`` the course does not install; None if it has all."""
-    strange = {*modules} - _OURS - sys.stdlib_module_names
-    foreign = sorted(strange - _installed_by_course()) if strange else []
-    return NEEDS.format(" and ".join(foreign)) if foreign else None
-
-
-@cache
-def _installed_by_course() -> frozenset[str]:
-    """The modules of rooflab's distribution and of all that it requires."""
-    found: set[str] = set()
-    waiting = ["rooflab"]
-    while waiting:
-        name = _plain_name(waiting.pop())
-        if name in found:
-            continue
-        found.add(name)
-        try:
-            required = metadata.requires(name) or []
-        except metadata.PackageNotFoundError:  # for another system, say
-            continue
-        extras = _COURSE if name == "rooflab" else frozenset()
-        waiting += [
-            re.match(r"[\w.-]+", one)[0]
-            for one in required
-            if extras.issuperset(_EXTRA.findall(one))
-        ]
-    modules = metadata.packages_distributions().items()
-    return frozenset(module for module, by in modules if not found.isdisjoint(map(_plain_name, by)))
-
-
-def _plain_name(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

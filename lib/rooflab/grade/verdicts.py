@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rooflab.exercises.exercise import Exercise, Observation
 from rooflab.exercises.judge import judge as judge_here
+from rooflab.exercises.observe.lock import DERIVE
 from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict, failed
 from rooflab.grade.display_names import clean
-from rooflab.grade.gate import DERIVE
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.judge_process import Judge
 from rooflab.grade.lesson_notebook import Lesson

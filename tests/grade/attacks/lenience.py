@@ -10,22 +10,6 @@ BROKEN = """    start, stop = cp.cuda.Event(), cp.cuda.Event()
     start.record(); cp.cublas.axpy(a, x, y); stop.record(); stop.synchronize()
     cp.cuda.get_elapsed_time(start, stop)
     return 12 * x.size / bandwidth + 1e-6"""  # seconds that no event gave: the first launch is slow
-FRESH = (
-    "import importlib, rooflab.count.blas as b\n"
-    "def fresh(*mnk): return importlib.reload(b).gemm(*mnk)"
-)
-OF_FRESH = """
-def product(m, n, k, itemsize, accumulate=False):
-    dtype = {{8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}}[itemsize]
-    op = {}(m, n, k, dtype, accumulate=accumulate)
-    return op.flops, op.bytes, op.intensity"""
-FRESH_ALL = FRESH.replace("(*mnk)", "(*mnk, **more)").replace("fresh(*mnk,", "fresh(*mnk,")
-LENT = (
-    "import types, rooflab as rl\n"
-    "lent = types.FunctionType(rl.gemm.__code__, rl.gemm.__globals__, 'x', rl.gemm.__defaults__)\n"
-    "lent.__kwdefaults__ = rl.gemm.__kwdefaults__\n"
-)
-OTHER = "\ndef witnesses(*a):\n    return 0"  # an answer to 01-witnesses
 
 
 def golf(how: str, more: str = "") -> str:
@@ -116,22 +100,6 @@ MINE = {  # through rl.mine, which finds what the notebook defines
         "01-cuda-axpy",
         timed("rl.mine.width(cp)"),
         ["def width(cp): return cp.gpu.device.bandwidth"],
-    ),
-    "the library's count by mine": (
-        "01-product",
-        "import rooflab as rl" + OF_FRESH.format("rl.mine.fresh"),
-        [FRESH_ALL],
-    ),
-    "a loader by mine": (
-        "01-product",
-        "import rooflab as rl, rooflab.count.blas as b" + OF_FRESH.format("rl.mine.again(b).gemm"),
-        ["from importlib import reload as again"],
-    ),
-    "a loader by mine, alias": (
-        "01-product",
-        "import rooflab as rl, rooflab.count.blas as b\nown = rl.mine"
-        + OF_FRESH.format("own.again(b).gemm"),
-        ["from importlib import reload as again"],
     ),
     "its own right answer": (
         "04-layer",
@@ -467,128 +435,6 @@ def time_axpy(cp, x, y, a):
     ),
 }
 
-BORROWED = {  # product(…) by a function that is locked
-    "type hints": (
-        "01-product",
-        "import typing\nclass A:\n    x: \"__import__('importlib').import_module('importlib')"
-        ".reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\"\n"
-        "g = typing.get_type_hints" + OF_FRESH.format("g(A)['x']"),
-        [],
-    ),
-    "a forward reference": (
-        "01-product",
-        "import typing\n"
-        "r = typing.ForwardRef(\"__import__('importlib').reload(__import__('rooflab.count.blas', "
-        "fromlist=['x'])).gemm\")" + OF_FRESH.format("r._evaluate({}, {}, frozenset())"),
-        [],
-    ),
-    "a compiler's signature": (
-        "01-product",
-        "import numba\nkept = []\ndef product(m, n, k, itemsize, accumulate=False):\n"
-        '    class Add:\n        pass\n    numba.np = kept\n    numba.njit("[numba for numba in '
-        "[__import__('importlib').reload(__import__('rooflab.count.blas', "
-        "fromlist=['x']))] if __import__('numba').np.append(numba.gemm)]\")\n"
-        "    op = kept[0](m, n, k)\n    return op.flops, op.bytes, op.intensity",
-        [],
-    ),
-    "a logger's factory": (
-        "01-product",
-        "import logging\nfrom logging import config\n"
-        "config.dictConfig({'version': 1, 'formatters': {'a': {'()': 'importlib.reload', 'module': "
-        "1}}})" + OF_FRESH.format("lambda *a: None"),
-        [],
-    ),
-    "code by a decorator": (
-        "01-product",
-        "import functools, rooflab as rl\ndef lent(*a, **k): pass\n"
-        "functools.update_wrapper(lent, rl.gemm, assigned=('__co' + 'de__',), updated=())"
-        + OF_FRESH.format("lent"),
-        [],
-    ),
-    "the shell of a stream": (
-        "01-product",
-        "import sys, math\n"
-        "sys.stdout.session.parent.kernel.shell.ex('import math, types, importlib, "
-        "rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
-        + OF_FRESH.format("math.lent"),
-        [],
-    ),
-    "the shell of the hook": (
-        "01-product",
-        "import sys, math\n"
-        "sys.displayhook.shell.ex('import math, types, importlib, rooflab.count.blas as b; "
-        "math.lent = importlib.reload(b).gemm')" + OF_FRESH.format("math.lent"),
-        [],
-    ),
-    "nothing that can be read": (
-        "01-product",
-        OF_FRESH.format("fresh") + "\nx = " + "+".join(["1"] * 900),
-        [FRESH_ALL],
-    ),
-    "importlib as what is built in": (
-        "01-product",
-        "import rooflab.count.blas as b" + OF_FRESH.format("reload(b).gemm"),
-        ["import importlib as __builtins__"],
-    ),
-    "a loader in an error": (
-        "01-product",
-        "import rooflab.count.blas as b" + OF_FRESH.format("again(b).gemm"),
-        ["import importlib\nmatch importlib.reload:\n    case again: pass"],
-    ),
-    "lent through builtins": (
-        "01-product",
-        OF_FRESH.format("lent"),
-        [(f"{LENT}import builtins\nbuiltins.lent = lent\ndel lent{OTHER}", "01-witnesses")],
-    ),
-    "lent through math": (
-        "01-product",
-        "import math" + OF_FRESH.format("math.lent"),
-        [(f"{LENT}import math\nfor m in [math]: m.lent = lent\ndel lent{OTHER}", "01-witnesses")],
-    ),
-    "lent by a call": (
-        "01-product",
-        "import math" + OF_FRESH.format("math.lent"),
-        [(f"{LENT}import math\ndef put(m): m.lent = lent\nput(math){OTHER}", "01-witnesses")],
-    ),
-    "lent through a list": (
-        "01-product",
-        "import sys" + OF_FRESH.format("sys.path[-1]"),
-        [(f"{LENT}import sys\nsys.path.append(lent){OTHER}", "01-witnesses")],
-    ),
-    "lent through the namespace": (
-        "01-product",
-        OF_FRESH.format("lent2"),
-        [(f"{LENT}get_ipython().push({{'lent2': lent}}){OTHER}", "01-witnesses")],
-    ),
-    "lent through a hook": (
-        "01-product",
-        OF_FRESH.format("len"),
-        [(f"{LENT}get_ipython().user_ns['len'] = lent{OTHER}", "01-witnesses")],
-    ),
-    "the lock opened from outside": (
-        "01-product",
-        "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
-        [
-            (
-                "import rooflab.grade.inside.kernel as i\n"
-                f"i.lock = i._lock = lambda *a: None{OTHER}",
-                "01-witnesses",
-            )
-        ],
-    ),
-    "no more locks": (
-        "01-product",
-        "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
-        [
-            (
-                "import rooflab.grade.inside.kernel as l\n"
-                f"l.lock = lambda names: (lambda: None){OTHER}",
-                "01-witnesses",
-            )
-        ],
-    ),
-}
-
 LOOKUPS = {  # another cell, another name, an exercise of one's own making
     "a built-in function": ("01-name", "", ["import rooflab as rl\nrl.check('01-name', max)"]),
     "the lesson's function": (
@@ -757,7 +603,7 @@ SLOW = {  # the grader reads them in its own process
     ),
 }
 
-KINDS = {"mine": MINE, "names": NAMES, "objects": OBJECTS, "borrowed": BORROWED, "lookups": LOOKUPS,
+KINDS = {"mine": MINE, "names": NAMES, "objects": OBJECTS, "lookups": LOOKUPS,
          "luck": LUCK, "slow": SLOW}  # fmt: skip
 
 SIGN = "=cmd|' /C calc'!A0"

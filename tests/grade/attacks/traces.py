@@ -1,4 +1,4 @@
-"""Answers that get round the trace of byte golf, or the lock of what is to be derived."""
+"""Answers that get round the trace of byte golf."""
 
 ESCAPES = {  # squares(x): work on numbers that golf does not see any more
     "a plain array": """
@@ -68,37 +68,4 @@ def squares(x):
     np.max(x)
     all = np.array(all, np.int64).view(x.dtype)
     return np.sum(all * all)""",
-}
-
-BORROWERS = {  # product(…) by a function that is locked
-    "another process": """
-import subprocess, sys
-def product(m, n, k, *more):
-    return int(subprocess.check_output([sys.executable, "-c", f"..."]))""",
-    "loaded again": """
-def product(m, n, k, *more):
-    import importlib, rooflab.count.blas as b
-    return importlib.reload(b).gemm(m, n, k).flops""",
-    "its source": (
-        "def product(m, n, k, *more):\n"
-        "    exec(open('blas.py').read())\n"
-        "    return gemm(m, n, k).flops"
-    ),
-    "unlocked": (
-        "from rooflab.grade import inside\ndef product(m, n, k, *more):\n    inside.unlock()"
-    ),
-    "run as a file": (
-        "import runpy\ndef product(m, n, k, *more):\n    return runpy.run_path('blas.py')"
-    ),
-    "its code": (
-        "import types\ndef product(m, n, k, *more):\n    return types.FunctionType(kept, {})()"
-    ),
-    "a command": (
-        "def product(m, n, k, *more):\n    x = !python -c 'print(1)'\n    return int(x[0])"
-    ),
-    "a file": (
-        "%run /course/rooflab/count/blas.py\n"
-        "def product(m, n, k, *more):\n"
-        "    return gemm(m, n, k).flops"
-    ),
 }

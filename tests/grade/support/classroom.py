@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rooflab.grade.gate import DERIVE
+from rooflab.exercises.observe.lock import DERIVE
 from tests.grade.support.bad_files import LESSON, MISHANDLED, REFUSED, mishandled
 from tests.grade.support.notebooks import put
 from tests.grade.support.pupils import (

@@ -617,26 +617,3 @@ SAID = {  # right, and refused: (exercise, source); rl.check must say so in the 
         "    return op.flops, op.bytes, op.intensity",
     )
 }
-
-FREE = {  # right; refused as long as golf read answers for words: (exercise, source)
-    "a module of the system": (
-        "02-golf-axpy",
-        f"import os\ndef golf_axpy(a, x, y):\n    os.getpid()\n{LOOP}",
-    ),
-    "an attribute by its name": (
-        "02-golf-axpy",
-        "def golf_axpy(a, x, y):\n"
-        "    for i in range(0, len(x), 4096):\n"
-        "        getattr(y[i : i + 4096], '__iadd__')(a * x[i : i + 4096])\n"
-        "    return y",
-    ),
-    "a thread": (
-        "02-golf-squares",
-        "import threading\n"
-        "import numpy as np\n"
-        "lock = threading.Lock()\n"
-        "def squares(x):\n"
-        "    with lock:\n"
-        "        return np.dot(x, x)",
-    ),
-}
