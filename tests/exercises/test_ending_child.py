@@ -16,13 +16,13 @@ import time
 import numpy as np
 import psutil
 import pytest
-from jupyter_client.manager import start_new_kernel
 
 import rooflab as rl
 from rooflab.exercises import ending
 from rooflab.exercises.check import check
 from rooflab.exercises.observe.collect import collect
-from rooflab.exercises.registry import exercise, exercises
+from rooflab.exercises.registry import exercise
+from rooflab.labs.golf import watchdog
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no fork is safe here")
 POSSIBLE = ending.possible
@@ -42,7 +42,9 @@ def in_a_child(monkeypatch):
 
 @pytest.fixture
 def short(monkeypatch):
-    monkeypatch.setattr(ending, "LIMIT_S", 0.4)
+    """A limit of 0.3 s of processor time, or many more by the clock: the machine may be busy."""
+    monkeypatch.setattr(ending, "LIMIT_S", 0.3)
+    monkeypatch.setattr(watchdog, "PATIENCE", 200)
 
 
 def waits_for_a_lock(*_):
@@ -61,39 +63,42 @@ def closes_its_files_and_sleeps(*_):
     time.sleep(60)
 
 
+LOOP, SLOW = "was stopped after 0.3 s", "took longer than 0.3 s"
+WAITED = "took longer than 2 s and waited most of that time"
 IN_C = {
-    "sum": lambda *_: sum(range(10**12)),
-    "power": lambda *_: 10**10**9,
-    "iterator": lambda *_: max(itertools.count()),
-    "decomposition": lambda *_: np.linalg.svd(MATRIX),
-    "pattern": lambda *_: re.match("(a+)+$", "a" * 60 + "b"),
-    "lock": waits_for_a_lock,
-    "program": lambda *_: subprocess.run(["sleep", "100"]),
-    "output": prints_for_ever,
+    "sum": (lambda *_: sum(range(10**12)), SLOW),
+    "power": (lambda *_: 10**10**9, SLOW),
+    "iterator": (lambda *_: max(itertools.count()), SLOW),
+    "decomposition": (lambda *_: np.linalg.svd(MATRIX), SLOW),
+    "pattern": (lambda *_: re.match("(a+)+$", "a" * 60 + "b"), SLOW),
+    "output": (prints_for_ever, LOOP),
+    "lock": (waits_for_a_lock, WAITED),
+    "program": (lambda *_: subprocess.run(["sleep", "100"]), WAITED),
 }
 
 
-@pytest.mark.parametrize("name", IN_C)
-def test_one_long_call_is_stopped(name, short):
-    began = time.monotonic()
-    verdict = check(SPEED, IN_C[name])
-    assert time.monotonic() - began < 5
-    loop = name == "output"
-    assert ("was stopped after" if loop else "took longer than") + " 0.4 s" in verdict.reason
-    assert ("does its loop end?" if loop else "what in it takes so long") in verdict.hint
+def test_one_long_call_is_stopped(short, monkeypatch):
+    verdicts = {}
+    for name, (answer, reason) in IN_C.items():
+        if reason is WAITED:
+            monkeypatch.setattr(watchdog, "PATIENCE", 6)
+        verdicts[name] = check(SPEED, answer)
+    faults = {name: one for name, one in verdicts.items() if IN_C[name][1] not in one.reason}
+    assert not faults
+    hints = {name: one.hint.partition("?")[0] for name, one in verdicts.items()}
+    assert hints.pop("output") == "does its loop end"
+    assert all(hint.startswith("what in it takes so long") for hint in hints.values())
 
 
-@pytest.mark.parametrize("id", [SQUARES, "01-cuda-axpy"])
-def test_in_golf_and_in_a_timing_too(id, short):
-    assert "took longer than 0.4 s" in check(id, IN_C["sum"]).reason
-
-
-def test_in_a_thread_too(short):
+def test_in_golf_in_a_timing_and_in_a_thread_too(short):
     told = []
-    thread = threading.Thread(target=lambda: told.append(check(SPEED, IN_C["sum"])))
+    asked = [SQUARES, "01-cuda-axpy", SPEED]
+    thread = threading.Thread(
+        target=lambda: told.extend(check(id, IN_C["sum"][0]).reason for id in asked)
+    )
     thread.start()
-    thread.join(20)
-    assert "took longer than 0.4 s" in told[0].reason
+    thread.join(60)
+    assert len(told) == len(asked) and all(SLOW in reason for reason in told)
 
 
 def test_cases_that_ended_are_kept(short):
@@ -102,7 +107,7 @@ def test_cases_that_ended_are_kept(short):
 
     cases = [{"n": n} for n in range(1, 6)]
     seen = ending.Ending().observe("function", cases, slow_at_three)
-    assert seen == [{"value": 1}, {"value": 2}, *[{"error": "Stopped: took longer than 0.4 s"}] * 3]
+    assert seen == [{"value": 1}, {"value": 2}, *[{"error": f"Stopped: {SLOW}"}] * 3]
 
 
 def crashes(*_):
@@ -123,26 +128,24 @@ DEATHS = {
 }
 
 
-@pytest.mark.parametrize("name", DEATHS)
-@pytest.mark.parametrize("id", [SPEED, "01-cuda-axpy"])
-def test_an_answer_that_ends_the_process_is_told_so(name, id):
-    answer, why = DEATHS[name]
-    verdict = check(id, answer)
-    assert "ended the process in which rl.check ran it" in verdict.reason and why in verdict.reason
-    assert "loop" not in verdict.reason and verdict.hint is None
+def test_an_answer_that_ends_the_process_is_told_so():
+    faults = []
+    for id in (SPEED, "01-cuda-axpy"):
+        for name, (answer, why) in DEATHS.items():
+            verdict = check(id, answer)
+            told = "ended the process in which rl.check ran it" in verdict.reason
+            if not told or why not in verdict.reason or verdict.hint or "loop" in verdict.reason:
+                faults.append((id, name, verdict))
+    assert not faults
 
 
-def test_what_exits_politely_is_a_verdict():
+def test_what_exits_politely_or_forks_gets_its_verdict():
+    def forks(*case):
+        os.fork()
+        return good(*case)
+
     assert "raised SystemExit" in check(SPEED, lambda *_: sys.exit()).reason
-
-
-def forks_and_both_return(*case):
-    os.fork()
-    return good(*case)
-
-
-def test_an_answer_that_forks_gets_its_verdict():
-    assert check(SPEED, forks_and_both_return).passed
+    assert check(SPEED, forks).passed
 
 
 def test_an_answer_that_writes_into_the_pipe_gets_its_verdict(monkeypatch):
@@ -163,9 +166,10 @@ def test_false_observations_are_judged_as_such(monkeypatch):
         assert not check(SPEED, good).passed
 
 
-def test_a_child_that_closes_its_pipe_is_stopped_or_ended(short):
+def test_a_child_that_closes_its_pipe_is_stopped_or_ended(short, monkeypatch):
+    monkeypatch.setattr(watchdog, "PATIENCE", 6)
     reason = check(SPEED, closes_its_files_and_sleeps).reason
-    assert "was stopped after 0.4 s" in reason or "ended the process" in reason
+    assert WAITED in reason or "ended the process" in reason
 
 
 def test_programs_that_it_started_end_with_it(capfd):
@@ -198,12 +202,12 @@ def _ends(pid: int) -> bool:
 def test_files_stay_open_only_as_long_as_the_child(short):
     check(SPEED, good)
     before = psutil.Process().num_fds()
-    for answer in (good, IN_C["sum"], DEATHS["exit"][0]):
+    for answer in (good, IN_C["sum"][0], DEATHS["exit"][0]):
         check(SPEED, answer)
     assert psutil.Process().num_fds() == before
 
 
-def test_what_it_prints_is_printed_in_order(capsys):
+def test_what_it_prints_is_printed_in_order_and_cut(monkeypatch, capsys):
     def talks(*case):
         print("one", "two")
         print("äöü ✓", file=sys.stderr)
@@ -213,9 +217,6 @@ def test_what_it_prints_is_printed_in_order(capsys):
     assert check(SPEED, talks).passed
     out, err = capsys.readouterr()
     assert out.startswith("one two\nthree\none two\n") and "äöü ✓\n" in err
-
-
-def test_what_it_prints_without_end_is_cut(monkeypatch, capsys):
     monkeypatch.setattr(ending, "MOST_PRINTED", 100)
     check(SPEED, lambda *_: print("12345678\n" * 1000))
     out, _ = capsys.readouterr()
@@ -245,30 +246,27 @@ def test_too_much_memory_is_a_memory_error(monkeypatch):
     assert "raised MemoryError" in check(SPEED, lambda *_: bytearray(much)).reason
 
 
-COMPARED = [e.id for e in exercises().values() if e.kind in ("function", "arrays", "golf")]
+KINDS = ["01-product", "04-layer", SQUARES, "08-vectorise"]
 
 
-@pytest.mark.parametrize("id", COMPARED)
-def test_the_child_sees_what_is_seen_here(id):
-    found = exercise(id)
-    cases = found.draw(0)
-    running = ending.Ending()
-    assert running.observe(found.kind, cases, found.reference) == collect(
-        found.kind, cases, found.reference
-    )
-    assert running.over == ""
+def test_the_child_sees_what_is_seen_here():
+    assert {exercise(id).kind for id in KINDS} >= {"function", "golf", "schedule"}
+    for found in map(exercise, KINDS):
+        cases, running = found.draw(0), ending.Ending()
+        seen = running.observe(found.kind, cases, found.reference)
+        assert seen == collect(found.kind, cases, found.reference), found.id
+        assert running.over == "" and running.used > 0
 
 
 ODD = [float("nan"), float("inf"), -0.0, 2**4000, True, "ä\ud800\n", [1, [2.5, "x"]], {"a": [None]},
        5e-324, np.float32(0.1), (1, 2), [], None, ..., object(), 10**5000]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", ODD, ids=lambda v: str(type(v).__name__))
-def test_odd_values_arrive_as_they_are(value):
-    cases = [{"n": 1}, {"n": 2}]
+def test_odd_values_arrive_as_they_are():
+    cases = [{"n": n} for n in range(len(ODD) + 1)]
 
     def answer(n):
-        return value if n == 1 else 7
+        return [*ODD, 7][n]
 
     seen = ending.Ending().observe("function", cases, answer)
     assert repr(seen) == repr(collect("function", cases, answer))
@@ -292,8 +290,7 @@ def test_a_learner_may_have_very_many_files_open():
 
 def test_a_second_run_with_the_library_locked_ends_too(monkeypatch):
     """A right answer that is to be derived runs again, with the library's function locked."""
-    monkeypatch.setattr(ending, "LIMIT_S", 2)
-
+    monkeypatch.setattr(ending, "LIMIT_S", 1)
     right = exercise("01-three-intensities").reference
 
     def intensities(n):
@@ -303,9 +300,8 @@ def test_a_second_run_with_the_library_locked_ends_too(monkeypatch):
             sum(range(10**12))
         return right(n)
 
-    began = time.monotonic()
     verdict = check("01-three-intensities", intensities)
-    assert verdict.passed and 2 <= time.monotonic() - began < 10
+    assert verdict.passed and verdict.note is None
 
 
 def test_where_no_process_is_granted_it_runs_here(monkeypatch):
@@ -358,43 +354,3 @@ def test_it_dies_with_the_notebook():
         assert pid != notebook.pid and _runs(pid)
         notebook.kill()
     assert _ends(pid)
-
-
-KERNEL = """
-import rooflab as rl
-from rooflab.exercises import ending
-ending.LIMIT_S = 2
-def answer(*_):
-    print("begun")
-    from IPython.display import HTML, display
-    display(HTML("<i>drawn</i>"))
-    {}
-verdict = rl.check("01-speed-limit", answer)
-print(verdict.reason)
-"""
-BODIES = [
-    ("return sum(range(10**12))", "took longer than 2 s"),
-    ("import os; os._exit(3)", "with exit code 3"),
-    ("exit()", "it returned None for every case"),
-]
-
-
-def test_in_jupyter_the_kernel_lives_on():
-    manager, client = start_new_kernel(kernel_name="python3")
-    try:
-        for body, why in BODIES:
-            shown: list[str] = []
-
-            def hook(message, shown=shown):
-                content = message["content"]
-                shown.append(content.get("text", ""))
-                shown.append(content.get("data", {}).get("text/html", ""))
-
-            client.execute_interactive(KERNEL.format(body), output_hook=hook, timeout=60)
-            told = "".join(shown)
-            assert told.index("begun") < told.index("<i>drawn</i>") < told.index(why)
-        reply = client.execute_interactive("verdict", timeout=60)
-        assert reply["content"]["status"] == "ok"
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)

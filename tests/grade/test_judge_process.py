@@ -72,6 +72,7 @@ def test_a_process_that_was_killed_costs_nothing_and_none_is_left():
     with judging() as apart:
         assert apart(SQUARES, CASES, seen()).passed
         (pid,) = children()
+        assert psutil.Process(pid).environ()["OPENBLAS_NUM_THREADS"] == "1"
         os.kill(pid, signal.SIGKILL)
         assert apart(SQUARES, CASES, seen()).passed
         assert children() != [pid]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # ``rooflab grade``: a class, from the files handed in to grades and feedback.
 
 
-TIMEOUT = f"Seconds for a whole notebook; one cell has {Limits.cell:g} at most."
+TIMEOUT = f"Seconds for a notebook, more on a busy machine; a cell may compute for {Limits.cell:g}."
 SHOWN = 20  # lines about files that could not be graded
 UNSAFE = "Graded without a sandbox: what was handed in could read and change anything here."
 MOST_JOBS = 8  # unless --jobs says otherwise

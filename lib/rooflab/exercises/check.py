@@ -165,7 +165,7 @@ class Interrupted(KeyboardInterrupt):
 def check(id: str, answer: object = ...) -> Verdict:
     """Judge ``answer``, a value or a function, to exercise ``id``: ``check("01-product", f)``.
 
-    An answer that does not end is stopped after 10 s.
+    An answer that does not end is stopped after 10 s of computing, one that waits after 60 s.
 
     Parameters
     ----------

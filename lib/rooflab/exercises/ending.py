@@ -1,7 +1,8 @@
 """An answer that ``rl.check`` runs comes to an end: by itself, by the clock, or by the stop button.
 
-Where a fork is safe, on Linux, the answer runs in a child process, which is killed when its time is
-over (below). That ends everything, also one long call into C. Elsewhere, and while a GPU is in
+Its time is what it computes; only one that waits is stopped by the clock, six times later. Where a
+fork is safe, on Linux, the answer runs in a child process, which is killed when its time is over
+(below). That ends everything, also one long call into C. Elsewhere, and while a GPU is in
 use, the answer runs here, beside a watchdog; labs/golf/watchdog.py says what that can stop.
 The grader has limits of its own, around the whole process.
 """
@@ -33,7 +34,7 @@ from typing import Any, NoReturn
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.observe import collect, plaindata
 from rooflab.labs.golf.buffers import Stopped
-from rooflab.labs.golf.watchdog import Watch, limited, may_loop
+from rooflab.labs.golf.watchdog import Used, Watch, by_the_clock, limited, may_loop
 
 # A forked copy of the notebook's process: an answer runs in it, and it can be killed.
 #
@@ -65,6 +66,7 @@ _SHOWN = {"transient", "update"}  # what display() says besides the data
 _MAPPED = Path("/proc/self/maps")
 _GPUS = ("/dev/nv", "/dev/kfd", "/dev/dxg")  # NVIDIA (/dev/nvidia0, /dev/nvmap), AMD, WSL
 _THREADED = {"jaxlib", "polars", "tensorflow"}  # their threads are missed, and waited for
+_CLOCK = 2  # CPUCLOCK_SCHED: with a process's number, its processor time
 _PARENT = 1  # PR_SET_PDEATHSIG: the death of the thread that has forked
 
 
@@ -98,12 +100,13 @@ def _debugged() -> bool:
 class Child:
     """A child that does ``work(say)`` and ends. As a context, it ends with the context.
 
-    ``late``: whether its time was over. ``ended``: what it died of, if it died by itself. Raises
-    OSError where the system grants no process.
+    ``late``: whether its time was over. ``used``: seconds of processor time that it has taken, its
+    own programs not counted. ``ended``: what it died of, if it died by itself. Raises OSError where
+    the system grants no process.
     """
 
     def __init__(self, work: Callable[[Say], None]) -> None:
-        self.late, self.ended = False, ""
+        self.late, self.ended, self.used = False, "", 0.0
         kill_with = ctypes.CDLL(None).prctl  # found here: a child had better load nothing
         self._reading, writing = os.pipe()
         parent = os.getpid()
@@ -136,13 +139,20 @@ class Child:
             os.waitpid(self.pid, 0)
         os.close(self._reading)
 
-    def messages(self, until: float, pressed: Callable[[], bool]) -> Iterator[tuple[str, Any]]:
-        """Yield what it says, until it ends, ``pressed()`` or the monotonic time is ``until``."""
+    def messages(
+        self, seconds: float, until: float, pressed: Callable[[], bool]
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield what it says, until it ends, ``pressed()``, or its time is over.
+
+        That is when it has used ``seconds`` of processor time, or the monotonic time is ``until``.
+        """
         rest, pipe = b"", select.poll()  # which, unlike select, knows descriptors beyond 1023
         pipe.register(self._reading, select.POLLIN)
+        began = time.monotonic()
         while not pressed():
             left = until - time.monotonic()
-            if left <= 0:
+            self.used = min(self._computed(), time.monotonic() - began)  # threads count as one
+            if left <= 0 or self.used >= seconds:
                 self.late = True
                 return
             ready = pipe.poll(1000 * min(left, LOOK_S))
@@ -155,6 +165,12 @@ class Child:
             if not part and (ready or self._dead()):
                 self.ended = self._death()
                 return
+
+    def _computed(self) -> float:
+        try:
+            return time.clock_gettime(~self.pid << 3 | _CLOCK)
+        except OSError:  # it has ended, and is buried
+            return self.used
 
     def _dead(self) -> bool:
         """Whether it has ended, even if a process of its own still holds the pipe."""
@@ -295,7 +311,7 @@ def _plain(value: object) -> str:
 
 _json = json.JSONEncoder(default=_plain).encode
 
-LIMIT_S = 10.0  # for all that a check runs of an answer, together
+LIMIT_S = 10.0  # of processor time, for all that a check runs of an answer, together
 LEAST_S = 0.01
 SLOW = "took longer than"  # for "was stopped after", where there is no loop
 BUTTON = "was stopped by the stop button"
@@ -306,11 +322,13 @@ _OURS = tuple(module.__file__ for module in (collect, plaindata, contextlib, wea
 @dataclass
 class Ending:
     """How a check has ended: ``over`` says why the answer was stopped, ``pressed`` that a stop
-    button was. The time of all its runs together begins with the first."""
+    button was. The time of all its runs together begins with the first: ``used``, of the processor,
+    and ``until``, on the monotonic clock."""
 
     over: str = ""
     pressed: bool = False
-    until: float | None = None  # on the monotonic clock
+    used: float = 0.0
+    until: float | None = None
 
     def observe(self, kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
         """Return what :func:`rooflab.exercises.observe.collect.collect` does, in the time left.
@@ -339,17 +357,20 @@ class Ending:
 
         seen: list[Observation] = []
         with self._button(self._press), Child(work) as running:
-            for word, what in running.messages(self._until(), lambda: self.pressed):
+            began = self.used
+            for word, what in running.messages(self._left(), self._until(), lambda: self.pressed):
+                self.used = began + running.used
                 if word == "all" and isinstance(what, list):
                     return what
                 if word == "case":
                     seen.append(what)
                 else:
                     show(word, what)
+            self.used = began + running.used
         if self.pressed:
             self.over = BUTTON
         else:
-            self.over = _too_long() if running.late else f"{ENDED} ({running.ended})"
+            self.over = self._late() if running.late else f"{ENDED} ({running.ended})"
         return [*seen, *({"error": f"Stopped: {self.over}"} for _ in cases)][: len(cases)]
 
     def _here(self, kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
@@ -364,9 +385,13 @@ class Ending:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Stop what runs of an answer in the body, in this process, when the time is over."""
-        left = max(self._until() - time.monotonic(), LEAST_S)
-        with self.pressing(), limited(Watch(left, _too_long(), _inside, self._tell)):
-            yield
+        used = Used()
+        watch = Watch(self._left(), _too_long(), _waited(), _inside, self._tell)
+        try:
+            with self.pressing(), limited(watch):
+                yield
+        finally:
+            self.used += used.seconds()
 
     @contextmanager
     def pressing(self) -> Iterator[None]:
@@ -380,10 +405,16 @@ class Ending:
         with contextlib.suppress(Stopped, KeyboardInterrupt), self._button(pressed):
             yield
 
+    def _left(self) -> float:
+        return max(LIMIT_S - self.used, LEAST_S)
+
     def _until(self) -> float:
         if self.until is None:
-            self.until = time.monotonic() + LIMIT_S
+            self.until = time.monotonic() + by_the_clock(LIMIT_S)
         return self.until
+
+    def _late(self) -> str:
+        return _too_long() if self.used >= LIMIT_S else _waited()
 
     def _press(self, *_: object) -> None:
         self.pressed = True
@@ -411,6 +442,10 @@ class Ending:
 
 def _too_long() -> str:
     return f"was stopped after {LIMIT_S:g} s"
+
+
+def _waited() -> str:
+    return f"{SLOW} {by_the_clock(LIMIT_S):g} s and waited most of that time"
 
 
 def _inside(frame: FrameType | None) -> bool:

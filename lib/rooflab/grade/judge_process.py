@@ -9,10 +9,12 @@ fails. It never sees a learner's code.
 from __future__ import annotations
 
 import json
+import os
 import queue
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,12 +24,15 @@ from rooflab.exercises.exercise import Case, Exercise, Observation
 from rooflab.exercises.judge import judge
 from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict, failed
+from rooflab.grade.inside.limits import ONE_THREAD, processes
 
 TOO_MUCH = {  # kind of exercise that is judged apart → what is said where that cannot be done
     "golf": "its NumPy calls could not be run once more: they took too much memory or time",
     "schedule": "its loops could not be judged: they took too much memory or time",
 }
-SECONDS = 45.0  # for all cases of an exercise; golf itself stops each one sooner
+SECONDS = 45.0  # of processor time for all cases of an exercise; golf itself stops each one sooner
+LONGEST = 6 * SECONDS  # by the clock
+LOOK_S = 1.0  # between two looks at the processor time
 MEMORY = 8 << 30  # bytes of address space: NumPy's libraries alone take 1 or 2 GB of it
 TRIES = 2  # when a process dies, perhaps for another one's sake
 Judge = Callable[[Exercise, Sequence[Case], Sequence[Observation]], Verdict]
@@ -45,9 +50,21 @@ class _Process:
             number = theirs.fileno()
             process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _RUN, *sys.path, str(number)],
-                pass_fds=[number], stdin=subprocess.DEVNULL,
+                pass_fds=[number], stdin=subprocess.DEVNULL, env=os.environ | ONE_THREAD,
             )  # fmt: skip
         return cls(process, Connection(ours.detach()))
+
+    def answers(self) -> bool:
+        """Wait for an answer; False when the time for it is over."""
+        began, computed = time.monotonic(), self._computed()
+        while not self.ours.poll(LOOK_S):
+            if self._computed() - computed > SECONDS or time.monotonic() - began > LONGEST:
+                return False
+        return True
+
+    def _computed(self) -> float:
+        found = processes().get(self.process.pid)
+        return found.seconds if found else 0.0  # it has ended, and so will the wait
 
     def end(self) -> None:
         self.ours.close()
@@ -97,7 +114,7 @@ def _asked(idle: queue.LifoQueue[_Process], question: bytes) -> bytes | None:
     told: bytes | None = b""
     with suppress(OSError, EOFError):  # it died
         one.ours.send_bytes(question)
-        told = one.ours.recv_bytes() if one.ours.poll(SECONDS) else None
+        told = one.ours.recv_bytes() if one.answers() else None
     if told:
         idle.put(one)
     else:

@@ -34,6 +34,7 @@ from rooflab.grade.launch import PACKET, ForkServerProcess, Setting, request, st
 
 
 NAME = "rooflab-sandbox"
+ANSWER = 5.0  # seconds in which a fork server answers: it may be short of a processor itself
 
 
 class SandboxProvisioner(KernelProvisionerBase):
@@ -50,6 +51,7 @@ class SandboxProvisioner(KernelProvisionerBase):
     fork_server: ForkServerProcess | None = None
     code: int | None = None
     why: str | None = None
+    seconds: float = 0.0
 
     @property
     def has_process(self) -> bool:
@@ -86,7 +88,7 @@ class SandboxProvisioner(KernelProvisionerBase):
         finally:
             for each in (*listening, theirs):
                 each.close()
-        self.lifeline, self.code, self.why = ours, None, None
+        self.lifeline, self.code, self.why, self.seconds = ours, None, None, 0.0
         return self.connection_info
 
     def _control(self, limits: Limits) -> socket.socket:
@@ -105,12 +107,27 @@ class SandboxProvisioner(KernelProvisionerBase):
             self._read_end()
         return self.code
 
-    def _read_end(self) -> None:
+    def _read_end(self) -> float | None:
+        """Read what the fork server says: the seconds that were asked for, or how it ended."""
         try:
             said = json.loads(self.lifeline.recv(PACKET) or b"{}")
         except (OSError, ValueError):
             said = {}
+        if "seconds" in said:
+            return float(said["seconds"])
         self.code, self.why = said.get("code", -1), said.get("why")
+        return None
+
+    def computed(self) -> float:
+        """Seconds of processor time that everything in the sandbox has used so far."""
+        if self.lifeline is not None and self.code is None:
+            with contextlib.suppress(OSError):
+                self.lifeline.send(b"?")
+                while select.select([self.lifeline], [], [], ANSWER)[0] and self.code is None:
+                    if (seconds := self._read_end()) is not None:
+                        self.seconds = seconds
+                        break
+        return self.seconds
 
     async def wait(self) -> int | None:
         """Wait until the kernel has ended."""
@@ -204,14 +221,16 @@ class OneSpec(KernelSpecManager):
 class WatchedKernel(RunningKernel):
     """A kernel under limits. ``why``: the reason for which it was stopped or died.
 
-    ``end``: when its time is over, by the monotonic clock.
+    ``end``: when its time is over, by the monotonic clock. ``longest``: seconds by the clock that
+    the next cell may take, if it only waits; its limit itself counts processor time.
     """
 
     def __init__(self, spec: KernelSpec, limits: Limits, end: float) -> None:
         self.limits, self.why, self.flooded = limits, None, False
         self.shown = self.kept = self.received = 0
         self.waiting: deque[dict[str, Any]] = deque()
-        self.end = end
+        self.end, self.longest = end, limits.cell
+        self.begun: tuple[float, float] | None = None  # of a cell: the clock, seconds computed
         self.km = KernelManager(kernel_name="sandbox", kernel_spec_manager=OneSpec(spec))
         self.km.start_kernel()
         self.kc: BlockingKernelClient = self.km.client()
@@ -236,7 +255,29 @@ class WatchedKernel(RunningKernel):
     def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
         """Run a cell; what it prints is counted anew."""
         self.shown, self.flooded = 0, False
+        self.begun = time.monotonic(), self.computed()
         return super().execute_cell_input(cell_input, allow_stdin=False)
+
+    def computed(self) -> float:
+        """Seconds of processor time that the kernel and its children have used so far."""
+        return self.km.provisioner.computed() if self.is_alive() else 0.0
+
+    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
+        """Wait for the end of a cell; Empty when it has computed for ``timeout`` seconds, or waited
+        for the ``longest`` time that it may take."""
+        if self.begun is None or timeout is None:
+            super().await_reply(msg_id, timeout)
+            return
+        (clock, computed), left = self.begun, timeout
+        while True:
+            try:
+                return super().await_reply(msg_id, left)
+            except Empty:
+                passed = time.monotonic() - clock
+                left = min(timeout - self.computed() + computed, self.longest - passed)
+                if left <= 0:
+                    raise
+                left = max(left, STEP)
 
     def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
         """Return the next message of ``stream``; Empty after ``timeout`` seconds.

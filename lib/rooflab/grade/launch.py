@@ -26,7 +26,7 @@ import nbformat
 from filelock import FileLock, Timeout
 
 import rooflab
-from rooflab.grade.inside.limits import Limits
+from rooflab.grade.inside.limits import ONE_THREAD, Limits
 from rooflab.grade.locked_notebook import LOST, Locked, Outcome
 from rooflab.grade.sandbox_copy import copy_package
 
@@ -88,8 +88,7 @@ NOBODY = "65534"
 OUTER_SIZE = 1 << 20  # bytes of each outer folder, where nested namespaces have their own
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+    "PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1", **ONE_THREAD,
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }  # fmt: skip

@@ -225,7 +225,7 @@ def prove(runner: Runner, limits: Limits) -> None:
     lesson = lesson_notebook.lesson("00")
     cells = (CodeCell(_RIGHT, 1, "00-time"),)
     locked = merge(Submission("", "", "00", "nobody", cells), lesson, seed=0)
-    outcome = runner(locked, limits)
+    outcome = runner(locked, limits.under_load())
     verdict = verdicts.judge_outcome(locked, outcome, lesson)["00-time"]
     if not verdict.passed:
         raise RuntimeError(
@@ -243,7 +243,7 @@ def one(
     lesson = lesson_notebook.lesson(submission.lesson)
     try:
         locked = merge(submission, lesson, seed)
-        outcome = runner(locked, limits)
+        outcome = runner(locked, limits.under_load())
         found = verdicts.judge_outcome(locked, outcome, lesson, judge)
         error = None if outcome.stopped is None else verdicts.told(outcome.stopped)
         shown = {id: text for id, text in outcome.printed.items() if id in found}

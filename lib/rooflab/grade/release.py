@@ -126,11 +126,11 @@ Before you hand in, save, and let the file itself be checked, as the grader read
 (on Windows `.venv\\Scripts\\rooflab`). Your teacher's grader uses other cases than this check,
 so compute; a result that was copied from a check will not pass there.
 
-There is a time limit, too. A cell of yours has at most {cell} seconds in the grader, and an answer
-has at most {cell} for all of the cases. The whole notebook has {whole}, unless your teacher names
-another time. What takes longer is stopped and has no points; your other answers keep theirs. Cells
-that measure are not run and take no time. `rooflab check --timeout {cell}` stops a cell when the
-grader does.
+There is a time limit, too. A cell of yours may compute at most {cell} seconds in the grader, and an
+answer at most {cell} in all of the cases; that others use the machine costs you nothing. The whole
+notebook has {whole}, unless your teacher names another time. What takes longer is stopped and has
+no points; your other answers keep theirs. Cells that measure are not run and take no time.
+`rooflab check --timeout {cell}` stops a cell about when the grader does.
 
 ## Hand in
 

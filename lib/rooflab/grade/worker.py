@@ -36,6 +36,7 @@ from rooflab.grade.inside.protocol import MARK, settled
 from rooflab.grade.kernel_client import WatchedKernel, kernel_spec
 from rooflab.grade.launch import ForkServerProcess, NoSandbox, Setting, start_fork_server
 from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, LOST, OWN, lock_source
+from rooflab.labs.golf.watchdog import by_the_clock
 
 # The worker: it runs one locked notebook by pytest and nbval, and turns what the check cells print
 # into events. An event is plain data: ``{"id": …, "observations": [...]}``, ``{"id": …, "reason":
@@ -118,7 +119,9 @@ class Reporter:
         return exercise not in self.closed or (_number(item) == FOLLOW and self.ended != {exercise})
 
     def _prepare(self, item: Any) -> None:
-        item.config.option.nbval_cell_timeout = self._seconds()
+        longest = self._seconds(by_the_clock(self.limits.cell))
+        item.config.option.nbval_cell_timeout = min(self.limits.cell, longest)
+        item.parent.kernel.longest = longest
         item.parent.timed_out = False
 
     def _go_on(self, item: Any) -> None:
@@ -159,14 +162,15 @@ class Reporter:
         """Say that a cell ended the kernel, unless the submission's time was over."""
         return ENDED.format(why) if time.monotonic() < self.end else why
 
-    def _seconds(self) -> float:
-        """Seconds that a cell may take; a share stays for each exercise that is not checked yet.
+    def _seconds(self, most: float) -> float:
+        """Seconds by the clock that a cell may take, ``most`` of them if there is time.
 
-        An answer that does not end then costs its own points, and no others.
+        A share stays for each exercise that is not checked yet. An answer that does not end then
+        costs its own points, and no others.
         """
         share = self.limits.wall / SHARES / max(1, len(self.words))
         left = self.end - time.monotonic() - share * max(0, len(self.left) - 1)
-        return max(min(self.limits.cell, left), min(share, self.limits.cell))
+        return max(min(most, left), min(share, most))
 
     def _told(self, item: Any, gone: str | None) -> None:
         role, exercise = _about(item)

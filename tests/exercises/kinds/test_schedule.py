@@ -26,6 +26,7 @@ from rooflab.exercises.observe.schedule import nest_of, run
 from rooflab.exercises.registry import exercises
 from rooflab.labs.cache.hierarchy import Cache
 from rooflab.labs.cache.simulator import simulate
+from rooflab.labs.golf import watchdog
 from rooflab.labs.loops.legality import polyhedral
 from rooflab.labs.loops.legality.points import count
 from rooflab.labs.loops.nest import TRANSFORMATIONS, Nest
@@ -364,6 +365,7 @@ def test_check_judges_a_schedule_in_a_notebook(monkeypatch):
 def test_a_schedule_that_does_not_end_is_stopped(monkeypatch):
     monkeypatch.setattr(checking, "exercise", SAMPLES.__getitem__)
     monkeypatch.setattr(ending, "LIMIT_S", 0.3)
+    monkeypatch.setattr(watchdog, "PATIENCE", 200)  # the machine may be busy
 
     def endless(nest):
         while True:

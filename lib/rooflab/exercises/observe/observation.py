@@ -9,6 +9,7 @@ that did not fit the answer's arguments has ``"entered": False`` beside it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
 from rooflab.exercises.observe.plaindata import Plain, Unreadable, to_plain
@@ -17,16 +18,22 @@ Case = Mapping[str, Plain]  # the inputs in the order of the function's argument
 Observation = Mapping[str, Plain]  # what came out of one case
 
 LONGEST_MESSAGE = 320
+WAITED = ": it waited most of that time"  # of an answer that was interrupted
+WAITS_S = 0.5
 _TRACEBACK = BaseException.__dict__["__traceback__"].__get__  # past a subclass that hides it
 STOPPED = (" was stopped after ", " took longer than ")  # says golf of what does not end
 
 
 def observe(produce: Callable[[], object]) -> Observation:
     """Return the observation of what ``produce()`` returns or raises."""
+    clock, computed = time.monotonic(), time.thread_time()
     try:
         value = produce()
     except BaseException as error:  # SystemExit and a pressed stop button must not end the check
-        return {"error": describe(error)} | ({} if _entered(error) else {"entered": False})
+        waited = time.monotonic() - clock - 2 * (time.thread_time() - computed) > WAITS_S
+        told = WAITED if waited and type(error) is KeyboardInterrupt else ""
+        entered = {} if _entered(error) else {"entered": False}
+        return {"error": describe(error) + told} | entered
     if value is ... or value is None:
         return {"missing": True}
     try:

@@ -10,8 +10,9 @@ bubblewrap starts it before any learner's code is there:
 
 A request is one packet on the control socket. It holds "connection" and "limits" as JSON, and the
 descriptors of the kernel's four listening sockets and of the submission's lifeline. The lifeline
-is a socket, on which the fork server says how the submission ended. When the other side closes the
-lifeline, the fork server kills everything that belongs to the submission.
+is a socket, on which the fork server says how the submission ended, and answers every packet with
+the processor time that the submission has used. When the other side closes the lifeline, the fork
+server kills everything that belongs to the submission.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class ForkServer:
                 if key.fileobj is self.control:
                     served = self._request() or served
                 else:
-                    self._kill(key.data)
+                    self._answer(key.data)
             self._reap()
             self._enforce_limits()
             if served and not self.nested and not self.submissions:
@@ -122,6 +123,15 @@ class ForkServer:
         In single mode, orphans become children of the fork server itself.
         """
         return submission.root if self.nested else os.getpid()
+
+    def _answer(self, submission: Submission) -> None:
+        """Say what a submission has used; kill it where nobody asks any more."""
+        if not submission.lifeline.recv(PACKET):
+            self._kill(submission)
+            return
+        used = process_tree.used(process_tree.processes(), self._top(submission))
+        with contextlib.suppress(OSError):  # nobody waits for it any more
+            submission.lifeline.send(json.dumps({"seconds": used.seconds}).encode())
 
     def _kill(self, submission: Submission) -> None:
         """Kill every process of a submission; :meth:`_reap` then finds its root ended."""

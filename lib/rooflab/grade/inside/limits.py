@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MIB = 1 << 20
+# Of the libraries that compute: processor time is then that of the answer, on any machine.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
 class Limits:
     """Limits of one submission. What exceeds them costs it an exercise, and nobody else.
 
-    ``wall``: seconds for the whole submission; ``cell``: seconds for one cell, after which only
-    that cell is lost; ``cpu``: seconds of processor time of one process; ``memory``: bytes of all
-    its processes together, and of the address space of each; ``processes``: their number;
-    ``threads``: of all its processes together; ``files``: bytes of each writable folder and of one
-    file; ``shown``: bytes that one cell may print; ``shown_in_all``: bytes that all may print.
+    ``wall``: seconds for the whole submission; ``cell``: seconds of processor time for one cell,
+    after which only that cell is lost, as after six times as many by the clock; ``cpu``: seconds
+    of processor time of one process; ``memory``: bytes of all its processes together, and of the
+    address space of each; ``processes``: their number; ``threads``: of all its processes together;
+    ``files``: bytes of each writable folder and of one file; ``shown``: bytes that one cell may
+    print; ``shown_in_all``: bytes that all may print.
     """
 
     wall: float = 45.0
@@ -38,6 +42,14 @@ class Limits:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
                 raise ValueError(f"{name}={value!r} must be a positive number")
 
+    def under_load(self) -> Limits:
+        """Return them with a ``wall`` that grows with the load of this machine."""
+        try:
+            busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+        except OSError:  # the system does not report it
+            return self
+        return replace(self, wall=self.wall * max(1.0, math.ceil(busy)))
+
 
 # Process trees, read from /proc: who descends from whom, what they use, and killing them all.
 #
@@ -47,26 +59,29 @@ class Limits:
 # against 6.1 ms, since psutil reads the whole table again for each submission.
 
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PAGE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 _TRIES = 200
 
 
 @dataclass(frozen=True)
 class Process:
-    """One process: its parent, its number of threads, the bytes of memory of its own."""
+    """One process: its parent, its number of threads, the bytes of memory of its own, and the
+    seconds of processor time that it and its children that have ended took."""
 
     parent: int
     threads: int
     memory: int
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Used:
-    """What a process tree uses: its processes, all their threads, bytes of memory."""
+    """What a process tree uses: its processes, all their threads, bytes of memory, seconds."""
 
     processes: int
     threads: int
     memory: int
+    seconds: float = 0.0
 
 
 def processes() -> dict[int, Process]:
@@ -82,7 +97,8 @@ def processes() -> dict[int, Process]:
                 _, resident, shared, *_ = map(int, file.read().split())
             if fields[0] not in (b"Z", b"X"):
                 own = max(0, resident - shared) * _PAGE
-                found[int(name)] = Process(int(fields[1]), int(fields[17]), own)
+                ticks = sum(map(int, fields[11:15]))
+                found[int(name)] = Process(int(fields[1]), int(fields[17]), own, ticks / _TICKS)
     return found
 
 
@@ -102,8 +118,8 @@ def below(table: Mapping[int, Process], root: int) -> set[int]:
 def used(table: Mapping[int, Process], root: int) -> Used:
     """Return what the descendants of ``root`` use together."""
     members = [table[pid] for pid in below(table, root)]
-    threads, memory = (sum(getattr(m, name) for m in members) for name in ("threads", "memory"))
-    return Used(len(members), threads, memory)
+    sums = (sum(getattr(m, name) for m in members) for name in ("threads", "memory", "seconds"))
+    return Used(len(members), *sums)
 
 
 def kill(pid: int) -> None:

@@ -28,7 +28,7 @@ from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.numpy_rules import arrays_in, importing, refuse_dtype, stand_ins
 from rooflab.labs.golf.program import Recorder, in_builtins, is_number, unfollowed
 from rooflab.labs.golf.trace import Limits, Trace
-from rooflab.labs.golf.watchdog import Watch, limited, may_loop
+from rooflab.labs.golf.watchdog import Watch, by_the_clock, limited, may_loop
 
 # The time that f has. Every further call that golf sees raises Stopped too.
 
@@ -39,13 +39,14 @@ _CALLS_F = str(Path(__file__).with_name("run.py"))
 
 
 def watched(trace: Trace) -> contextlib.AbstractContextManager[None]:
-    """Raise Stopped in the body once ``trace.limits.seconds`` are over."""
+    """Raise Stopped in the body once ``trace.limits.seconds`` are used up."""
 
     def tell(reason: str) -> None:
         trace.stop_reason = reason
 
     seconds = trace.limits.seconds
-    return limited(Watch(seconds, f"{seconds:g} s", _inside_f, tell))
+    longest = f"{by_the_clock(seconds):g} s"
+    return limited(Watch(seconds, f"{seconds:g} s", longest, _inside_f, tell))
 
 
 def _inside_f(frame: FrameType | None) -> bool:
@@ -268,7 +269,7 @@ def _names(code: CodeType) -> set[str]:
 _FOREIGN = {"cupy", "jax", "numba", "numexpr", "pandas", "polars", "scipy", "sklearn", "torch"}
 LONGEST = 60  # characters of a line that an error repeats
 MANY = 10_000  # steps: then something walks over single elements, also without a loop of its own
-WAITS = 0.1  # of its time a function computes less than that: it sleeps, or waits for something
+WAITS = 0.9  # of its time a function computed less than that: it slept, or waited for something
 
 
 @dataclass(frozen=True)

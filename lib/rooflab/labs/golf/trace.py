@@ -39,11 +39,11 @@ Moved = ndarray | tuple[ndarray, int]
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run is stopped: after ``steps`` steps or ``seconds`` seconds, or when it has written
-    ``unseen`` bytes to arrays that golf has not seen being made."""
+    """When a run is stopped: after ``steps`` steps or ``seconds`` of processor time, or when it has
+    written ``unseen`` bytes to arrays that golf has not seen being made."""
 
     steps: int = 100_000
-    seconds: float = 30.0  # a lesson's own programs need one or two, on a busy computer more
+    seconds: float = 30.0  # a lesson's own programs need one or two
     unseen: int | None = None
 
 
