@@ -13,19 +13,12 @@ from tests.grade.support.pupils import ATTACKS, aimed
 
 AT = "00-peak"  # the exercise that is attacked
 HARMLESS = (
-    "os._exit (ends the kernel)", "os._exit in the function (ends the kernel)",
-    "abort (ends the kernel)", "segfault (ends the kernel)",
-    "segfault in the function (ends the kernel)", "kill -9 itself (ends the kernel)",
-    "broken kernel (ends the kernel)", "exit (may end the kernel)", "loop (costs one exercise)",
-    "loop in the function (costs one exercise)", "guess (costs one exercise)",
-    "text (costs one exercise)", "always equal (costs one exercise)",
-    "always equal number (costs one exercise)", "lying array (costs one exercise)",
-    "metaclass (costs one exercise)", "raises everything (costs one exercise)",
-    "huge integer (costs one exercise)", "not a number (costs one exercise)",
+    "os._exit in the function (ends the kernel)", "segfault in the function (ends the kernel)",
+    "broken kernel (ends the kernel)", "loop in the function (costs one exercise)",
+    "always equal (costs one exercise)", "raises everything (costs one exercise)",
     "input (costs one exercise)", "reset (costs one exercise)",
     "syntax error (costs one exercise)", "fake line (costs one exercise)",
-    "builtins (tampers)", "run_cell (tampers)", "input transformer (tampers)",
-    "numpy (tampers)", "import hook (tampers)", "trace (tampers)", "json (tampers)",
+    "builtins (tampers)", "run_cell (tampers)", "numpy (tampers)", "import hook (tampers)",
 )  # fmt: skip
 AIMED_AT_PEERS = {
     "asserts taken out": """

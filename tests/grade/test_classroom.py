@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import random
 import sys
 from contextlib import nullcontext
 from functools import partial
@@ -25,12 +24,12 @@ from rooflab.grade.results import Results
 from tests.grade.support import in_process
 from tests.grade.support.bad_files import MISHANDLED, REFUSED
 from tests.grade.support.classroom import LESSONS, classroom, faults, hand_in, tally
-from tests.grade.support.interrupted import Kill, differing, killed_runs, kills
+from tests.grade.support.interrupted import Kill, differing, killed_runs
 from tests.grade.support.notebooks import answer, solution
-from tests.grade.support.pupils import ATTACKS, MISTAKES, mistaken, partly, spoiled
+from tests.grade.support.pupils import ATTACKS, MISTAKES, mistaken, spoiled
 from tests.grade.support.watching import watch
 
-FEW = ("os._exit (ends the kernel)", "always equal (costs one exercise)")
+FEW = ("os._exit in the function (ends the kernel)", "always equal (costs one exercise)")
 
 
 def verdict_of(id, source):
@@ -42,40 +41,28 @@ def verdict_of(id, source):
     return judge(exercise(id), cases, collect("function", cases, answer))
 
 
-def written(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()
-            and not path.is_symlink() and path.stat().st_size < 1e7}  # fmt: skip
-
-
-def test_the_same_seed_makes_the_same_class(tmp_path):
-    harmless = {"attacks": (), "bad": ("empty", "right to left")}
-    first, again, other = (classroom(12, seed, **harmless) for seed in (3, 3, 4))
-    assert first == again != other
-    folders = [hand_in(c, tmp_path / name) for c, name in ((first, "a"), (again, "b"))]
-    assert written(folders[0]) == written(folders[1])
-
-
 def test_a_class_of_200_holds_everything_once_and_mostly_honest_people():
     pupils = classroom(200)
     stories = [one.story for one in pupils if one.story]
     assert len(pupils) == 200 and len(stories) == len(set(stories))
     assert set(stories) == {*ATTACKS, *REFUSED, *MISHANDLED}
     counts = tally(pupils, [])
-    assert counts["attack"] >= 80 and counts["honest"] >= 40 and counts["partly"] >= 30
+    assert counts["attack"] == len(ATTACKS) >= 40
+    assert counts["honest"] >= 40 and counts["partly"] >= 30
     assert {one.lesson for one in pupils if one.kind == "attack"} == set(LESSONS)
     with pytest.raises(ValueError, match="count=20"):
         classroom(20)
 
 
-@pytest.mark.parametrize("id", MISTAKES)
-def test_the_usual_mistakes_of_the_class_are_known_by_name(id):
-    right = "".join(answer(solution(id[:2]), id)["source"])
-    assert verdict_of(id, right).passed
-    verdict = verdict_of(id, mistaken(id, right))
-    assert not verdict.passed and verdict.misconception == MISTAKES[id][2]
-    assert not verdict_of(id, spoiled(id, right)).passed
-    with pytest.raises(ValueError, match="MISTAKES"):
-        mistaken(id, "nothing of the kind")
+def test_the_usual_mistakes_of_the_class_are_known_by_name():
+    for id in MISTAKES:
+        right = "".join(answer(solution(id[:2]), id)["source"])
+        assert verdict_of(id, right).passed
+        verdict = verdict_of(id, mistaken(id, right))
+        assert not verdict.passed and verdict.misconception == MISTAKES[id][2]
+        assert not verdict_of(id, spoiled(id, right)).passed
+        with pytest.raises(ValueError, match="MISTAKES"):
+            mistaken(id, "nothing of the kind")
 
 
 def in_this_process(pupils, folder, out):
@@ -122,13 +109,6 @@ def test_faults_of_a_grader_are_found(peaceful):
     assert "no row" in found("odd", lambda row, rows: rows.remove(row))[0]
 
 
-def test_pupils_who_are_partly_right_differ():
-    several = [partly("01", random.Random(n)) for n in range(8)]
-    assert len({one.passes for one in several}) > 4
-    for one in several:
-        assert not one.passes & one.fails and set(one.mistakes) <= one.fails
-
-
 ORPHAN = """
 import subprocess, sys
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
@@ -147,13 +127,6 @@ def test_a_run_is_killed_at_its_moment(tmp_path):
     for when in ({"kill_after": 0.3}, {"look": lambda seconds: seconds > 0.3}):
         seen = watch(forever, mark=tmp_path, **when)
         assert seen.killed and seen.code == -9 and seen.left == 0 and seen.outside > 1e6
-
-
-def test_the_moments_of_the_kills_fall_into_the_whole_class():
-    moments = kills(200, 20, seed=3)
-    assert moments == kills(200, 20, seed=3) != kills(200, 20, seed=4)
-    assert len(moments) == 20 and sum(one.finished == 0 for one in moments) == 5
-    assert 60 <= sum(one.finished for one in moments) < 200
 
 
 def test_killed_twice_nothing_is_lost_repeated_or_left(runner, tmp_path):

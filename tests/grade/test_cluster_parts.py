@@ -39,20 +39,15 @@ class Asked:
         return {"tcp://a:1": self.answers[function]}
 
 
-@pytest.mark.parametrize(
-    ("client", "told"),
-    [
-        (
-            Asked(PackageNotFoundError("rooflab")),
-            f"has no rooflab; install.* {package.__version__}",
-        ),
+def test_a_worker_that_cannot_grade_is_named():
+    none = f"has no rooflab; install.* {package.__version__}"
+    for client, told in (
+        (Asked(PackageNotFoundError("rooflab")), none),
         (Asked("0.0.9"), "has rooflab 0.0.9; install rooflab"),
         (Asked(missing="grading needs bubblewrap"), "worker tcp://a:1: grading needs bubblewrap"),
-    ],
-)
-def test_a_worker_that_cannot_grade_is_named(client, told):
-    with pytest.raises(RuntimeError, match=told):
-        clusters._check_workers(client, "tcp://a:0", unsafe=False)
+    ):
+        with pytest.raises(RuntimeError, match=told):
+            clusters._check_workers(client, "tcp://a:0", unsafe=False)
 
 
 def test_without_a_sandbox_workers_need_no_bubblewrap():
@@ -87,18 +82,15 @@ def cluster(future, status="running", workers=1, **more):
     return clusters.Cluster(client, distributed, "tcp://a:0", False, (), **more)
 
 
-@pytest.mark.parametrize(
-    ("gone", "told"),
-    [
+def test_a_cluster_that_is_gone_ends_the_run():
+    for gone, told in (
         (cluster(Future(distributed.CancelledError("x"))), "no longer knows"),
         (cluster(Future(), status="connecting", _looked=0.0), "does not answer any more"),
         (cluster(Future(), workers=0, _looked=0.0, _seen=-1e9), "has had no worker for"),
         (cluster(Future(launch.NoSandbox("needs bubblewrap"))), "cannot grade: needs bubblewrap"),
-    ],
-)
-def test_a_cluster_that_is_gone_ends_the_run(gone, told):
-    with pytest.raises(pipeline.NoRunner, match=told):
-        gone.run(locked(honest(0)), LIMITS)
+    ):
+        with pytest.raises(pipeline.NoRunner, match=told):
+            gone.run(locked(honest(0)), LIMITS)
 
 
 class FakeRunner:

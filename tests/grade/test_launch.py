@@ -187,14 +187,15 @@ def test_observations_can_be_written_as_json_again(value):
     json.dumps(outcome.observations["01-a"], ensure_ascii=False).encode("utf-8")
 
 
-@pytest.mark.parametrize("name", vars(Limits()))
-def test_limits_are_positive(name):
-    with pytest.raises(ValueError, match=name):
-        Limits(**{name: 0})
+def test_limits_are_positive():
+    for name in vars(Limits()):
+        with pytest.raises(ValueError, match=name):
+            Limits(**{name: 0})
 
 
-@pytest.mark.parametrize("shows", ['"x" * 3_000_000', 'display("x" * 3_000_000)'])
-def test_a_huge_value_on_show_costs_nothing(runner, shows):
-    outcome = runner.run(locked(f"{honest(0)}\n{shows}", honest(1)), SOON)
-    assert outcome.observations == {"01-e0": RIGHT, "01-e1": RIGHT}
-    assert "…" in outcome.printed["01-e0"]
+def test_a_huge_value_on_show_costs_nothing(runner):
+    shows = ['"x" * 3_000_000', 'display("x" * 3_000_000)']
+    sources = [f"{honest(n)}\n{show}" for n, show in enumerate(shows)]
+    outcome = runner.run(locked(*sources, honest(2)), SOON)
+    assert outcome.observations == dict.fromkeys(["01-e0", "01-e1", "01-e2"], RIGHT)
+    assert "…" in outcome.printed["01-e0"] and "…" in outcome.printed["01-e1"]

@@ -30,12 +30,13 @@ def test_a_folder_too_deep_for_a_socket_leaves_ports():
     assert without_ports(KernelManager(), "/d" * 60).transport == "tcp"
 
 
-@pytest.mark.parametrize("stream", ["None", "io.StringIO()", "Silent()"])
-def test_a_cell_that_silences_itself_is_judged_all_the_same(tmp_path, stream):
+def test_a_cell_that_silences_itself_is_judged_all_the_same(tmp_path):
     """As in the grader: ipykernel answers no cell whose stream is gone, or cannot be flushed."""
-    silent = f"{honest(0)}\nimport io, sys\nclass Silent: pass\nsys.stdout = {stream}"
-    outcome = run(locked(silent, honest(1)), tmp_path, 20)
-    assert (outcome.reasons, sorted(outcome.observations)) == ({}, ["01-e0", "01-e1"])
+    silent = "import io, sys\nclass Silent: pass\nsys.stdout = "
+    streams = enumerate(["None", "io.StringIO()", "Silent()"])
+    sources = [f"{honest(n)}\n{silent}{stream}" for n, stream in streams]
+    outcome = run(locked(*sources, honest(3)), tmp_path, 20)
+    assert (outcome.reasons, len(outcome.observations)) == ({}, 4)
 
 
 DEAF = (

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 import weakref
-from pathlib import Path
 
 import pytest
 
-import rooflab
 from rooflab.grade import intake, lesson_notebook, pipeline
 from rooflab.grade.locked_notebook import LOST, Outcome
 from rooflab.grade.pipeline import FOLDER, Journal, seed_for
@@ -61,43 +57,6 @@ def test_a_stop_keeps_what_was_finished(handed_in, tmp_path):
     assert len(calls) == 2 and [row.points for row in rows[:2]] == [28, 24]
 
 
-KILLED = """
-import os, signal, sys
-from contextlib import nullcontext
-from pathlib import Path
-from rooflab.grade import pipeline
-from rooflab.grade.inside.limits import Limits
-from tests.grade.support import in_process
-files, out, left = sys.argv[1].split("|"), Path(sys.argv[2]), [int(sys.argv[3])]
-def run(locked, limits):
-    left[0] -= 1
-    if left[0] < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return in_process.run(locked)
-pipeline.grade([Path(f) for f in files], out, 7, lambda: nullcontext(run), limits=Limits())
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
-def test_killed_again_and_again_it_gets_done(handed_in, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    told = "|".join(map(str, handed_in))
-    package = Path(rooflab.__file__).resolve().parents[1]  # this one, whichever is installed
-    environment = {**os.environ, "PYTHONPATH": f"{package}{os.pathsep}{REPOSITORY}"}
-    finished = []
-    for allowed in (1, 2, 3):  # the known right answer counts as one each time
-        command = [sys.executable, "-c", KILLED, told, str(out), str(allowed)]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True)
-        assert done.returncode == -signal.SIGKILL, done.stderr
-        finished.append(len(list((out / FOLDER).glob("*.json"))))
-    assert finished[-1] < 4 and finished == sorted(finished)
-    calls = []
-    rows = grade(handed_in, out, runner=counting(calls))
-    assert len(calls) == 4 - finished[-1]
-    assert rows == grade(handed_in, tmp_path / "fresh")
-
-
 def test_two_writers_leave_whole_entries(handed_in, tmp_path):
     ways = [threading.Thread(target=grade, args=(handed_in, tmp_path / "out")) for _ in range(3)]
     for way in ways:
@@ -107,17 +66,6 @@ def test_two_writers_leave_whole_entries(handed_in, tmp_path):
     for entry in (tmp_path / "out" / FOLDER).iterdir():
         json.loads(entry.read_text("utf-8"))
     assert grade(handed_in, tmp_path / "out", runner=None)[0].points == 28
-
-
-def test_the_graders_own_fault_is_a_row_and_is_tried_again(handed_in, tmp_path):
-    def broken(locked, limits):
-        if len(locked.cases) > 1:
-            raise OSError("no space left")
-        return in_process.run(locked)
-
-    row = grade(handed_in[:1], tmp_path / "out", runner=broken)[0]
-    assert "no space left" in row.error and (row.points, row.max) == (0, 28)
-    assert grade(handed_in[:1], tmp_path / "out")[0].points == 28
 
 
 def test_a_runner_that_was_killed_gets_a_second_try(handed_in, tmp_path):

@@ -17,20 +17,21 @@ from rooflab.grade import intake, lesson_notebook, verdicts
 from rooflab.grade.merge import merge
 from tests.grade.support.notebooks import answer, changed, put, solution
 from tests.grade.support.unusual import (
-    CASES,
-    HOLES,
-    SAID,
+    FULL,
+    OLDER,
+    ON,
+    WHOLE,
     between,
     check_of,
     checked,
+    copied,
     instead,
+    notebooks,
     under,
 )
-from tests.grade.support.unusual_more import OLDER, ON, WHOLE, copied, notebooks
 from tests.support.golf_arrays import drawn_once
 
 check_module = importlib.import_module("rooflab.exercises.check")
-WITH_ALL_CASES = "all answers in the first's cell"  # the one notebook that plays golf as it is
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,11 +41,8 @@ def golf_arrays():
         yield
 
 
-@pytest.fixture(autouse=True)
-def one_case_of_golf(request, monkeypatch):
-    """Golf is played on the first of its three cases: not the numbers are unusual here."""
-    if WITH_ALL_CASES in request.node.name:
-        return
+def one_case_of_golf(monkeypatch):
+    """Play golf on the first of its three cases: not the numbers are unusual here."""
     drawn = Exercise.draw
 
     def draw(self, seed=0):
@@ -62,30 +60,29 @@ def graded(runner, notebook, tmp_path, seed=42):
     ), locked
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_full_points(name, runner, tmp_path):
-    lesson, change = CASES[name]
-    notebook = solution(lesson)
-    change(notebook)
-    found, _ = graded(runner, notebook, tmp_path)
-    assert list(found) == list(lesson_notebook.lesson(lesson).order)
-    empty = {*HOLES[1:]} if name.startswith("golf by") else set()
-    assert {id: one.reason for id, one in found.items() if not one.passed and id not in empty} == {}
+def lost(found):
+    return {id: one.reason for id, one in found.items() if not one.passed}
 
 
 @pytest.mark.parametrize(("lesson", "row", "notebook"), [*notebooks()])
-def test_full_points_of_many_in_one_notebook(lesson, row, notebook, runner, tmp_path):
+def test_full_points_of_many_in_one_notebook(lesson, row, notebook, runner, tmp_path, monkeypatch):
+    one_case_of_golf(monkeypatch)
     found, _ = graded(runner, notebook, tmp_path)
-    lost = {id: (row.get(id), one.reason) for id, one in found.items() if not one.passed}
-    assert lost == {}
+    assert [*found] == [*lesson_notebook.lesson(lesson).order]
+    assert {id: (row.get(id), reason) for id, reason in lost(found).items()} == {}
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_full_points_of_a_notebook_changed_as_a_whole(name, runner, tmp_path):
-    lesson, change = WHOLE[name]
-    change(notebook := solution(lesson))
-    found, _ = graded(runner, notebook, tmp_path)
-    assert {id: one.reason for id, one in found.items() if not one.passed} == {}
+def test_full_points_of_a_notebook_changed_as_a_whole(runner, tmp_path, monkeypatch):
+    faults = {}
+    for name, (lesson, change) in WHOLE.items():
+        with monkeypatch.context() as patch:
+            if name != FULL:
+                one_case_of_golf(patch)
+            change(notebook := solution(lesson))
+            found, _ = graded(runner, notebook, tmp_path)
+        if [*found] != [*lesson_notebook.lesson(lesson).order] or lost(found):
+            faults[name] = lost(found)
+    assert faults == {}
 
 
 def cell(source: str, names: dict | None = None) -> dict:
@@ -97,20 +94,35 @@ def cell(source: str, names: dict | None = None) -> dict:
     return names
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_what_is_refused_is_said_before_in_the_same_words(name, runner, tmp_path):
-    id, source = SAID[name]
-    said = rl.check(id, cell(source)[lesson_notebook.lesson(id[:2]).names[id]])
+OF_THE_LIBRARY = """
+def product(m, n, k, itemsize, accumulate=False):
+    dtype = {8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}[itemsize]
+    op = rl.gemm(m, n, k, dtype, accumulate=accumulate)
+    return op.flops, op.bytes, op.intensity"""
+FREE = """
+import os, subprocess, threading, timeit
+lock = threading.Lock()
+def product(m, n, k, itemsize, accumulate=False):
+    with lock:
+        moved = (m * k + k * n + (1 + accumulate) * m * n) * itemsize
+        return getattr(os, 'getpid')() and 2 * m * n * k, moved, 2 * m * n * k / moved"""
+
+
+def test_what_is_locked_is_said_before_in_the_same_words_and_nothing_else(runner, tmp_path):
+    said = rl.check("01-product", cell(OF_THE_LIBRARY)["product"])
     assert said.passed and said.note.startswith("Handed in, it would get no points: "), said
-    found, _ = graded(runner, changed({id: source}, id[:2]), tmp_path)
-    assert not found[id].passed
+    found, _ = graded(runner, changed({"01-product": OF_THE_LIBRARY}), tmp_path)
+    assert not found["01-product"].passed
     told = said.note.removeprefix("Handed in, it would get no points: ").rstrip(".")
-    assert told in found[id].reason, (told, found[id].reason)
+    assert told in found["01-product"].reason, (told, found["01-product"].reason)
+    said = rl.check("01-product", cell(FREE)["product"])
+    assert said.passed and said.note is None
+    assert graded(runner, changed({"01-product": FREE}), tmp_path)[0]["01-product"].passed
 
 
-def test_every_fallback_leaves_a_remark(tmp_path):
+def test_what_the_grader_had_to_guess_leaves_a_remark(tmp_path):
     told = {
-        "renamed": "your answer is called predicted_time",
+        "renamed": "your answer is called zeit_schätzung",
         "typed into a new cell": "found by the name product",
         "all marks dropped": "found by the cell's id",
         "a value in the check": "written into its check",
@@ -118,11 +130,17 @@ def test_every_fallback_leaves_a_remark(tmp_path):
         "a method checked by its path": "written into its check",
     }
     for name, words in told.items():
-        exercise, change = {**CASES, **ON}[name]
+        exercise, change = {**WHOLE, **ON}[name]
         change(notebook := solution(exercise[:2]))
         read = intake.read(put(tmp_path / "x.ipynb", notebook))
         flags = merge(read, lesson_notebook.lesson(exercise[:2]), 1).flags
         assert any(words in flag for flag in flags), (name, flags)
+    shell = "def product(*sizes):\n    files = !ls\n    return 0, 1, 0"
+    read = intake.read(put(tmp_path / "x.ipynb", changed({"01-product": shell})))
+    flags = merge(read, lesson_notebook.lesson("01"), 1).flags
+    assert "01-product: line 2 runs another program: where it is graded there is no network" in (
+        " ".join(flags)
+    )
 
 
 def test_a_wrong_answer_stays_wrong_in_any_dress(runner, tmp_path):
@@ -185,20 +203,18 @@ def test_a_value_from_the_library_is_said_too(shell, runner, tmp_path):
         assert rl.check("01-claim-1365", (682 + 2 / 3, 2)).note is None
 
 
-COMPARED = "print(product(2, 3, 4, 4), rl.gemm(2, 3, 4))"
-ITS_CHECK = 'rl.check("01-product", product)'
-
-
-@pytest.mark.parametrize(
-    "text", [f"{ITS_CHECK}\n{COMPARED}", f"{COMPARED}\n{ITS_CHECK}"], ids=["below", "above"]
-)
-def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(text, runner, tmp_path):
-    notebook = solution()
-    del notebook["cells"][check_of(notebook, "01-product")]
-    under("01-product", text)(notebook)
-    mark = graded(runner, notebook, tmp_path)[0]["01-product"]
-    assert mark.passed and mark.note == verdicts.LOCKED
-    assert "derive" not in f"{mark.reason} {mark.note}"
+def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(runner, tmp_path):
+    compared, check = (
+        "print(product(2, 3, 4, 4), rl.gemm(2, 3, 4))",
+        'rl.check("01-product", product)',
+    )
+    for text in (f"{check}\n{compared}", f"{compared}\n{check}"):
+        notebook = solution()
+        del notebook["cells"][check_of(notebook, "01-product")]
+        under("01-product", text)(notebook)
+        mark = graded(runner, notebook, tmp_path)[0]["01-product"]
+        assert mark.passed and mark.note == verdicts.LOCKED
+        assert "derive" not in f"{mark.reason} {mark.note}"
 
 
 def test_a_cell_that_is_no_python_is_told_so_and_not_to_derive_its_answer(runner, tmp_path):
@@ -214,14 +230,20 @@ def test_a_wrong_answer_is_not_told_of_the_grader():
     assert not verdict.passed and "Handed in" not in str(verdict)
 
 
-@pytest.mark.parametrize("lesson", sorted({each.lesson for each in exercises().values()}))
-def test_nothing_is_said_of_a_solution(lesson):
-    asked = lesson_notebook.lesson(lesson)
-    names: dict = {"__name__": "__main__"}
-    for id in asked.order:
-        for source in asked.given.get(id, ()):
-            with contextlib.suppress(NameError):  # what was measured is not here, as in the grade
-                cell(source, names)
-        cell("".join(answer(solution(lesson), id)["source"]), names)
-        verdict = rl.check(id, names[asked.names[id]])
-        assert verdict.passed and "Handed in" not in str(verdict.note), verdict
+def test_nothing_is_said_of_a_solution():
+    faults = []
+    for lesson in sorted({each.lesson for each in exercises().values()}):
+        asked = lesson_notebook.lesson(lesson)
+        names: dict = {"__name__": "__main__"}
+        for exercise in asked.exercises:
+            id = exercise.id
+            for source in asked.given.get(id, ()):
+                with contextlib.suppress(NameError):  # what was measured is not here either
+                    cell(source, names)
+            cell("".join(answer(solution(lesson), id)["source"]), names)
+            if not exercise.derives:
+                continue
+            verdict = rl.check(id, names[asked.names[id]])
+            if not verdict.passed or verdict.note and "Handed in" in verdict.note:
+                faults.append(verdict)
+    assert not faults

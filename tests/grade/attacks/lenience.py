@@ -46,65 +46,10 @@ def squares(x): return np.sum(x * x)
 """
 
 MINE = {  # through rl.mine, which finds what the notebook defines
-    "a function that nothing names": (
-        "02-golf-squares",
-        golf("rl.mine.bare(x)"),
-        ["def bare(x): return x.array"],
-    ),
-    "a getter that nothing names": (
-        "02-golf-squares",
-        golf("rl.mine.pick('array')(x)"),
-        ["from operator import attrgetter as pick"],
-    ),
-    "a module that nothing names": (
-        "02-golf-squares",
-        golf("rl.mine.op.call(rl.mine.op.itemgetter(0), [x])"),
-        ["import operator as op\nimport subprocess as sp"],
-    ),
-    "mine by another name": (
-        "02-golf-squares",
-        golf("own.bare(x)", "own = rl.mine"),
-        ["def bare(x): return x.array"],
-    ),
-    "mine by from": (
-        "02-golf-squares",
-        golf("own.bare(x)", "from rooflab import mine as own"),
-        ["def bare(x): return x.array"],
-    ),
-    "mine in a list": (
-        "02-golf-squares",
-        golf("[rl.mine][0].bare(x)"),
-        ["def bare(x): return x.array"],
-    ),
-    "mine by star": (
-        "02-golf-squares",
-        golf("mine.bare(x)", "from rooflab import *"),
-        ["def bare(x): return x.array"],
-    ),
-    "mine handed on": (
-        "02-golf-squares",
-        golf("take(rl.mine, x)", "def take(own, x): return own.bare(x)"),
-        ["def bare(x): return x.array"],
-    ),
-    "saved in mine": (
-        "02-golf-squares",
-        golf("rl.mine.bare(x)"),
-        ["import rooflab as rl\ndef bare(x): return x.array\nrl.mine.save(bare)"],
-    ),
-    "the device by mine": (
-        "01-cuda-axpy",
-        timed("rl.mine.pick('gpu.device.bandwidth')(cp)"),
-        ["from operator import attrgetter as pick"],
-    ),
     "the device by a function of mine": (
         "01-cuda-axpy",
         timed("rl.mine.width(cp)"),
         ["def width(cp): return cp.gpu.device.bandwidth"],
-    ),
-    "its own right answer": (
-        "04-layer",
-        "import rooflab as rl\nlayer = lambda *a: rl.mine.layer(*a)",
-        [],
     ),
     "its own right answer, saved": (
         "03-time",
@@ -114,12 +59,6 @@ MINE = {  # through rl.mine, which finds what the notebook defines
     "the right answer inside mine": (
         "03-time",
         "import rooflab as rl\ndef time(*a): return rl.mine._rooflabs['time'](*a)",
-        [],
-    ),
-    "a later lesson's time": (
-        "00-time",
-        "import rooflab as rl\n"
-        "def time(k, n, i, p, b): return rl.mine.time(2 * n * k, 2 * n * i, p, b)",
         [],
     ),
     "a later lesson's layer": (
@@ -132,58 +71,10 @@ MINE = {  # through rl.mine, which finds what the notebook defines
 }
 
 NAMES = {  # names by which Python itself finds something
-    "importlib as what is built in": (
-        "02-golf-squares",
-        "import numpy as np\ndef squares(x):\n    out = []\n"
-        "    import_module('timeit').timeit('out.append(x.array)', number=1, globals={'x': x, "
-        "'out': out})\n    raw = out[0]\n" + WIDE,
-        ["import importlib as __builtins__"],
-    ),
-    "operator as what is built in": (
-        "02-golf-squares",
-        "import numpy as np\ndef squares(x):\n    raw = attrgetter('array')(x)\n" + WIDE,
-        ["import operator as __builtins__"],
-    ),
-    "a table matched": (
-        "02-golf-squares",
-        f"import numpy as np\n{IMPORT}\nmatch TABLE:\n    case __builtins__: pass",
-        [],
-    ),
-    "a table matched in a star": (
-        "02-golf-squares",
-        f"import numpy as np\n{IMPORT}\nmatch [TABLE]:\n    case [*__builtins__]: pass",
-        [],
-    ),
-    "a table as a rest": (
-        "02-golf-squares",
-        f"import numpy as np\n{IMPORT}\nmatch TABLE:\n    case {{**__builtins__}}: pass",
-        [],
-    ),
     "a class of that name": (
         "02-golf-squares",
         f"import numpy as np\n{IMPORT}\nclass __builtins__: pass",
         [],
-    ),
-    "an error of that name": (
-        "02-golf-squares",
-        "import numpy as np\ntry: 1 / 0\nexcept ZeroDivisionError as __builtins__:\n"
-        "    def squares(x): return np.sum(x * x)",
-        [],
-    ),
-    "an argument of that name": (
-        "02-golf-squares",
-        "import numpy as np\ndef squares(x, __import__=None): return np.sum(x * x)",
-        [],
-    ),
-    "a function of that name, above": (
-        "02-golf-squares",
-        "import numpy as np\ndef squares(x): return np.sum(x * x)",
-        ["def __builtins__(): pass"],
-    ),
-    "a getter for the module": (
-        "02-golf-squares",
-        golf("rl.mine.any(x)"),
-        ["def __getattr__(name): return lambda x: x.array"],
     ),
     "NumPy's name": (
         "02-golf-squares",
@@ -206,76 +97,6 @@ NAMES = {  # names by which Python itself finds something
 }
 
 OBJECTS = {  # what an allowed object holds
-    "the shell in a bar": (
-        "02-golf-squares",
-        golf("out[-1]", "from tqdm import tqdm\nout = []").replace(
-            "    raw =",
-            "    bar = tqdm(range(1), leave=False)\n"
-            "    shell = bar.fp.session.parent.kernel.shell\n"
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
-            "    raw =",
-        ),
-        [],
-    ),
-    "the shell in a range's bar": (
-        "02-golf-squares",
-        golf("out[-1]", "from tqdm import trange\nout = []").replace(
-            "    raw =",
-            "    shell = trange(1).fp.session.parent.kernel.shell\n"
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
-            "    raw =",
-        ),
-        [],
-    ),
-    "the shell by a bar kept": (
-        "02-golf-squares",
-        golf(
-            "out[-1]",
-            "from tqdm import tqdm\nout = []\nbar = tqdm([1])\n"
-            "shell = bar.fp.session.parent.kernel.shell",
-        ).replace(
-            "    raw =",
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
-            "    raw =",
-        ),
-        [],
-    ),
-    "the shell for a timing": (
-        "01-cuda-axpy",
-        timed(
-            "out[-1]",
-            "from tqdm import tqdm\nout = []\nshell = tqdm([1]).fp.session.parent.kernel.shell",
-        ).replace(
-            "    bandwidth =",
-            "    shell.push({'held': cp, 'out': out})\n"
-            "    shell.ex('out.append(held.gpu.device.bandwidth)')\n    bandwidth =",
-        ),
-        [],
-    ),
-    "the shell in a bar with": (
-        "02-golf-squares",
-        golf(
-            "out[-1]",
-            "from tqdm import tqdm\nout = []\nwith tqdm([1]) as bar:\n"
-            "    shell = bar.fp.session.parent.kernel.shell",
-        ).replace(
-            "    raw =",
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
-            "    raw =",
-        ),
-        [],
-    ),
-    "a memo of an event": (
-        "01-cuda-axpy",
-        timed(
-            "[v for v in memo.values() if isinstance(v, dict) and '_gpu' in "
-            "v][0]['_gpu'].device.bandwidth",
-            "from copy import deepcopy",
-        ).replace(
-            "    bandwidth =", "    memo = {}\n    deepcopy(cp.cuda.Event(), memo)\n    bandwidth ="
-        ),
-        [],
-    ),
     "a memo of the stand-in": (
         "01-cuda-axpy",
         timed(
@@ -283,26 +104,6 @@ OBJECTS = {  # what an allowed object holds
             "v][0].bandwidth",
             "from copy import deepcopy",
         ).replace("    bandwidth =", "    memo = {}\n    deepcopy(cp, memo)\n    bandwidth ="),
-        [],
-    ),
-    "a memo by keyword": (
-        "01-cuda-axpy",
-        timed(
-            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in "
-            "v][0].bandwidth",
-            "import copy",
-        ).replace(
-            "    bandwidth =", "    memo = {}\n    copy.deepcopy(x, memo=memo)\n    bandwidth ="
-        ),
-        [],
-    ),
-    "the log in a memo": (
-        "01-cuda-axpy",
-        timed(
-            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in "
-            "v][0].bandwidth",
-            "from copy import deepcopy\nclass Box:\n    def __init__(self, cp): self.cp = cp",
-        ).replace("    bandwidth =", "    memo = {}\n    deepcopy(Box(cp), memo)\n    bandwidth ="),
         [],
     ),
     "a stream's text": (
@@ -322,57 +123,11 @@ def time_axpy(cp, x, y, a):
     return (times[1] - times[0]) / 10""",
         [],
     ),
-    "a stream's memo": (
-        "01-cuda-axpy",
-        timed(
-            "1 / [v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in "
-            "v][0]",
-            "from copy import deepcopy",
-        ).replace(
-            "    bandwidth =",
-            "    memo = {}\n    deepcopy(cp.cuda.get_current_stream().stream, memo)\n"
-            "    bandwidth =",
-        ),
-        [],
-    ),
-    "a memo by a map": (
-        "01-cuda-axpy",
-        timed(
-            "[v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in v][0]",
-            "from copy import deepcopy",
-        ).replace(
-            "    bandwidth =",
-            "    memo = {}\n    [*map(deepcopy, [cp.cuda.get_current_stream().stream], [memo])]\n"
-            "    bandwidth =",
-        ),
-        [],
-    ),
     "a memo of a golf array": (
         "02-golf-squares",
         golf(
             "[v for v in memo.values() if type(v) is np.ndarray][0]", "from copy import deepcopy"
         ).replace("    raw =", "    memo = {}\n    deepcopy([x, x.copy], memo)\n    raw ="),
-        [],
-    ),
-    "a memo of flags": (
-        "02-golf-squares",
-        golf(
-            "[v for v in memo.values() if type(v) is np.ndarray][0]", "from copy import deepcopy"
-        ).replace("    raw =", "    memo = {}\n    deepcopy(x.flags, memo)\n    raw ="),
-        [],
-    ),
-    "a memo of input": (
-        "02-golf-squares",
-        golf(
-            "out[-1]",
-            "from copy import deepcopy\nmemo, out = {}, []\ntry: deepcopy(input, memo)\n"
-            "except Exception: pass\nshell = [v for v in memo.values() if isinstance(v, "
-            "dict) and 'shell' in v][0]['shell']",
-        ).replace(
-            "    raw =",
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
-            "    raw =",
-        ),
         [],
     ),
     "a result made later": (
@@ -383,79 +138,22 @@ def time_axpy(cp, x, y, a):
         "    np.max(x)\n    return Later(x)",
         [],
     ),
-    "a list made later": (
-        "02-golf-squares",
-        "import numpy as np\ndef squares(x):\n    np.max(x)\n"
-        "    return map(lambda x: np.sum(x * x), [x])",
-        [],
-    ),
-    "golf in golf": (
-        "02-golf-squares",
-        "import numpy as np, rooflab as rl\ndef squares(x):\n    np.max(x)\n"
-        "    return rl.golf(lambda z: np.sum(z * z), x).result",
-        [],
-    ),
     "golf in golf, smuggled": (
         "02-golf-squares",
         "import numpy as np, rooflab as rl\ndef squares(x):\n    one = np.zeros(1, x.dtype)\n"
         "    all = rl.golf(lambda z: [x, [x]], one).result[0]\n    return np.sum(all * all)",
         [],
     ),
-    "a wrapped array's insides": (
-        "02-golf-squares",
-        golf(
-            "inner.array",
-            "import functools\ndef inside(x):\n    @functools.wraps(x)\n    def inner(): pass\n"
-            "    return inner",
-        ).replace("inner.array", "inside(x).array"),
-        [],
-    ),
-    "a wrapped stream": (
-        "01-cuda-axpy",
-        timed("inner.gpu", "import functools").replace(
-            "    bandwidth =",
-            "    s = cp.cuda.get_current_stream()\n    @functools.wraps(s)\n    def inner(): pass\n"
-            "    bandwidth =",
-        ),
-        [],
-    ),
-    "a partial's function": (
-        "02-golf-squares",
-        golf("functools.partial(x.sum).func", "import functools"),
-        [],
-    ),
-    "a dataclass over it": (
-        "02-golf-squares",
-        golf(
-            "A(x).take(x)",
-            "from dataclasses import dataclass\n@dataclass\nclass A:\n    array: object = None\n"
-            "    def take(self, other): return other.array",
-        ),
-        [],
-    ),
 }
 
 LOOKUPS = {  # another cell, another name, an exercise of one's own making
     "a built-in function": ("01-name", "", ["import rooflab as rl\nrl.check('01-name', max)"]),
-    "the lesson's function": (
-        "04-layer",
-        "",
-        ["def attainable(*a): return 0\nimport rooflab as rl\nrl.check('04-layer', attainable)"],
-    ),
     "no name": ("01-claim-1365", "", ["rl.check('01-claim-1365', 123 +"]),
-    "a keyword": ("01-claim-1365", "", ["rl.check('01-claim-1365', lambda\n)("]),
-    "the reporter": ("00-time", "import rooflab as rl\nrl.check('00-time', _report)", []),
     "two exercises at once": (
         "04-knee",
         "def layer(*a): return 0\nimport rooflab as rl\nrl.check('04-knee', layer)\n"
         "rl.check('04-layer', layer)",
         [],
-    ),
-    "a right name over a wrong answer": (
-        "04-knee",
-        "if 'seen' in globals(): raise ValueError\nseen = 1\ndef layer(*a): return layer\n"
-        "import rooflab as rl\nrl.check('04-knee', layer)",
-        [("def layer(*a): return 0", "04-layer")],
     ),
     "a stand-in kept": (
         "04-knee",
@@ -470,11 +168,9 @@ LOOKUPS = {  # another cell, another name, an exercise of one's own making
         "    return names['knee'](1, i, o, s, p, b) if layer else 0",
         [("def layer(*a): return 0", "04-layer")],
     ),
-    "an id of another": ("00-time", "def peak(*a): return 0\ntime = peak", []),
 }
 
 LUCK = {  # each may be right in one case, none in all
-    "a coin": ("04-convicts", "import random\ndef convicts(*a): return random.random() < 0.5", []),
     "a coin at every check": (
         "04-convicts",
         "import random, rooflab as rl\nconvicts = lambda *a: random.random() < 0.5\n"
@@ -487,7 +183,6 @@ LUCK = {  # each may be right in one case, none in all
         "        return C.n % 2 == 0\nconvicts = C()",
         [],
     ),
-    "the public table": ("00-time", "TABLE = {}\ndef time(*a): return TABLE.get(a, 0)", []),
     "what the check knows": (
         "00-time",
         "import sys\ndef time(*a):\n    f = sys._getframe()\n    while f:\n"
@@ -508,12 +203,6 @@ LUCK = {  # each may be right in one case, none in all
         "import glob\ndef time(*a):\n"
         "    found = glob.glob('/**/*.ipynb', recursive=True) + glob.glob('/tmp/**', "
         "recursive=True)\n    return len(open(found[0]).read()) if found else 0",
-        [],
-    ),
-    "the seed": (
-        "00-time",
-        "import glob, os\n"
-        "def time(*a): return [open(p).read() for p in glob.glob('/**/seed.json', recursive=True)]",
         [],
     ),
     "left in the module": (
@@ -561,11 +250,6 @@ SLOW = {  # the grader reads them in its own process
             for a in "ABC"
         ],
     ),
-    "dots without end": (
-        "02-golf-squares",
-        "import numpy as np\ndef squares(x): return np" + ".a" * 900,
-        [],
-    ),
     "a sum without end": (
         "02-golf-squares",
         "class A:\n    def t(self): return self.array\ndef squares(x): return "
@@ -578,52 +262,22 @@ SLOW = {  # the grader reads them in its own process
         ["\n".join(f"n{n} = n{n + 1}" for n in range(900))],
     ),
     "checks without end": ("01-product", "rl.check('01-product', product)\n" * 3000, []),
-    "magics without end": ("02-golf-squares", "%time 1\n" * 2400 + "def squares(x): return 0", []),
-    "brackets without end": (
-        "01-product",
-        "def product(*a): return " + "[" * 90 + "]" * 90,
-        ["x = " + "(" * 5000],
-    ),
-    "questions without end": (
-        "02-golf-squares",
-        "x" * 900 + "?\n" + "def squares(x): return 0",
-        [],
-    ),
-    "texts without end": (
-        "02-golf-squares",
-        "def squares(x): return " + "'{' * 1 + " * 500 + "'" + "{" * 15_000 + "'.format(x)",
-        [],
-    ),
     "lambdas without end": ("01-product", "product = " + "lambda: " * 900 + "0", []),
-    "stores without end": ("01-product", "def product(*a): return q", ["a" + ".b" * 900 + " = 1"]),
-    "strange lesson numbers": (
-        "00-time",
-        "def time(*a): return 0",
-        ["rl.check('99-x', time)\n" * 200],
-    ),
 }
 
-KINDS = {"mine": MINE, "names": NAMES, "objects": OBJECTS, "lookups": LOOKUPS,
-         "luck": LUCK, "slow": SLOW}  # fmt: skip
+ATTACKS = {**MINE, **NAMES, **OBJECTS, **LOOKUPS, **LUCK, **SLOW}
 
 SIGN = "=cmd|' /C calc'!A0"
 SCRIPT = "</title></pre><script>alert(1)</script><img src=x onerror=alert(1)>"
 PAGES = {  # what a table or a page may take for its own: the learner's name, and what a cell says
     "a formula as a name": (SIGN, "def time(*a): return 0"),
     "a formula behind a tab": (f"\t{SIGN}", "def time(*a): return 0"),
-    "a formula behind a mark": (f"a;{SIGN}", "def time(*a): return 0"),
     "a script as a name": (SCRIPT, "def time(*a): return 0"),
     "a script in an error": ("Ada", f"def time(*a): raise ValueError({SCRIPT!r})"),
-    "a script that is raised": ("Ada", f"raise ValueError({SCRIPT!r})"),
-    "a script that is printed": ("Ada", f"print({SCRIPT!r})\ndef time(*a): return {SCRIPT!r}"),
     "a script as a value": ("Ada", f"def time(*a): return {{{SCRIPT!r}: {SCRIPT!r}}}"),
-    "a class called so": ("Ada",
-                          f"C = type({SCRIPT!r}, (ValueError,), {{}})\n"
-                          f"def time(*a): raise C({SIGN!r})"),
     "lines turned round": ("\u202eadA\u2066\x00\x1b[2J",
                            "def time(*a): raise ValueError('\\u202e\\x00\\x1b[2J')"),
     "a name without end": ("A" * 1_000_000, "def time(*a): raise ValueError('x' * 1_000_000)"),
     "another's name": ("z-honest", "def time(*a): return 0"),
     "a folder as a name": ("../../index", "def time(*a): return 0"),
-    "marks without end": ("Z" + "\u0301" * 5_000, "def time(*a): return 0"),
 }  # fmt: skip

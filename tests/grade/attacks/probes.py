@@ -18,32 +18,14 @@ builtins.type = str""",
 import rooflab.exercises.observe.collect as c, rooflab.grade.inside.kernel as i
 c.collect = i.collect = i._observe = lambda *a: [{"value": True}, {"passed": True}]
 i.report = lambda *a: print("all right")""",
-    "forged observations": """
-import rooflab.grade.inside.kernel as i
-i._observe = lambda *a: [{"value": 6, "points": 99, "passed": True}] * 2""",
-    "encoder": """
-import rooflab.grade.inside.kernel as i
-i._dumps = lambda x: '[' * 100_000""",
-    "not a list": """
-import rooflab.grade.inside.kernel as i
-i._dumps = lambda x: '{"value": 6}'""",
     "run_cell": """
 ip = get_ipython()
 ip.run_cell = ip.run_cell_async = ip.kernel.do_execute = lambda *a, **k: None""",
-    "input transformer": """
-get_ipython().input_transformers_cleanup.append(lambda lines: ["print('all right')"])""",
-    "display hooks": """
-import sys
-ip = get_ipython()
-sys.displayhook = ip.displayhook = ip.display_pub = ip.display_formatter = None""",
     "numpy": """
 for name in ("array", "allclose", "isclose", "array_equal", "all", "float64", "ndarray", "generic"):
     try: setattr(np, name, lambda *a, **k: True)
     except Exception: pass""",
     "import hook": "import sys; sys.meta_path.insert(0, None); sys.modules.clear()",
-    "trace": (
-        "import sys, threading; sys.settrace(lambda *a: 1 / 0); sys.setprofile(lambda *a: 1 / 0)"
-    ),
     "forged iopub": """
 k = get_ipython().kernel
 for state in ("busy", "idle", "dead"):
@@ -52,11 +34,6 @@ k.session.send(k.iopub_socket, "stream", {"name": [], "text": {}}, parent=k.get_
 k.session.send(k.iopub_socket, "execute_result", {}, parent=k.get_parent())
 k.session.send(k.iopub_socket, "nonsense", [1], parent=k.get_parent())
 k.iopub_thread.socket.send_multipart([b"x"]) if hasattr(k.iopub_thread, "socket") else None""",
-    "json": (
-        "import json\n"
-        "json.dumps = json.loads = json.JSONEncoder.encode = json.JSONDecoder.decode = None"
-    ),
-    "no stderr": "import sys\nsys.stdout = sys.stderr = sys.__stdout__ = None",
 }
 
 PROBES = {  # f1 returns what it could get at: it must be an empty list
@@ -159,7 +136,6 @@ def f1(m, n):
 # An answer can still keep the inputs that it is called with. The page shows a failing case anyway.
 LOOKS_BACK = {
     "the history": "print(In, Out, _ih, _oh, globals())",
-    "the history's manager": "print(vars(get_ipython().history_manager))",
     "magics": "%history -n\n%history -g\n%recall 1\n%rerun 1",
     "texts of cells": "import linecache\nprint(linecache.cache)",
 }

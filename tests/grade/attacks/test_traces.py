@@ -7,7 +7,6 @@ from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson01 import GPUS
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
-from rooflab.grade import verdicts
 from rooflab.grade.inside import kernel
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.lesson_notebook import lesson
@@ -15,7 +14,6 @@ from rooflab.grade.merge import merge
 from rooflab.labs.cuda import Device
 from rooflab.predict.catalogue import machine
 from tests.grade.attacks import traces as attacks_traced
-from tests.grade.support import notebooks
 from tests.grade.support.small import RIGHT, SOON, honest, locked
 
 
@@ -25,14 +23,14 @@ def test_a_line_without_its_percent_is_no_magic(runner):
     assert outcome.observations["01-e1"] != RIGHT
 
 
-@pytest.mark.parametrize("name", attacks_traced.ESCAPES)
-def test_numbers_do_not_leave_the_trace(name):
-    names = {"np": np}
-    exec(compile(attacks_traced.ESCAPES[name], "cell", "exec"), names)
+def test_numbers_do_not_leave_the_trace():
     asked = exercise("02-golf-squares")
     cases = asked.draw("escape")[:2]
-    found = judge(asked, cases, collect(asked.kind, cases, names["squares"]))
-    assert not found.passed, found
+    for name, source in attacks_traced.ESCAPES.items():
+        names = {"np": np}
+        exec(compile(source, "cell", "exec"), names)
+        found = judge(asked, cases, collect(asked.kind, cases, names["squares"]))
+        assert not found.passed, (name, found)
 
 
 def test_a_scratch_array_of_ones_own_is_no_escape():
@@ -87,60 +85,6 @@ def test_every_count_is_locked_with_one():
     finally:
         kernel.unlock()
     assert rl.gemm(2, 3, 4).flops == 48
-
-
-ODD = {  # honest answers to 01-speed-limit, and what stands in a cell before
-    "magic": ("%matplotlib inline\n"
-              "def speed_limit(p, b, s):\n"
-              "    return 3 * s * p / (2 * b)\n"
-              "%time speed_limit(1, 2, 3)", ""),
-    "a cell's magic": ("%%time\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
-    "a question": ("def speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)\nspeed_limit?", ""),
-    "a command": ("!echo 1\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
-    "nbval's words": ("# NBVAL_SKIP\n"
-                      "def speed_limit(p, b, s):\n"
-                      "    return 3 * s * p / (2 * b)", ""),
-    "debugging": ("import sys, logging\n"
-                  "def speed_limit(p, b, s):\n"
-                  "    print(f'{p=!r}'); sys.stdout.flush()\n"
-                  "    return 3 * s * p / (2 * b)", ""),
-    "a table": ("def speed_limit(p, b, s):\n"
-                "    return 3 * s * p / (K['fma'] * b)", "K = dict(fma=2)"),
-    "a loop": ("def speed_limit(p, b, s):\n"
-               "    return 3 * s * p / (T[2] * b)",
-               "T = {}\n"
-               "for i in range(3):\n"
-               "    T[i] = i"),
-    "a list": ("def speed_limit(p, b, s):\n"
-               "    return 3 * s * p / (L[0] * b)", "L = []\nL.append(2)"),
-    "added": ("def speed_limit(p, b, s):\n    return 3 * s * p / (two * b)", "two = 1\ntwo += 1"),
-    "either": ("def speed_limit(p, b, s):\n"
-               "    return 3 * s * p / (two * b)",
-               "if True:\n"
-               "    two = 2\n"
-               "else:\n"
-               "    two = 3"),
-    "tried": ("def speed_limit(p, b, s):\n"
-              "    return prod([3, s, p]) / (2 * b)",
-              "try:\n"
-              "    from math import prod\n"
-              "except ImportError:\n"
-              "    prod = None"),
-    "partial": ("def speed_limit(p, b, s):\n"
-                "    return 3 * s * p / twice(b)",
-                "import functools, operator\n"
-                "twice = functools.partial(operator.mul, 2)"),
-}  # fmt: skip
-TIMED = "".join(notebooks.answer(notebooks.solution("01"), "01-cuda-axpy")["source"])
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_an_odd_answer_is_right_and_costs_no_other_points(runner, name):
-    answer, before = ODD[name]
-    one = handed_in("01", (before, None), (answer, "01-speed-limit"), (TIMED, "01-cuda-axpy"))
-    found = verdicts.judge_outcome(one, runner.run(one), lesson("01"))
-    assert found["01-speed-limit"].passed, found["01-speed-limit"]
-    assert found["01-cuda-axpy"].passed, found["01-cuda-axpy"]
 
 
 def test_what_an_answer_does_not_need_is_not_run():

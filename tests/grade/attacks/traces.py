@@ -8,15 +8,6 @@ def squares(x):
         k = min(2048, len(x) - i)
         np.copyto(t[:k], x[i:i+k]); all[i:i+k] = t[:k]
     return np.sum(all * all)""",
-    "an error that is caught": """
-def squares(x):
-    t, all = np.random.random(2048).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
-    for i in range(0, len(x), 2048):
-        k = min(2048, len(x) - i)
-        try: np.copyto(t[:k], x[i:i+k])
-        except BaseException: pass
-        all[i:i+k] = t[:k]
-    return np.sum(all * all)""",
     "memory seen twice": """
 def squares(x):
     t, all = np.random.random(2048).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
@@ -24,15 +15,6 @@ def squares(x):
     for i in range(0, len(x), 2048):
         k = min(2048, len(x) - i)
         twice[:k] = x[i:i+k]; all[i:i+k] = t[:k]
-    return np.sum(all * all)""",
-    "bytes": """
-def squares(x):
-    raw = bytearray(2048 * x.itemsize)
-    t, parts = np.asarray(memoryview(raw).cast(x.dtype.char)), []
-    for i in range(0, len(x), 2048):
-        k = min(2048, len(x) - i)
-        t[:k] = x[i:i+k]; parts.append(raw[:k * x.itemsize])
-    all = np.frombuffer(b"".join(parts), x.dtype)
     return np.sum(all * all)""",
     "an object's array": """
 class Box:
@@ -51,12 +33,6 @@ def squares(x):
     t, all = np.random.random(512).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
     for i in range(0, len(x), 512):
         np.sum(x[i:i+512][:, None], axis=1, out=t); all[i:i+512] = t
-    return np.sum(all * all)""",
-    "out= of a product": """
-def squares(x):
-    t, all = np.random.random(512).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
-    for i in range(0, len(x), 512):
-        np.einsum("i->i", x[i:i+512], out=t); all[i:i+512] = t
     return np.sum(all * all)""",
     "what errors say": """
 def squares(x):

@@ -45,7 +45,7 @@ def honest(number: int) -> str:
     return f"def f{number}(m, n):\n    return m * n"
 
 
-def shared(attacks: Iterable[str]) -> Locked:
+def shared(attacks: Iterable[str], **changes: str) -> Locked:
     """Return one submission with every attack, written as f1 of 01-e1, and an honest answer behind.
 
     Attack number k, from 0, is exercise 2k + 1.
@@ -59,7 +59,7 @@ def shared(attacks: Iterable[str]) -> Locked:
 
         own = re.sub(r"\b01-e([12])\b", exercise, re.sub(r"\bf1\b", f"f{number}", source))
         answers += [own, honest(number + 1)]
-    return locked(*answers)
+    return locked(*answers, **changes)
 
 
 def left_over(runner: NotebookRunner, seconds: float = 2.0) -> int:

@@ -1,19 +1,20 @@
-"""Honest hand-ins in unusual dress: name → what is done to the solution. All must get full points.
+"""Honest hand-ins in unusual dress, one of a kind: all must get full points.
 
-To add one, add a line: ``"what it is": ("01", behind("01-product", "source of a cell"))``. The
-functions below say what can be done; several make one case as ``both(…, …)``.
+To add one, add a line to ``ON``: ``"what it is": ("01-product", top("01-product", "a line"))``.
+:func:`notebooks` puts as many as can be into one notebook, so that they share a run. What changes a
+whole notebook stands in ``WHOLE``. The functions below say what can be done; several make one case
+as ``both(…, …)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from rooflab.exercises.registry import lesson
 from rooflab.grade.notebook_code import checks
-from tests.grade.support.notebooks import answer, code
+from tests.grade.support.notebooks import answer, code, solution
 
-HOLES = [each.id for each in lesson("02") if each.kind == "golf"]
 Notebook = dict[str, Any]
 Change = Callable[[Notebook], None]
 
@@ -21,16 +22,6 @@ Change = Callable[[Notebook], None]
 def instead(exercise: str, source: str) -> Change:
     """Another source in the answer cell."""
     return lambda notebook: answer(notebook, exercise).update(source=source)
-
-
-def first_hole(source: str) -> Change:
-    """Another way to play hole 1; the other holes, which take the grader seconds, are empty."""
-
-    def change(notebook: Notebook) -> None:
-        for hole in HOLES:
-            answer(notebook, hole).update(source=source if hole == HOLES[0] else "")
-
-    return change
 
 
 def behind(exercise: str, source: str) -> Change:
@@ -182,438 +173,418 @@ def check_of(notebook: Notebook, exercise: str) -> int:
     )
 
 
-LOOP = (
-    "    for i in range(0, len(x), 4096):\n"
-    "        y[i : i + 4096] += a * x[i : i + 4096]\n"
-    "    return y"
-)
-PLAIN = f"def golf_axpy(a, x, y):\n{LOOP}"
-PIECES = (
-    "        for i in range(0, len(x), self.{0}):\n"
-    "            y[i : i + self.{0}] += a * x[i : i + self.{0}]\n"
-    "        return y"
-)
-GOLF = {  # hole 1 in plain Python of every kind
-    "a class": (
-        "class G:\n"
-        "    def __init__(self, size):\n"
-        "        self.size = size\n"
-        "    def __call__(self, a, x, y):\n" + PIECES.format("size") + "\ngolf_axpy = G(4096)"
-    ),
-    "a class's method": (
-        "class G:\n"
-        "    def __init__(self, size):\n"
-        "        self._size = size\n"
-        "    def run(self, a, x, y):\n" + PIECES.format("_size") + "\ngolf_axpy = G(4096).run"
-    ),
-    "a dataclass": (
-        "from dataclasses import dataclass\n"
-        "@dataclass\n"
-        "class G:\n"
-        "    chunk: int = 4096\n"
-        "    def run(self, a, x, y):\n"
-        + PIECES.format("chunk")
-        + "\nplayer = G()\ndef golf_axpy(a, x, y):\n    return player.run(a, x, y)"
-    ),
-    "a frozen dataclass": (
-        "import dataclasses\n"
-        "@dataclasses.dataclass(frozen=True)\n"
-        "class G:\n"
-        "    data: int = 4096\n"
-        "def golf_axpy(a, x, y):\n"
-        "    g = G()\n"
-        "    for i in range(0, len(x), g.data):\n"
-        "        y[i : i + g.data] += a * x[i : i + g.data]\n"
-        "    return y"
-    ),
-    "functools.wraps": (
-        "import functools\n"
-        "def counted(f):\n"
-        "    @functools.wraps(f)\n"
-        "    def inner(*args):\n"
-        "        inner.calls += 1\n"
-        "        return f(*args)\n"
-        "    inner.calls = 0\n"
-        "    return inner\n"
-        "@counted\n"
-        "def golf_axpy(a, x, y):\n"
-        f"{LOOP}"
-    ),
-    "wraps by from": (
-        "from functools import wraps\n"
-        "def same(f):\n"
-        "    @wraps(f)\n"
-        "    def inner(*args):\n"
-        "        return f(*args)\n"
-        "    return inner\n"
-        "@same\n"
-        "def golf_axpy(a, x, y):\n"
-        f"{LOOP}"
-    ),
-    "functools.partial": (
-        "from functools import partial\n"
-        "def in_parts(size, a, x, y):\n"
-        f"{LOOP}\n"
-        "golf_axpy = partial(in_parts, 4096)"
-    ),
-    "operator": (
-        "import operator\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for i in range(0, len(x), 4096):\n"
-        "        part = slice(i, i + 4096)\n"
-        "        y[part] = operator.iadd(y[part], operator.mul(a, x[part]))\n"
-        "    return y"
-    ),
-    "copy": (
-        "from copy import deepcopy\n"
-        "SIZES = {'chunk': [4096]}\n"
-        "def golf_axpy(a, x, y):\n"
-        "    size = deepcopy(SIZES)['chunk'][0]\n"
-        "    for i in range(0, len(x), size):\n"
-        "        y[i : i + size] += a * x[i : i + size]\n"
-        "    return y"
-    ),
-    "contextlib": (
-        "from contextlib import contextmanager, suppress\n"
-        "@contextmanager\n"
-        "def room():\n"
-        "    yield 4096\n"
-        "def golf_axpy(a, x, y):\n"
-        "    with room() as size, suppress(IndexError):\n"
-        "        for i in range(0, len(x), size):\n"
-        "            y[i : i + size] += a * x[i : i + size]\n"
-        "    return y"
-    ),
-    "a function's attribute": (
-        "def golf_axpy(a, x, y):\n"
-        "    golf_axpy.calls = getattr_free.n + 1\n"
-        f"{LOOP}\n"
-        "def getattr_free(): pass\n"
-        "getattr_free.n = 0"
-    ),
-    "a class attribute": (
-        "class Golf:\n"
-        "    chunk = 4096\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for i in range(0, len(x), Golf.chunk):\n"
-        "        y[i : i + Golf.chunk] += a * x[i : i + Golf.chunk]\n"
-        "    return y"
-    ),
-    "a counter": (
-        f"class Count:\n    number = 0\ndef golf_axpy(a, x, y):\n    Count.number += 1\n{LOOP}"
-    ),
-    "an iterator": (
-        "class Pieces:\n"
-        "    def __init__(self, n, size):\n"
-        "        self.n, self.size, self.at = n, size, 0\n"
-        "    def __iter__(self):\n"
-        "        return self\n"
-        "    def __next__(self):\n"
-        "        if self.at >= self.n:\n"
-        "            raise StopIteration\n"
-        "        self.at += self.size\n"
-        "        return slice(self.at - self.size, self.at)\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for part in Pieces(len(x), 4096):\n"
-        "        y[part] += a * x[part]\n"
-        "    return y"
-    ),
-    "a class on a class": (
-        "class Base:\n"
-        "    def __init__(self):\n"
-        "        self.chunk = 4096\n"
-        "class G(Base):\n"
-        "    def __init__(self):\n"
-        "        super().__init__()\n"
-        "        self.trace = []\n"
-        "    def play(self, a, x, y):\n"
-        "        self.trace.append(len(x))\n"
-        + PIECES.format("chunk")
-        + "\ng = G()\ndef golf_axpy(a, x, y):\n    return g.play(a, x, y)"
-    ),
-    "a property": (
-        "class G:\n"
-        "    def __init__(self):\n"
-        "        self.buffer = 4096\n"
-        "    @property\n"
-        "    def chunk(self):\n"
-        "        return self.buffer\n"
-        "g = G()\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for i in range(0, len(x), g.chunk):\n"
-        "        y[i : i + g.chunk] += a * x[i : i + g.chunk]\n"
-        "    return y"
-    ),
-    "a class method": (
-        "class G:\n"
-        "    load = 4096\n"
-        "    @classmethod\n"
-        "    def run(cls, a, x, y):\n"
-        "        for i in range(0, len(x), cls.load):\n"
-        "            y[i : i + cls.load] += a * x[i : i + cls.load]\n"
-        "        return y\n"
-        "def golf_axpy(a, x, y):\n"
-        "    return G.run(a, x, y)"
-    ),
-    "a named tuple": (
-        "from collections import namedtuple\n"
-        "Setting = namedtuple('Setting', 'code test numbers string')\n"
-        "S = Setting(4096, 1, 2, 3)\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for i in range(0, len(x), S.code):\n"
-        "        y[i : i + S.code] += a * x[i : i + S.code]\n"
-        "    return y"
-    ),
-    "a generator": (
-        "def parts(n, size=4096):\n"
-        "    for i in range(0, n, size):\n"
-        "        yield slice(i, i + size)\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for part in parts(len(x)):\n"
-        "        y[part] += a * x[part]\n"
-        "    return y"
-    ),
-    "tqdm": (
-        "from tqdm import tqdm\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for i in tqdm(range(0, len(x), 4096), desc='golf', leave=False):\n"
-        "        y[i : i + 4096] += a * x[i : i + 4096]\n"
-        "    return y"
-    ),
-    "tqdm.auto": (
-        "from tqdm.auto import trange\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for i in trange(0, len(x), 4096, disable=True):\n"
-        "        y[i : i + 4096] += a * x[i : i + 4096]\n"
-        "    return y"
-    ),
-    "a lambda": (
-        "import numpy as np\n"
-        "add = lambda a, x, y: np.add(y, a * x, out=y)\n"
-        "def golf_axpy(a, x, y):\n"
-        "    for i in range(0, len(x), 4096):\n"
-        "        add(a, x[i : i + 4096], y[i : i + 4096])\n"
-        "    return y"
-    ),
-    "a plot above": f"import matplotlib.pyplot as plt\nplt.plot([1])\n{PLAIN}",
-    "a timer below": f"{PLAIN}\n%timeit -n1 -r1 None",
-    "sys in another function": f"import sys\ndef show():\n    print(sys.version)\n{PLAIN}",
-}
-CASES: dict[str, tuple[str, Change]] = {
-    # a scratch cell behind the check that uses the name again
-    "import time": ("00", behind("00-time", "import time")),
-    "from time import time": ("00", behind("00-time", "from time import time")),
-    "time = 0.005": ("00", behind("00-time", "time = 0.005")),
-    "import time in 03": ("03", behind("03-time", "import time")),
-    "from time import time in 03": ("03", behind("03-time", "from time import time")),
-    "time = 0.005 in 03": ("03", behind("03-time", "time = 0.005")),
-    "bandwidth and peak": (
-        "00",
-        behind("00-bandwidth", "bandwidth = 53.4e9; peak = 118e9; print(peak / bandwidth)"),
-    ),
-    "peak, bandwidth": ("00", behind("00-peak", "peak, bandwidth = 118e9, 53.4e9")),
-    "all names at the end": ("00", last("bandwidth, peak, overtakes, time = 1, 2, 3, 4")),
-    "a product, stored": ("01", behind("01-product", "product = 2 * 4096**3")),
-    "a product, called": ("01", behind("01-product", "product = product(4096, 4096, 4096, 4)")),
-    "a product, deleted": ("01", behind("01-product", "del product")),
-    "a claim to compare": ("01", behind("01-claim-1365", "claim = 1365")),
-    "an older try below": (
-        "01",
-        behind("01-speed-limit", "def speed_limit(peak, bandwidth, itemsize):\n    return peak"),
-    ),
-    "an older try above": (
-        "01",
-        above("01-speed-limit", "def speed_limit(peak, bandwidth, itemsize):\n    return peak"),
-    ),
-    "a name between": ("01", between("01-speed-limit", "speed_limit = 3")),
-    "a loop's name": ("01", last("for name in ('axpy', 'gemm'):\n    print(name)")),
-    "a with's name": ("03", last("with open('x') as rows:\n    pass")),
-    "an error's name": (
-        "01",
-        last("try:\n    1 / 0\nexcept ZeroDivisionError as claim:\n    print(claim)"),
-    ),
-    "a comprehension below": ("01", last("verdicts = [1 for _ in 'ab']")),
-    "knee stored": ("04", behind("04-knee", "knee = 412")),
-    "layer stored, then used": ("04", behind("04-layer", "layer = 3.5e-3")),
-    "decode stored": ("05", behind("05-decode", "decode = decode(7e9, 2, 1, 1, 1, 1e14, 1e12)")),
-    "squares stored": ("02", behind("02-golf-squares", "squares = 385.0")),
-    "golf_axpy older below": ("02", last("def golf_axpy(a, x, y):\n    return a * x + y")),
-    "a checked twice": ("01", behind("01-name", "name = 3\nprint(name)")),
-    "a class of that name": ("01", last("class product:\n    pass")),
-    "a del at the end": ("04", last("del layer, knee, last")),
-    # answers that lost their mark, their name or their place
-    "renamed": ("00", renamed("00-time", "time", "predicted_time")),
-    "renamed, with the old name in use": (
-        "00",
-        both(renamed("00-time", "time", "predicted_time"), above("00-time", "import time")),
-    ),
-    "renamed golf": ("02", renamed("02-golf-axpy", "golf_axpy", "my_axpy")),
-    "renamed, marks gone": ("01", both(renamed("01-name", "name", "which"), unmarked)),
-    "renamed, marks and ids gone": ("01", both(renamed("01-name", "name", "which"), bare)),
-    "merged with its check": ("00", merged("00-peak")),
-    "every answer merged": (
-        "00",
-        both(*map(merged, ("00-bandwidth", "00-peak", "00-time", "00-lunch"))),
-    ),
-    "a value merged": ("01", merged("01-claim-1365")),
-    "golf merged": ("02", merged("02-golf-axpy")),
-    "typed into a new cell": ("01", retyped("01-product")),
-    "typed into a new cell lower": ("01", retyped("01-speed-limit", 3)),
-    "a value in a new cell": ("01", retyped("01-claim-1365")),
-    "golf in a new cell": ("02", retyped("02-golf-row-norm")),
-    "all marks dropped": ("01", unmarked),
-    "all marks dropped in 02": ("02", unmarked),
-    "all marks dropped in 04": ("04", unmarked),
-    "all marks and ids dropped": ("01", bare),
-    "all marks and ids dropped in 03": ("03", bare),
-    "all marks and ids dropped in 05": ("05", bare),
-    "two answers in one cell": ("01", in_one_cell("01-product", "01-speed-limit")),
-    "written into the check": (
-        "01",
-        both(
-            instead("01-claim-1365", "# see below"),
-            checked(
-                "01-claim-1365",
-                'claim = product(4096, 4096, 4096, 4)[2], 2\nrl.check("01-claim-1365", claim)',
-            ),
-        ),
-    ),
-    "a value in the check": (
-        "01",
-        both(
-            lambda n: n["cells"].remove(answer(n, "01-claim-1365")),
-            checked(
-                "01-claim-1365", 'rl.check("01-claim-1365", (product(4096, 4096, 4096, 4)[2], 2))'
-            ),
-        ),
-    ),
-    "single quotes and a space": ("00", checked("00-time", "rl.check( '00-time' , time )")),
-    "by keyword": (
-        "00",
-        both(
-            renamed("00-time", "time", "t"), checked("00-time", "rl.check(id='00-time', answer=t)")
-        ),
-    ),
-    "the check above": ("01", pulled_up("01-product")),
-    "no check": ("01", unchecked("01-product")),
-    "no checks at all": (
-        "00",
-        both(*map(unchecked, ("00-bandwidth", "00-peak", "00-time", "00-lunch"))),
-    ),
-    "backwards": ("01", backwards),
-    "backwards in 04": ("04", backwards),
-    "checked in the answer's cell": ("00", under("00-peak", 'rl.check("00-peak", peak)')),
-    # helpers, and lines that fail in the grade
-    "a plot above the answer": ("00", top("00-peak", "plt.loglog(curve.k, curve.seconds)")),
-    "a print above the answer": ("00", top("00-bandwidth", "print(here)")),
-    "a measurement above the answer": (
-        "01",
-        top("01-speed-limit", "m = rl.measure(rl.axpy(10**6))\nprint(m.median_s)"),
-    ),
-    "a failing test below": ("01", under("01-product", "assert product(1, 2, 3, 4) == 'no'")),
-    "a magic above": ("01", top("01-product", "%matplotlib inline")),
-    "a shell line above": ("01", top("01-product", "!ls")),
-    "a helper below its answer": (
-        "01",
-        both(
-            instead("01-speed-limit", "def speed_limit(p, b, s):\n    return 3 * s * p / twice(b)"),
-            behind("01-speed-limit", "def twice(n):\n    return 2 * n"),
-        ),
-    ),
-    "a helper between": (
-        "01",
-        both(
-            instead("01-speed-limit", "def speed_limit(p, b, s):\n    return 3 * s * p / twice(b)"),
-            between("01-speed-limit", "def twice(n):\n    return 2 * n"),
-        ),
-    ),
-    "a helper at the end": (
-        "01",
-        both(
-            instead("01-speed-limit", "def speed_limit(p, b, s):\n    return 3 * s * p / twice(b)"),
-            last("def twice(n):\n    return 2 * n"),
-        ),
-    ),
-    "a value's helper below": (
-        "01",
-        both(
-            instead("01-claim-1365", "claim = product(SIDE, SIDE, SIDE, 4)[2], 2"),
-            last("SIDE = 4096"),
-        ),
-    ),
-    "a golf helper below": (
-        "02",
-        both(
-            instead("02-golf-squares", "def squares(x):\n    return both(x, x)"),
-            last("def both(x, y):\n    return np.dot(x, y)"),
-        ),
-    ),
-    "three nested loops": (
-        "01",
-        instead(
-            "01-product",
-            "def product(m, n, k, itemsize, accumulate=False):\n"
-            "    flops = 0\n"
-            "    for _ in range(m):\n"
-            "        for _ in range(n):\n"
-            "            for _ in range(k):\n"
-            "                flops += 2\n"
-            "    moved = (m * k + k * n + (1 + accumulate) * m * n) * "
-            "itemsize\n"
-            "    return flops, moved, flops / moved",
-        ),
-    ),
-    "fractions": (
-        "01",
-        instead(
-            "01-speed-limit",
-            "from fractions import Fraction\n"
-            "def speed_limit(p, b, s):\n"
-            "    return Fraction(3 * s, 2) * Fraction(p) / Fraction(b)",
-        ),
-    ),
-    # rl.mine
-    "the ridge of mine": (
-        "03",
-        instead(
-            "03-time",
-            "def time(flops, bytes, peak, bandwidth):\n"
-            "    return flops / peak if flops / bytes > "
-            "rl.mine.ridge(peak, bandwidth) else bytes / bandwidth",
-        ),
-    ),
-    "the time of mine": (
-        "05",
-        instead(
-            "05-decode",
-            "def decode(parameters, itemsize, kv, batch, context, peak, "
-            "bandwidth):\n"
-            "    t = rl.mine.time(2 * parameters * batch, "
-            "parameters * itemsize, peak, bandwidth)\n"
-            "    return batch / (t + kv * context * batch / "
-            "bandwidth)",
-        ),
-    ),
-    "the product of mine": (
-        "04",
-        instead(
-            "04-layer",
-            "def layer(tokens, inputs, outputs, itemsize, peak, "
-            "bandwidth):\n"
-            "    flops, moved, _ = rl.mine.product(tokens, outputs, "
-            "inputs, itemsize)\n"
-            "    return rl.mine.time(flops, moved, peak, "
-            "bandwidth)",
-        ),
-    ),
-} | {f"golf by {name}": ("02", first_hole(source)) for name, source in GOLF.items()}
+def changed(exercise: str, change: Callable[[str], str]) -> Change:
+    """The source of the answer, changed."""
 
-SAID = {  # right, and refused: (exercise, source); rl.check must say so in the grader's words
-    "the library's count": (
-        "01-product",
-        "def product(m, n, k, itemsize, accumulate=False):\n"
-        "    op = rl.gemm(m, n, k, {8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}[itemsize], "
-        "accumulate=accumulate)\n"
-        "    return op.flops, op.bytes, op.intensity",
-    )
-}
+    def changing(notebook: Notebook) -> None:
+        cell = answer(notebook, exercise)
+        cell["source"] = change("".join(cell["source"]))
+
+    return changing
+
+
+def swapped(exercise: str, old: str, new: str, *more: Change) -> Change:
+    """A part of the answer in another way, perhaps with other changes."""
+
+    def swap(source: str) -> str:
+        assert old in source, (exercise, old)
+        return source.replace(old, new)
+
+    return both(changed(exercise, swap), *more)
+
+
+def copied(exercise: str, source: str, check: bool = False) -> Change:
+    """The answer's cell copied below its check, mark and all, with an older text in it."""
+
+    def change(notebook: Notebook) -> None:
+        at = check_of(notebook, exercise) + 1
+        copies = [code(source, rooflab={"exercise": exercise}, tags=["answer"])]
+        if check:
+            copies.append(code(notebook["cells"][at - 1]["source"]))
+        notebook["cells"][at:at] = copies
+
+    return change
+
+
+def first(source: str) -> Change:
+    """A cell at the top."""
+    return lambda notebook: notebook["cells"].insert(1, code(source))
+
+
+def text(exercise: str) -> Change:
+    """The answer's cell turned into text."""
+    return lambda notebook: answer(notebook, exercise).update(cell_type="markdown")
+
+
+def each_answer(change: Callable[[str], str]) -> Change:
+    """All answers changed."""
+
+    def changing(notebook: Notebook) -> None:
+        for cell in _answers(notebook):
+            cell["source"] = change("".join(cell["source"]))
+
+    return changing
+
+
+def each_check(**new: str) -> Change:
+    """All check cells with another source or of another kind."""
+
+    def change(notebook: Notebook) -> None:
+        for cell in notebook["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "code" and "rl.check(" in source:
+                cell.update({key: value.format(source) for key, value in new.items()})
+
+    return change
+
+
+def all_in_one(place: int) -> Change:
+    """All answers in one cell: the first one's or the last one's."""
+
+    def change(notebook: Notebook) -> None:
+        cells = _answers(notebook)
+        cells[place]["source"] = "\n\n".join("".join(cell["source"]) for cell in cells)
+        for cell in cells:
+            if cell is not cells[place]:
+                notebook["cells"].remove(cell)
+
+    return change
+
+
+def paragraphs(notebook: Notebook) -> None:
+    """A script made into a notebook again: no marks, no ids, a cell for every paragraph."""
+    sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    parts = [part for source in sources for part in re.split(r"\n\n\n+(?=\S)", source)]
+    notebook["cells"] = [code(part) for part in parts]
+    notebook["metadata"] = {}
+
+
+def one_cell(notebook: Notebook) -> None:
+    """The whole notebook in one cell, as a script is."""
+    sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    notebook["cells"] = [code("\n\n\n".join(sources))]
+    notebook["metadata"] = {}
+
+
+def checked_last(notebook: Notebook) -> None:
+    """All checks in one cell at the end."""
+    cells = notebook["cells"]
+    checks = [c for c in cells if c["cell_type"] == "code" and "rl.check(" in "".join(c["source"])]
+    for cell in checks:
+        cells.remove(cell)
+    cells.append(code("\n".join("".join(cell["source"]) for cell in checks)))
+
+
+def each_cell(**metadata: object) -> Change:
+    """Metadata of another tool in every cell."""
+
+    def change(notebook: Notebook) -> None:
+        for cell in notebook["cells"]:
+            cell["metadata"].update(metadata)
+
+    return change
+
+
+def without_ids(notebook: Notebook) -> None:
+    """No ids, as nbformat 4.4 and Kaggle have it."""
+    for cell in notebook["cells"]:
+        cell.pop("id", None)
+
+
+def _answers(notebook: Notebook) -> list[dict]:
+    return [c for c in notebook["cells"] if c["metadata"].get("rooflab", {}).get("exercise")]
+
+
+LIMIT = """def speed_limit(peak, bandwidth, itemsize):
+    return 3 * itemsize * peak / bandwidth / 2"""
+OLDER = "def speed_limit(peak, bandwidth, itemsize):\n    return peak"
+PRODUCT = """def product(m, n, k, itemsize, accumulate=False):
+    flops = 2 * m * n * k
+    moved = (m * k + k * n + (1 + accumulate) * m * n) * itemsize
+    return flops, moved, flops / moved"""
+NESTED = """def product(m, n, k, itemsize, accumulate=False):
+    flops = 0
+    for _ in range(m):
+        for _ in range(n):
+            for _ in range(k):
+                flops += 2
+    moved = (m * k + k * n + (1 + accumulate) * m * n) * itemsize
+    return flops, moved, flops / moved"""
+EVERY_KIND = """from __future__ import annotations
+import functools
+from typing import NamedTuple, Optional
+class R(NamedTuple):
+    flops: int
+    moved: int
+    intensity: float
+def loud(f):
+    @functools.wraps(f)
+    def inner(*a, **k):
+        print(f.__name__, a)
+        return f(*a, **k)
+    return inner
+@loud
+@functools.lru_cache(maxsize=None)
+def product(m, n, k, itemsize, accumulate: Optional[bool] = False) -> R:
+    '''rl.check("01-product", other)
+    %time
+    '''
+    match accumulate:
+        case True: trips = 2
+        case _: trips = 1
+    return R((f := 2 * m * n * k), (b := (m * k + k * n + trips * m * n) * itemsize), f / b)"""
+OWN_TESTS = """import unittest, doctest, inspect, subprocess, random
+class T(unittest.TestCase):
+    def test(self):
+        self.assertEqual(product(1, 1, 1, 4)[0], 2)
+unittest.main(argv=[''], exit=False)
+doctest.testmod()
+print(inspect.getsource(product), subprocess.run(['ls'], capture_output=True).stdout)
+print(list(globals())[:3], getattr(product, '__name__', '?'))
+with open('mine.txt', 'w') as f: f.write(str(product(1, 2, 3, 4)))
+if __name__ == '__main__': assert product(random.randint(1, 99), 2, 3, 4) == 'no'"""
+SLOTS = """from dataclasses import dataclass, field
+from decimal import Decimal
+@dataclass(slots=True, kw_only=True)
+class Machine:
+    \"\"\"∀ größe\"\"\"
+    three: int
+    parts: list = field(default_factory=list)
+    @property
+    def per_byte(self):
+        for i in range(30_000):
+            print(i, 'and so on, and so on, and so on')
+        return Decimal(self.three) / 2
+    def limit(self, π, β, größe): return Decimal(π) / Decimal(β) * größe * self.per_byte
+speed_limit = Machine(three=3).limit"""
+STRINGS = """import numpy
+def name(flops, nbytes, itemsize):
+    adds, moved = flops / 2, nbytes / itemsize
+    edge = numpy.sqrt(adds)
+    names = numpy.array(['axpy', 'dot', 'gemv', 'outer', 'gemm'])
+    counts = numpy.array([3 * adds, 2 * adds + 1, adds + 2 * edge, 2 * adds + 2 * edge,
+                          3 * adds ** (2 / 3)])
+    return names[numpy.argmin(abs(counts - moved))]"""
+CALLABLE = """import dataclasses, functools, operator
+@dataclasses.dataclass(frozen=True)
+class G:
+    chunk: int = 4096
+    def __call__(self, a, x, y):
+        for i in range(0, len(x), self.chunk):
+            part = slice(i, i + self.chunk)
+            y[part] = operator.iadd(y[part], operator.mul(a, x[part]))
+        return y
+golf_axpy = functools.partial(G(), )"""
+WRAPPED = """import functools, os
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+CACHE = {}
+def counted(f):
+    @functools.wraps(f)
+    def inner(*args):
+        inner.calls += os.getpid() > 0
+        return f(*args)
+    inner.calls = 0
+    return inner
+@contextmanager
+def room():
+    yield deepcopy(CACHE.setdefault('size', [4096]))[0]
+@counted
+def golf_axpy(a, x, y):
+    with room() as size, suppress(IndexError):
+        for i in range(0, len(x), size):
+            y[i : i + size] += a * x[i : i + size]
+    return y"""
+PIECES = """from tqdm.auto import tqdm
+def parts(n, size=4096):
+    for i in range(0, n, size):
+        yield slice(i, i + size)
+def golf_axpy(a, x, y):
+    for part in tqdm(parts(len(x)), leave=False):
+        getattr(y[part], '__iadd__')(a * x[part])
+    return y"""
+HALVES = """def golf_axpy(a, x, y):
+    if len(x) > 4096:
+        h = len(x) // 2
+        golf_axpy(a, x[:h], y[:h])
+        golf_axpy(a, x[h:], y[h:])
+        return y
+    y += a * x
+    return y"""
+LAYER = """def layer(tokens, inputs, outputs, itemsize, peak, bandwidth):
+    flops, moved, _ = rl.mine.product(tokens, outputs, inputs, itemsize)
+    return rl.mine.time(flops, moved, peak, bandwidth)"""
+DECODE = """def decode(parameters, itemsize, kv, batch, context, peak, bandwidth):
+    t = rl.mine.time(2 * parameters * batch, parameters * itemsize, peak, bandwidth)
+    return batch / (t + kv * context * batch / bandwidth)"""
+RIDGE = """def time(flops, bytes, peak, bandwidth):
+    ridge = rl.mine.ridge(peak, bandwidth)
+    return flops / peak if flops / bytes > ridge else bytes / bandwidth"""
+SPEED, COUNT, NAME, THREE = "01-speed-limit", "01-product", "01-name", "01-three-intensities"
+CLAIM, VALUE = "01-claim-1365", "product(4096, 4096, 4096, 4)[2], 2"
+AXPY, SQUARES, RULES = "02-golf-axpy", "02-golf-squares", "03-thumb-rules"
+TIMEIT = "print(timeit.timeit(lambda: {}, number=10))"
+VERDICTS = '("wrong", "sometimes", "sometimes", "wrong", "right", "wrong")'
+ON: dict[str, tuple[str, Change]] = {
+    # the name of an answer, used again; an older text of it
+    "import time": ("00-time", behind("00-time", "import time")),
+    "a name between": (NAME, between(NAME, "name = 3")),
+    "a name deleted": (COUNT, behind(COUNT, "del product")),
+    "a copy with an older try": (SPEED, copied(SPEED, OLDER, check=True)),
+    "a copy left empty": (SQUARES, copied(SQUARES, "def squares(x):\n    ...")),
+    # answers that lost their mark, their name or their place
+    "renamed": ("00-time", renamed("00-time", "time", "zeit_schätzung")),
+    "merged with its check": ("00-peak", merged("00-peak")),
+    "typed into a new cell": (COUNT, retyped(COUNT)),
+    "typed into a new cell lower": ("01-witnesses", retyped("01-witnesses", 3)),
+    "a value in a new cell": (CLAIM, retyped(CLAIM)),
+    "golf in a new cell": ("02-golf-row-norm", retyped("02-golf-row-norm")),
+    "the check above": ("00-lunch", pulled_up("00-lunch")),
+    "no check": ("01-witnesses", unchecked("01-witnesses")),
+    "a value in the check": (CLAIM, both(
+        instead(CLAIM, "# see below"), checked(CLAIM, f'rl.check("{CLAIM}", ({VALUE}))'))),
+    "a value in two cells": (CLAIM, both(
+        instead(CLAIM, "intensity = product(4096, 4096, 4096, 4)[2]"),
+        between(CLAIM, "claim = intensity, 2"))),
+    "the stub left, a new cell": (COUNT, both(
+        instead(COUNT, "def product(m, n, k, itemsize, accumulate=False):\n    ..."),
+        between(COUNT, PRODUCT))),
+    "the stub left, golf": (SQUARES, both(
+        instead(SQUARES, "def squares(x):\n    ..."),
+        between(SQUARES, "def squares(x):\n    return np.dot(x, x)"))),
+    "the stub left, a value in the check": ("01-claims", both(
+        instead("01-claims", "verdicts = ..."),
+        checked("01-claims", f'rl.check("01-claims", {VERDICTS})'))),
+    "the marked cell turned to text": (SPEED, both(above(SPEED, LIMIT), text(SPEED))),
+    # how the check is written
+    "checked in the answer's cell": ("00-peak", under("00-peak", 'rl.check("00-peak", peak)')),
+    "check by import, the exercise in a variable": ("00-time", both(
+        renamed("00-time", "time", "dauer"),
+        checked("00-time", "from rooflab import check\nid = '00-time'\nv = check(id, dauer)\nv"))),
+    "a method checked by its path": (RULES, both(
+        instead(RULES, "class Rules:\n    @staticmethod\n    def holds(peak, bandwidth):\n"
+                       "        return peak / bandwidth >= 4, peak / bandwidth <= 8"),
+        checked(RULES, f'rl.check("{RULES}", Rules.holds)'))),
+    "a lambda in the check": (RULES, both(
+        instead(RULES, "pass"),
+        checked(RULES, f'rl.check("{RULES}", lambda p, b: (p / b >= 4, p / b <= 8))'))),
+    "checks in a loop": ("00-time", both(
+        renamed("00-time", "time", "t_of"), unchecked("00-time"),
+        last('for id, f in {"00-time": t_of, "00-peak": peak}.items():\n'
+             "    print(rl.check(id, f))"))),
+    # lines that fail in the grade
+    "a plot above": ("00-peak", top("00-peak", "plt.loglog(curve.k, curve.seconds)")),
+    "asserts on what was measured": ("00-bandwidth", both(
+        top("00-bandwidth", "print(here)"),
+        under("00-bandwidth", "assert bandwidth(curve.seconds, curve.n, 4) > 1e9"))),
+    "pandas in the answer": (NAME, top(NAME, "import not_pandas as pd")),
+    "pandas, if it is there": (
+        THREE, top(THREE, "try:\n    import not_pandas\nexcept ImportError:\n    pd = None")),
+    "Colab's drive above, a helper below": (SPEED, both(
+        instead(SPEED, LIMIT.replace("3 *", "math.prod([three()]) *")),
+        last("def three():\n    return 3"),
+        first("from not_google.colab import drive\nimport math\ndrive.mount('/content/drive')"))),
+    # magics
+    "%%time": ("03-predict", top("03-predict", "%%time")),
+    "%%capture": ("02-golf-bias-relu", top("02-golf-bias-relu", "%%capture out")),
+    "%time of a value": (CLAIM, instead(CLAIM, f"%time claim = {VALUE}")),
+    "a shell line stored, a table made in a loop": (SPEED, both(
+        instead(SPEED, LIMIT.replace("3 *", "TABLE['axpy'] *")),
+        checked(SPEED, f'def f(): pass\nrl.check("{SPEED}", speed_limit)'),
+        above(SPEED, "files = !ls\n%time N = 3\nTABLE = {}\n"
+                     "for name, n in (('axpy', N), ('dot', 2)):\n    TABLE[name] = n"))),
+    "%timeit -o stored": ("03-sparse-peak", swapped(
+        "03-sparse-peak", "claimed / 2", "claimed / two()",
+        above("03-sparse-peak", "def two():\n    return 2\nt = %timeit -o -n1 -r1 two()\ntwo?"))),
+    "!pip above": ("02-golf-scale-add-scale",
+                   top("02-golf-scale-add-scale", "!pip install numpy\n%matplotlib inline")),
+    "a magic of an exported script": (
+        NAME, top(NAME, "get_ipython().run_line_magic('matplotlib', 'inline')")),
+    "autoreload, IPython.display": (THREE, both(
+        first("%load_ext autoreload\n%autoreload 2"),
+        top(THREE, "from IPython.display import display, HTML\ndisplay(HTML('<b>x</b>'))"))),
+    "prompts": (CLAIM, instead(CLAIM, f">>> claim = {VALUE}")),
+    # tests and tools of one's own: an import costs nothing, wherever it stands
+    "timeit": (COUNT, both(
+        above(COUNT, "import timeit"), under(COUNT, TIMEIT.format("product(4, 5, 6, 4)")))),
+    "asyncio": ("01-claims", both(
+        first("import asyncio"), under("01-claims", "await asyncio.sleep(0)\nverdicts;"))),
+    "unittest and others": (COUNT, under(COUNT, OWN_TESTS)),
+    "a thread pool": (THREE, under(THREE,
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor() as pool:\n    print(list(pool.map(intensities, range(1, 5))))")),
+    "the library to compare": (
+        "04-intensities", under("04-intensities", "print(rl.gemm(64, 11008, 4096).intensity)")),
+    "input above": (NAME, top(NAME, "import logging\nwho = input('your name? ')")),
+    # Python of every kind
+    "three nested loops": (COUNT, instead(COUNT, NESTED)),
+    "typing, match and so on": (COUNT, instead(COUNT, EVERY_KIND)),
+    "slots, decimals, other alphabets, a megabyte of prints": (SPEED, instead(SPEED, SLOTS)),
+    "a closure under if": (SPEED, instead(SPEED,
+        "from math import *\nif True:\n    def make():\n        three = floor(pi)\n"
+        "        def limit(p, b, s): a = 2 / (three * s); return p / (a * b);\n"
+        "        return limit\n    speed_limit = make()")),
+    "numba": (
+        "01-witnesses", top("01-witnesses", "from numba import njit\n@njit\ndef f(x): return x")),
+    "numpy's own strings": (NAME, instead(NAME, STRINGS)),
+    "golf by a class": (AXPY, instead(AXPY, CALLABLE)),
+    "golf by a decorator": (AXPY, instead(AXPY, WRAPPED)),
+    "golf by a generator": (AXPY, instead(AXPY, PIECES)),
+    "golf by recursion": (AXPY, instead(AXPY, HALVES)),
+    "golf with types and prints": (SQUARES, instead(SQUARES,
+        "import numpy.typing as npt\nfrom numpy import *\ndef squares(x: npt.NDArray) -> float:\n"
+        "    print(len(x), x.shape, x.dtype)\n    return float(dot(x, x))")),
+    # helpers and where they stand
+    "a golf helper below": (SQUARES, both(
+        instead(SQUARES, "def squares(x):\n    return both(x, x)"),
+        last("def both(x, y):\n    return np.dot(x, y)"))),
+    "a constant beside what was measured": ("00-bandwidth", swapped(
+        "00-bandwidth", "2 * n", "trips * n",
+        above("00-bandwidth", "print(curve.n)\ntrips = 2\nrate = trips * curve.n"))),
+    "the ridge of mine": ("03-time", both(
+        first("import timeit"),
+        instead("03-time", f"{RIDGE}\n{TIMEIT.format('time(1, 2, 3, 4)')}"))),
+    "the product of mine": ("04-layer", instead("04-layer", LAYER)),
+    "the time of mine": ("05-decode", both(
+        first("import timeit"),
+        instead("05-decode", f"{DECODE}\n{TIMEIT.format('decode(7e9, 2, 1, 1, 1, 1e14, 1e12)')}"))),
+    "knee stored": ("04-knee", behind("04-knee", "knee = 412")),
+}  # fmt: skip
+FULL = "all answers in the first's cell"  # the one notebook that plays golf as it is
+WHOLE: dict[str, tuple[str, Change]] = {
+    FULL: ("02", all_in_one(0)),
+    "two answers in one cell, a magic": (
+        "00", both(in_one_cell("00-time", "00-lunch"), top("00-time", "%matplotlib inline"))),
+    "all marks dropped": ("00", unmarked),
+    "renamed in Korean, marks and ids gone": ("00", both(renamed("00-time", "time", "시간"), bare)),
+    "backwards": ("04", backwards),
+    "a script made into a notebook": ("03", paragraphs),
+    "a lesson in one cell": ("03", one_cell),
+    "tabs, CRLF and indents": ("00", each_answer(lambda source: "%%time\n" + "\r\n".join(
+        f"\t{line}" if line else line for line in source.replace("    ", "\t").split("\n")))),
+    "__future__ in every answer": (
+        "03", each_answer("from __future__ import annotations\n{}".format)),
+    "names of Python used at the end": ("05", last(
+        "max = min = int = zip = sum = rl = np = 0\nprint = _report = _lock = In = exit = None")),
+    "all names used at the end": ("00", last("bandwidth, peak, overtakes, time = 1, 2, 3, 4")),
+    "checks in one cell": ("00", checked_last),
+    "checks emptied": ("00", each_check(source="")),
+    "checks turned to text": ("00", each_check(cell_type="markdown")),
+    "Kaggle": ("00", both(each_cell(_uuid="8f2839f2", trusted=True, collapsed=True), without_ids)),
+}  # fmt: skip
+
+
+def notebooks() -> Iterator[tuple[str, dict[str, str], Notebook]]:
+    """Yield lesson, exercise → what is unusual about it, and the notebook."""
+    rows: list[tuple[str, dict[str, str]]] = []
+    for name, (exercise, _) in ON.items():
+        lesson = exercise[:2]
+        row = next((r for at, r in rows if at == lesson and exercise not in r), None)
+        if row is None:
+            rows.append((lesson, row := {}))
+        row[exercise] = name
+    for lesson, row in rows:
+        notebook = solution(lesson)
+        for name in row.values():
+            ON[name][1](notebook)
+        yield lesson, row, notebook
