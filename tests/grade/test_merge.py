@@ -226,24 +226,6 @@ def test_points_are_carried_on_only_where_the_mistake_is_called(locked):
         assert not found["01-product"].passed and not found["01-claim-1365"].passed
 
 
-def test_every_known_mistake_is_rejected_and_named(locked):
-    one = locked(solution("01"))
-    whole = in_process.run(one)
-    for exercise in lesson_notebook.lesson("01").exercises:
-        if exercise.kind not in ("value", "function"):
-            continue
-        for mistake in exercise.misconceptions:
-            seen = [{"value": _plain(mistake.wrong(*c.values()))} for c in one.cases[exercise.id]]
-            outcome = replace(whole, observations={**whole.observations, exercise.id: seen})
-            found = verdicts.judge_outcome(one, outcome, lesson_notebook.lesson("01"))
-            verdict = found[exercise.id]
-            assert not verdict.passed and verdict.hint
-
-
-def _plain(value):
-    return list(value) if isinstance(value, tuple) else value
-
-
 def test_what_is_kept_of_a_cell_calls_nothing():
     source = (
         "import os; import sys\n"

@@ -411,6 +411,19 @@ HALVES = """def golf_axpy(a, x, y):
         return y
     y += a * x
     return y"""
+ON_THE_GPU = """def on_the_gpu():
+    import cupy
+    return cupy.cuda
+def time_axpy(cp, x, y, a):
+    cuda = on_the_gpu()
+    cp.cublas.axpy(a, x, y)
+    start, stop = cuda.Event(), cuda.Event()
+    start.record()
+    for _ in range(10):
+        cp.cublas.axpy(a, x, y)
+    stop.record()
+    stop.synchronize()
+    return cuda.get_elapsed_time(start, stop) / 1e4"""
 LAYER = """def layer(tokens, inputs, outputs, itemsize, peak, bandwidth):
     flops, moved, _ = rl.mine.product(tokens, outputs, inputs, itemsize)
     return rl.mine.time(flops, moved, peak, bandwidth)"""
@@ -527,6 +540,7 @@ ON: dict[str, tuple[str, Change]] = {
     "numba": (
         "01-witnesses", top("01-witnesses", "from numba import njit\n@njit\ndef f(x): return x")),
     "numpy's own strings": (NAME, instead(NAME, STRINGS)),
+    "CuPy imported in a helper": ("01-cuda-axpy", instead("01-cuda-axpy", ON_THE_GPU)),
     "golf by a class": (AXPY, instead(AXPY, CALLABLE)),
     "golf by a decorator": (AXPY, instead(AXPY, WRAPPED)),
     "golf by a generator": (AXPY, instead(AXPY, PIECES)),
