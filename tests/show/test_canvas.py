@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.show.canvas import ABOVE, Frame, empty, figure, frame_for
@@ -13,6 +13,7 @@ from rooflab.show.canvas import ABOVE, Frame, empty, figure, frame_for
 FRAME = Frame(9, 16)
 
 
+@settings(max_examples=15, deadline=None)
 @given(st.floats(0.04, 2e4), st.floats(2e9, 9e15))
 def test_pixels_are_matplotlibs(intensity: float, rate: float) -> None:
     fig = figure(FRAME.width, FRAME.height)
@@ -42,3 +43,16 @@ def test_ticks_lie_on_their_decades() -> None:
 
 def test_without_rates_there_are_axes_all_the_same() -> None:
     assert frame_for([]) == FRAME
+
+
+def test_what_stands_on_the_axes_has_18_pixels() -> None:
+    frame = Frame(8, 13)
+    made = figure(frame.width, frame.height)
+    ax = empty(made, frame)
+    made.canvas.draw()
+    labels = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label]
+    pixels = 100 / 72
+    assert min(label.get_fontsize() for label in labels) * pixels >= 17.5
+    for label in labels:
+        box = label.get_window_extent()
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= made.bbox.width, label.get_text()

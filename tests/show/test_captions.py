@@ -72,19 +72,6 @@ def test_browser_and_python_share_the_templates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (4096, "4096"),
-        (131072, "131\u202f072"),
-        (16_777_216, "16.8 million"),
-        (10**12, "1.00 trillion"),
-    ],
-)
-def test_counts(value: int, text: str) -> None:
-    assert theme.count(value) == text
-
-
-@pytest.mark.parametrize(
     ("value", "text"), [(1 / 6, "0.1667"), (682.6667, "682.7"), (10922.67, "10\u202f923")]
 )
 def test_intensities(value: float, text: str) -> None:

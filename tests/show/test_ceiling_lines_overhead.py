@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.predict.estimate import overhead
 from rooflab.show import theme
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.ceiling_lines import roof
@@ -51,13 +47,6 @@ def test_gemm_climbs_three_decades_a_decade_and_axpy_straight_up() -> None:
     )
 
 
-@given(st.integers(1, 4096), st.sampled_from(sorted(BUILDS)))
-def test_no_prediction_lies_above_the_line(n: int, name: str) -> None:
-    op = BUILDS[name](n)
-    for cache in ("cold", "warm"):
-        assert rl.predict(op, TIMED, cache=cache).seconds >= overhead(op, TIMED)
-
-
 def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
     assert ceiling_lines.call_line(BUILDS["gemm"], here, "cold") is None
     assert ceiling_lines.call_line(BUILDS["gemm"], rl.machine("h100-sxm"), "cold") is None
@@ -65,17 +54,6 @@ def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
     assert "call" not in seen(live.view)
     picture = rl.show.roofline("h100-sxm", [rl.gemm(8, 8, 8)], overhead=True)
     assert not any("call" in text.get_text() for text in picture.axes[0].texts)
-
-
-def test_the_lines_lie_on_the_axes_of_the_picture() -> None:
-    view = rl.live.roofline(TIMED, ops="gemm", overhead=True, cache="warm").view
-    (line,) = (mark for mark in named(view.scene, "call") if mark.kind == "line")
-    x, y = view.scene.value(line, "points", **view.state)[:2]
-    axes = view.scene.settled(line.channels["points"].axes, view.scene.places(**view.state))
-    op = BUILDS["gemm"](1)
-    wanted = axes[0] + (math.log10(op.intensity) - axes[1]) * axes[2]
-    high = axes[3] - (math.log10(op.flops / CALL) - axes[4]) * axes[5]
-    assert (x, y) == pytest.approx((wanted, high))
 
 
 def test_a_batch_that_shares_its_matrix_has_lines_of_its_own() -> None:
@@ -111,10 +89,3 @@ def test_the_static_figure_draws_one_line_a_routine() -> None:
     assert [text.get_text() for text in said] == ["GEMM call 2.00 µs", "AXPY call 2.00 µs"]
     assert [text.get_color() for text in said] == [theme.OVERHEAD] * 2
     assert picture.axes[0].get_legend() is None
-
-
-def test_the_frame_reaches_down_to_small_sizes_only_where_calls_were_timed() -> None:
-    assert rl.live.roofline(TIMED, overhead=True).scene.frame.y_lo == 7
-    assert rl.live.roofline(TIMED).scene.frame.y_lo > 7
-    bare = dataclasses.replace(TIMED, routines={})
-    assert rl.live.roofline(bare, overhead=True).scene.frame.y_lo > 7

@@ -67,13 +67,6 @@ def test_what_fits_no_cache_is_said_to_come_from_one_in_part(here: rl.Machine) -
     assert "some of it is read from a cache" in figure.words
 
 
-def test_both_compares_each_side_with_its_own_roof(here: rl.Machine) -> None:
-    """L2 is 7.5 times DRAM here: 1.8 of the one is 1/4.17 of the other."""
-    figure = rl.show.roofline(here, [taken(OP, 0.5, "cold"), taken(OP, 1.8, "warm")], cache="both")
-    assert "Cold: measured 1.67 GFLOP/s, ×2 below the memory roof." in figure.words
-    assert "Warm: measured 6.00 GFLOP/s, ×4.17 below the L2 roof." in figure.words
-
-
 def test_an_operation_has_two_bounds_where_both_are_shown(here: rl.Machine) -> None:
     figure = rl.show.roofline(here, OP, cache="both")
     assert sides_said(figure) == ["cold", "warm"] and fills(figure) == [theme.PAPER] * 2
@@ -123,13 +116,6 @@ def test_the_live_still_splits_the_dot(here: rl.Machine) -> None:
         assert {f"bound axpy_{side}", f"measured axpy_{side}", f"thread axpy_{side}"} <= set(found)
     assert written(picture.view, "label axpy cold") == ["AXPY"]
     assert written(picture.view, "label axpy warm") == ["warm"]
-
-
-@pytest.mark.parametrize("cache", ["both", "warm"])
-def test_without_a_warm_figure_every_choice_is_cold(here: rl.Machine, cache: str) -> None:
-    bare = dataclasses.replace(here, bandwidths={"dram": {"read": Figure(2e10)}})
-    assert ceiling_lines.sides(bare, "fp32", cache) == ("cold",)
-    assert ceiling_lines.sides(here, "fp32", "warm") == ("warm",)
 
 
 def test_without_a_warm_figure_both_is_cold(here: rl.Machine) -> None:

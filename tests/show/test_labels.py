@@ -10,11 +10,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 import rooflab as rl
-from rooflab.labs.llm.film.live import film
 from rooflab.show.canvas import figure
 from rooflab.show.labels import SIZE, Crowd, Room, Spot, spots_around, width
-from rooflab.show.scene import painter
-from tests.support.film_example import HERE, SMALL, run
 from tests.support.text_overlap import overlapping, written
 
 
@@ -77,7 +74,7 @@ def test_the_less_a_forced_text_covers_the_better() -> None:
     assert room.choose(places) is None and room.choose(places, forced=True)[1] == 1
 
 
-@pytest.mark.parametrize("cache", ["cold", "warm", "both"])
+@pytest.mark.parametrize("cache", ["cold", "both"])
 def test_a_crowd_names_whom_it_can_and_counts_the_rest(cache: str) -> None:
     here = rl.recording("epyc-2core-vm")
     picture = rl.show.roofline(here.machine, here.measurements[::7], cache=cache)
@@ -85,9 +82,3 @@ def test_a_crowd_names_whom_it_can_and_counts_the_rest(cache: str) -> None:
     said = [text.get_text() for text in written(picture)]
     assert sum(text.startswith("GEMM") for text in said) > 5
     assert any(text.endswith("labels left out") for text in said)
-
-
-@pytest.mark.parametrize("context", [32, 40, 131072])
-def test_a_films_bar_and_what_was_measured_beside_it_say_their_times_apart(context: int) -> None:
-    shown = film(SMALL, HERE, decode_run=[run(1, context - 1)], context=context)
-    assert overlapping(painter.figure(shown.scene, shown.states())) == []

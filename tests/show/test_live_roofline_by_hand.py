@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
 import rooflab as rl
 from rooflab.show.rooflines.tables import FACTORS
 from rooflab.show.rooflines.values import AS_IT_IS
 from rooflab.show.scene import drawn
-from tests.support.scenes import named, texts, values
+from tests.support.scenes import texts
 
 MACHINES = ["epyc-2core-vm", "h100-sxm", "h200-sxm", "a100-sxm-80", "rtx-4090", "apple-m1"]
 
@@ -32,24 +31,6 @@ def _as_it_was(view):
     yield
     for name, value in start.items():
         setattr(view, name, value)
-
-
-@pytest.mark.parametrize("sheet", [0, 1])
-def test_both_handles_lie_on_the_axes_whatever_was_pulled(view, ids, sheet) -> None:
-    scene = view.sheets[sheet]
-    for name in ("knob memory", "knob arithmetic"):
-        (knob,) = named(scene, name)
-        for machine in ids.values():
-            for same in (False, True):
-                places = [
-                    scene.value(knob, "at", machine=machine, same_axes=same, memory=m, arithmetic=a)
-                    for m in range(len(FACTORS)) for a in (0, AS_IT_IS, len(FACTORS) - 1)
-                ]  # fmt: skip
-                left, top, right, bottom = knob.look["clip"]
-                for x, y in places:
-                    assert left < x < right and top < y < bottom - 10, (machine, same)
-                heights = {round(float(y), 1) for _, y in places}
-                assert len(heights) == len(FACTORS) if "memory" in name else len(heights) == 3
 
 
 def test_the_ridge_drawn_is_the_one_that_the_sentence_names(view, ids) -> None:
@@ -85,20 +66,3 @@ def test_the_machine_before_has_its_name(view, ids, machine, before, same, words
         if mark.name == "before" and held.get("text")
     ]  # fmt: skip
     assert found == ([words] if words else [])
-
-
-@pytest.mark.parametrize("sheet", [0, 1])
-def test_the_names_of_gemm_and_gemv_part_where_their_dots_meet(view, sheet) -> None:
-    scene = view.sheets[sheet]
-    labels = {name: named(scene, f"label {name} cold")[0] for name in ("gemv", "gemm")}
-    dots = {name: named(scene, f"bound {name}_cold")[0] for name in ("gemv", "gemm")}
-    met = 0
-    for i in values(scene.dim("i"))[::6]:
-        for j in values(scene.dim("j")):
-            spots = {name: np.asarray(scene.value(dot, "at", i=i, j=j))
-                     for name, dot in dots.items()}  # fmt: skip
-            if abs(spots["gemm"] - spots["gemv"])[0] > 30:
-                continue
-            met += 1
-            assert scene.value(labels["gemm"], "anchor", i=i, j=j) == "end"
-    assert met > 5

@@ -11,7 +11,7 @@ from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.live import Live
 from rooflab.show.rooflines.machine_choices import offers
 from tests.support.machine import measurement
-from tests.support.scenes import seen, texts
+from tests.support.scenes import seen
 
 APPLE = "Apple M1 (8-core GPU)"
 
@@ -51,12 +51,6 @@ def test_another_number_type_is_shown_where_the_machine_lacks_the_one_asked_for(
     assert {"slope dram", "flat dram", "bound gemv_cold"} <= set(marks(live))
     live.view.dtype = "fp32"
     assert "no fp64" not in live.sentence
-
-
-def test_a_band_is_shaded_though_there_is_no_roof() -> None:
-    live = rl.live.roofline("apple-m1", dtype="fp64", dtypes=["fp64"], ops="gemv", band=(4, 8))
-    assert texts(live.view, "thumb") == ["< 4 memory", "> 8 compute?"]
-    assert "band" in seen(live.view)
 
 
 def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Machine) -> None:
@@ -137,8 +131,3 @@ def test_a_guess_alone_is_named_and_has_no_factor(here: rl.Machine) -> None:
 )
 def test_the_title_says_which_machines_and_where_the_figures_come_from(machines, options, title):
     assert [text.get_text() for text in rl.show.roofline(machines, **options).texts] == [title]
-
-
-def test_machines_measured_and_promised_are_not_called_the_same(here: rl.Machine) -> None:
-    (title,) = rl.show.roofline([here, "mi300x"]).texts
-    assert title.get_text() == f"2 machines · fp32 · datasheet, {here.provenance}"

@@ -78,47 +78,12 @@ def test_text_stands_on_its_baseline_at_its_anchor() -> None:
     assert (boxes["middle"][1] + boxes["middle"][3]) / 2 == pytest.approx(60, abs=1)
 
 
-def test_dollar_signs_are_letters() -> None:
-    scene = sheet()
-    scene.text(10, 40, "$x$ and $y")
-    assert (pixels(scene).mean(2) < 0.5).any()
-
-
-def test_several_states_stand_below_each_other() -> None:
-    scene = sheet()
-    scene.rect(0, 0, 120, 80, By("n", ["carrying", "computing"]), radius=0)
-    image = pixels(scene, {"n": 1}, {"n": 0})
-    assert image.shape == (160, 120, 3)
-    assert is_(image, 60, 40, "computing") and is_(image, 60, 120, "carrying")
-
-
-def test_the_same_scene_gives_the_same_bytes() -> None:
-    def made() -> bytes:
-        scene = sheet()
-        scene.text(10, 40, "words", halo=True, turn=-20)
-        scene.line([(0, 0), (20, 20)], dash=(4, 3))
-        return painter.still(scene)
-
-    assert made() == made()
-
-
 def test_dashes_by_state_leave_gaps_where_there_are_some() -> None:
     scene = sheet()
     scene.line([(0, 40), (120, 40)], "ink", 4, dash=By("n", ["", "10 10"]))
     shares = [(pixels(scene, {"n": n})[40].mean(1) < 0.5).mean() for n in (0, 1)]
     assert shares[0] > 0.95
     assert shares[1] == pytest.approx(0.5, abs=0.1)
-
-
-def test_letters_of_code_are_equally_wide() -> None:
-    wide = {}
-    for mono in (False, True):
-        for letters in ("iiii", "mmmm"):
-            scene = sheet()
-            scene.text(10, 40, letters, size=20, mono=mono)
-            wide[mono, letters] = np.ptp(np.argwhere(pixels(scene).mean(2) < 0.7)[:, 1])
-    assert abs(wide[True, "iiii"] - wide[True, "mmmm"]) < 12 < 2 * wide[False, "iiii"]
-    assert wide[False, "mmmm"] > 2.5 * wide[False, "iiii"]
 
 
 def test_a_page_has_its_title_above_the_sheet_and_its_words_below() -> None:

@@ -98,17 +98,6 @@ def test_bad_input(arguments: tuple, error: type[Exception], message: str) -> No
         rl.show.roofline(*rest, **keywords)
 
 
-@pytest.mark.parametrize("machines", ["h200-sxm", ["h200-sxm", "raspberry-pi-5", "mi300x"]])
-def test_labels_do_not_cover_markers(machines) -> None:
-    figure = rl.show.roofline(machines, OPS)
-    ax = figure.axes[0]
-    boxes = [t.get_window_extent() for t in ax.texts if t.get_text() and not t.get_rotation()]
-    for op in OPS:
-        rate = rl.Roofline("h200-sxm", "fp32").attainable(op.intensity)
-        x, y = ax.transData.transform((op.intensity, rate))
-        assert not any(b.x0 < x < b.x1 and b.y0 < y < b.y1 for b in boxes)
-
-
 def places(figure) -> list[float]:
     """FLOP per byte of every marker."""
     return [line.get_xdata()[0] for line in figure.axes[0].lines if len(line.get_xdata()) == 1]

@@ -18,7 +18,7 @@ from rooflab.show.scene import painter
 from rooflab.show.time_to_roofline import morph
 from tests.show.test_free_lunch_picture import CURVE
 from tests.support.machine import measurement
-from tests.support.morph_example import says, written
+from tests.support.morph_example import written
 
 CURVE_PNG = free_lunch(CURVE, start=9).still()
 MINE = theme.colour("mine")
@@ -62,50 +62,12 @@ def test_a_guess_stands_above_its_k_and_moves_with_its_time(view: str) -> None:
     assert marker(right.still())[0] > high[0]
 
 
-@pytest.mark.parametrize("view", ["time", "rate"])
-def test_a_guess_beyond_the_axes_sits_at_their_edge(view: str) -> None:
-    one, other = (marker(waiting_for(placed(at), view=view).still()) for at in (220, 240))
-    assert one == other and 0.03 < one[1] < 0.7
-
-
-def test_the_picture_draws_the_guess_it_waited_for() -> None:
-    low, high = (waiting_for(placed(at)) for at in (60, 180))
-    assert not low.covered and low.guess == 61
-    assert marker(high.still())[1] < marker(low.still())[1]
-    assert marker(waiting_for(placed(-1)).still()) is None, "looked, without a guess"
-    assert marker(free_lunch(CURVE).still()) is None
-
-
 def test_a_covered_picture_shows_no_guess_and_keeps_the_uncovered_one_aside() -> None:
     picture = waiting_for(asked())
     assert picture.covered and marker(picture.still()) is None
     _, about = picture._repr_mimebundle_()
     assert about["rooflab"]["under"]["alt"].startswith("1 multiply-add: carrying 4.0 ms")
     assert "rooflab" not in free_lunch(CURVE)._repr_mimebundle_()[1]
-
-
-def test_a_k_outside_the_curve_cannot_be_guessed() -> None:
-    with pytest.raises(ValueError, match="guess_k=400 is outside the sweep: 1 to 257"):
-        free_lunch(CURVE, after=asked(), guess_k=400)
-
-
-def test_the_axis_itself_draws_the_guess_also_while_it_can_still_be_moved() -> None:
-    axis = asked()
-    assert marker(axis.still()) is None
-    spots = []
-    for axis.placed in (40, 200):
-        spots.append(marker(axis.still()))
-    assert spots[0][0] < spots[1][0] and spots[0][1] == spots[1][1]
-    axis.covered = False
-    assert marker(axis.still()) is None, "looked, without a guess"
-    assert marker(placed(40).still())[0] < marker(placed(200).still())[0]
-
-
-def test_an_axis_that_is_covered_again_forgets_its_guess() -> None:
-    axis = placed(120)
-    assert axis.value == pytest.approx(14.1, rel=0.02)
-    axis.forget()
-    assert axis.covered and axis.value is None and axis.guess_at == -1
 
 
 def test_stacked_pictures_are_white_beside_the_narrower_one() -> None:
@@ -125,14 +87,6 @@ def test_intensities_on_an_axis_have_no_prefix() -> None:
     assert {text.split()[1] for text in up} <= {"G", "T", "P"}
     times = [*written(scene, "tick-0 y")]
     assert times[0] == "0" and times[-1].endswith("ms")
-
-
-def test_one_point_is_told_in_the_singular_at_the_roof_too() -> None:
-    one = [measurement(rl.gemm(64, 64, 64), "elsewhere", 1e-5)]
-    two = [*one, measurement(rl.gemm(32, 32, 32), "elsewhere", 1e-5)]
-    single, several = (says(morph(seen, machine="h100-sxm"))[2] for seen in (one, two))
-    assert "and the point has its room" in single and "Your point reaches" in single
-    assert "and every point has its room" in several and "Your best point reaches" in several
 
 
 @pytest.mark.parametrize(

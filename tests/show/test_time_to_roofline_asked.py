@@ -8,7 +8,7 @@ from rooflab.show.guess_axis import PLACES, GuessAxis, guess
 from rooflab.show.scene import drawn
 from rooflab.show.sort_cards import Deck, Face, SortCards
 from rooflab.show.time_to_roofline import Morph, morph
-from tests.support.morph_example import HERE, MEASURED, OPS, bound, packed, point
+from tests.support.morph_example import HERE, MEASURED, OPS, bound, point
 
 BIG = OPS[8]  # GEMM 1024³
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
@@ -46,16 +46,6 @@ def test_every_place_of_the_axis_hangs_where_the_same_guess_in_seconds_does(unit
         assert places["y"][at][:2] == pytest.approx(heights[:2], abs=0.2)
 
 
-def test_a_right_guess_hangs_on_its_point_and_slower_ones_lower() -> None:
-    picture = morph(MEASURED, machine=HERE, after={BIG: axis()})
-    places, at = asked_of(picture), point(picture, "GEMM 1024³")["at"]
-    middle = PLACES // 2
-    assert places["says"][middle] == "spot on"
-    assert places["y"][middle][2] == pytest.approx(at[2][1], abs=0.5)
-    heights = [row[2] for row in places["y"]]
-    assert heights == sorted(heights), "a longer time is less speed, and y grows downwards"
-
-
 def test_it_opens_when_all_guesses_are_placed_or_shown() -> None:
     first, second = axis(), axis("µs", OPS[9])
     picture = morph(MEASURED, machine=HERE, after=[first, second])
@@ -68,13 +58,6 @@ def test_it_opens_when_all_guesses_are_placed_or_shown() -> None:
     assert not picture.covered and "crushed" in picture.sentence
 
 
-def test_covered_nothing_measured_is_in_words_or_picture() -> None:
-    picture = morph(MEASURED, machine=HERE, after=axis())
-    data, _ = picture._repr_mimebundle_()
-    assert data["text/plain"] == "Covered until you have placed your guess above."
-    assert picture.still() != morph(MEASURED, machine=HERE).still()
-
-
 def test_a_guess_placed_later_is_in_the_words_and_in_the_still_picture() -> None:
     asked = axis()
     picture = morph(MEASURED, machine=HERE, after={BIG: asked})
@@ -84,22 +67,6 @@ def test_a_guess_placed_later_is_in_the_words_and_in_the_still_picture() -> None
     place(asked, 200)
     assert "You guessed" in picture.words and "off by" in picture.words
     assert picture.still() != before
-
-
-def test_a_guess_that_was_placed_before_hangs_there_at_once() -> None:
-    asked = axis()
-    place(asked, 60)
-    picture = morph(MEASURED, machine=HERE, after={BIG: asked})
-    p = point(picture, "GEMM 1024³")
-    assert not picture.covered and "asked" not in p
-    assert p["guess"]["says"].startswith("off by ×")
-
-
-def test_shown_without_a_guess_is_open_and_hangs_nothing() -> None:
-    asked = axis()
-    asked.covered = False
-    p = point(morph(MEASURED, machine=HERE, after={BIG: asked}), "GEMM 1024³")
-    assert "asked" not in p and "guess" not in p
 
 
 def test_guesses_may_be_axes_without_a_cover() -> None:
@@ -130,11 +97,6 @@ def test_cards_to_sort_can_be_waited_for_too() -> None:
     assert only.cover == "Covered until you have sorted the cards above."
     cards.covered = False
     assert not only.covered and picture.covered
-
-
-def test_three_axes_stay_small() -> None:
-    after = {op: axis("ms", op) for op in OPS[6:9]}
-    assert packed(morph(MEASURED, machine=HERE, after=after)) < 250_000
 
 
 def test_bad_input_is_named() -> None:

@@ -1,67 +1,56 @@
-"""Pictures of several widgets that wait for a guess: covered before it, whole after it."""
+"""Every picture that waits for a guess: covered before it, after it as if it had never waited."""
 
 from __future__ import annotations
 
-from base64 import b64decode
+from typing import Any
 
+import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.show.waiting import covered
+from tests.labs.memory.support.synthetic import MIB, mountain, zen
+from tests.labs.search.support.searches import PLAIN, searched
+from tests.show.test_free_lunch_picture import CURVE
 from tests.show.test_waiting import axis
+from tests.support.film_example import SMALL
+from tests.support.morph_example import HERE, MEASURED
 
 COVERED = "Covered until you have placed your guess above."
+ONES = np.ones(1000)
 PICTURES = {
     "roofline": lambda after: rl.live.roofline(
         "h100-sxm", ops="axpy", dtypes=("fp32",), waterfall=True, after=after
     ),
     "layer": lambda after: rl.live.layer(machines="h100-sxm", dtypes=("fp32",), after=after),
+    "free lunch": lambda after: rl.live.free_lunch(CURVE, after=after),
+    "golf": lambda after: rl.live.golf(rl.golf(lambda x: 2 * x, ONES), after=after),
+    "film": lambda after: rl.live.film(SMALL, "h100-sxm", after=after),
+    "morph": lambda after: rl.live.morph(MEASURED[:3], machine=HERE, after=after),
+    "trail": lambda after: rl.search.trail(searched(), PLAIN, after=after),
+    "mountain": lambda after: rl.live.mountain(mountain(zen(MIB), {}), after=after),
 }
 
 
-@pytest.mark.parametrize("make", PICTURES.values(), ids=PICTURES)
-def test_before_the_guess_the_output_shows_only_what_it_waits_for(make) -> None:
-    live = make(axis())
-    data, told = live._repr_mimebundle_()
-    assert data["text/plain"] == live.sentence == COVERED
-    assert b64decode(data["image/png"]) == covered(COVERED)
-    assert told["image/png"]["alt"] == COVERED
-    assert told["rooflab"]["under"]["alt"] == "The live roofline, uncovered."
+def output(picture: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a notebook keeps of it, but for the widget's name."""
+    data, about = picture._repr_mimebundle_()
+    return {kind: data[kind] for kind in ("text/plain", "image/png")}, about
 
 
-@pytest.mark.parametrize("make", PICTURES.values(), ids=PICTURES)
-def test_after_the_guess_it_is_the_picture_that_never_waited(make) -> None:
+@pytest.mark.parametrize("name", PICTURES)
+def test_it_is_covered_until_the_guess_and_then_the_picture_that_never_waited(name: str) -> None:
     asked = axis()
-    live, plain = make(asked), make(None)
-    under = live._repr_mimebundle_()[1]["rooflab"]["under"]["png"]
+    picture, plain = PICTURES[name](asked), PICTURES[name](None)
+    (data, about), (wanted, words) = output(picture), output(plain)
+    assert data["text/plain"] == picture.sentence == COVERED == about["image/png"]["alt"]
+    under = about["rooflab"]["under"]
+    assert data["image/png"] != wanted["image/png"] == under["png"], "a lecture uncovers this one"
     asked.covered = False
-    (data, told), (wanted, said) = live._repr_mimebundle_(), plain._repr_mimebundle_()
-    assert (data["image/png"], data["text/plain"]) == (wanted["image/png"], wanted["text/plain"])
-    assert told == said and "under" not in told.get("rooflab", {})
-    assert under == data["image/png"], "a lecture uncovers this one"
-    assert live.sentence == plain.sentence and plain.cover is None
+    assert output(picture) == (wanted, words) and "under" not in words.get("rooflab", {})
+    assert picture.sentence == plain.sentence
 
 
-def test_it_waits_for_every_guess_and_is_covered_with_the_first_again() -> None:
-    both = axis("one"), axis("two")
-    live = rl.live.roofline("h100-sxm", ops="axpy", after=both)
-    assert "your two guesses" in live.sentence and live.covered
-    both[0].covered = False
-    assert live.covered
-    both[1].covered = False
-    assert not live.covered
-    both[0].covered = True
-    assert live.covered, "who guesses again must not read the answer below"
-
-
-def test_it_waits_for_cards_too() -> None:
-    here = rl.recording("epyc-2core-vm").machine
-    cards = rl.sort("03-ten", [rl.axpy(256), rl.gemm(64, 64, 64)], machine=here)
-    live = rl.live.roofline("h100-sxm", ops="axpy", after={"one": axis(), "cards": cards})
-    assert live.sentence == "Covered until you have placed your guess and sorted the cards above."
-
-
-@pytest.mark.parametrize("draw", [rl.live.roofline, rl.live.layer])
-def test_what_is_never_covered_is_named(draw) -> None:
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_is_never_covered_is_named(name: str) -> None:
     with pytest.raises(TypeError, match="after=3 is no guess axis; pass what rl.ask returned"):
-        draw(machines="h100-sxm", after=3)
+        PICTURES[name](3)

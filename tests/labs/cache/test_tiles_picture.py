@@ -7,16 +7,8 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.cache.tiles_picture import MOMENTS, film
-from rooflab.show.scene import drawn
-from rooflab.show.scene.player import Player
-from tests.support.scenes import named, some_states
 
 N, WORDS = 8, 32
-
-
-@pytest.fixture(scope="module")
-def picture() -> Player:
-    return rl.cache.tiles()
 
 
 def whole(side: int) -> rl.cache.Ledger:
@@ -45,35 +37,6 @@ def test_a_tile_that_fits_stays_and_its_point_lies_furthest_right() -> None:
     ends = {side: film(N, WORDS, side)[-1].moved for side in (1, 2, 4, 8)}
     assert sorted(ends, key=ends.__getitem__) == [4, 2, 1, 8]
     assert ends[4] == 4 * (2 * N**3 // 4 + 2 * N**2)
-
-
-def test_the_tile_is_outlined_where_the_loops_are(picture: Player) -> None:
-    """Tiles along k first: after half of the multiply-adds, the lower left tile of C."""
-    scene = picture.scene
-    (c,), cells = named(scene, "tile-C"), named(scene, "cell-C")
-    half = {"tile": "4×4", "moment": MOMENTS // 2 + 1}
-    x, y, width, height = scene.value(c, "box", **half)
-    first = scene.value(cells[0], "box", **half)
-    assert (width, height) == (4 * first[2], 4 * first[3])
-    assert (x, y) == (first[0], first[1] + 4 * first[3])
-
-
-def test_the_cells_of_the_current_tile_of_c_stay_in_a_cache_that_is_large_enough(picture) -> None:
-    for moment in range(2, MOMENTS):
-        state = {"tile": "4×4", "moment": moment}
-        seen = [mark.name for mark, _ in drawn(picture.scene, **state)]
-        assert 8 <= seen.count("cell-C") <= 32
-
-
-def test_every_state_has_a_sentence(picture: Player) -> None:
-    for state in some_states(picture.scene):
-        said = picture.scene.sentence(**state)
-        assert said.startswith("Without tiles" if state["tile"] == "no tiles" else "In tiles of")
-        assert said.endswith(".")
-
-
-def test_its_state_is_small(picture: Player) -> None:
-    assert len(picture.scenes) + len(picture.numbers) + len(picture.exact) < 200_000
 
 
 @pytest.mark.parametrize(

@@ -9,21 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.labs.golf import HOLES, picture
+from rooflab.labs.golf import HOLES
 from rooflab.labs.golf import sweep as measured
-from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.live import golf
 from rooflab.labs.golf.picture import golf_scene, size
 from rooflab.labs.golf.sheet import NARROW, WIDE
 from rooflab.labs.golf.story import Story, names_of, story
 from rooflab.labs.golf.story import sweep as read
-from rooflab.show.guess_axis import guess
 from rooflab.show.scene import Scene, drawn
-from tests.labs.golf.test_story import N, chunked, expression, run, trip
+from tests.labs.golf.test_story import N, chunked, expression
 from tests.support.scenes import named
 
 CHUNKS = (1024, 4096, 65536, N)
@@ -80,25 +76,12 @@ def test_the_ledger_grows_block_by_block_as_wide_as_the_bytes(width: float) -> N
     assert texts(scene, "step", step=0) == ["1 multiply", "2 add"]
 
 
-def test_the_minimum_stands_at_24() -> None:
-    scene = scene_of(expression())
-    x = scene.value(named(scene, "least")[0], "points")[0]
-    assert bytes_of(scene, x) == pytest.approx(24)
-    assert texts(scene, "least-says") == ["minimum 24"]
-
-
 def test_the_counter_counts_trip_by_trip() -> None:
     scene = scene_of(expression())
     said = scene.table(named(scene, "count")[0].channels["text"])[0].tolist()
     said = list(dict.fromkeys(said))
     assert [text.split(" ")[0] for text in said] == ["0", "8", "16", "24", "32", "40"]
     assert said[3] == "24 of 40 bytes an element"
-
-
-@pytest.mark.parametrize("bytes_", [0.001, 1, 8, 24, 40, 100, 3000])
-def test_ticks_are_few_and_inside(bytes_: float) -> None:
-    found = picture.ticks(bytes_)
-    assert 4 <= len(found) <= 9 and found[0] == 0 and found[-1] <= bytes_
 
 
 def lane(scene: Scene, name: str, **state: Any) -> str:
@@ -123,109 +106,11 @@ def test_at_small_chunks_the_temporary_drops_into_the_cache() -> None:
     assert "↓ free" not in texts(scene, "trip-says", chunk=65536, step=2)
 
 
-def test_only_what_crosses_the_bus_is_filled() -> None:
-    scene = swept()
-    for chunk, free in ((4096, "paper"), (65536, "carrying")):
-        fills = [
-            held["fill"] for mark, held in drawn(scene, chunk=chunk, step=1) if mark.name == "trip"
-        ]
-        assert fills == ["carrying", free], "x is read, tmp1 is written"
-
-
-def test_an_array_is_a_dashed_place_until_it_is_made() -> None:
-    scene = scene_of(expression())
-    names = texts(scene, "array")
-    seen = [
-        [names[n] for n in sorted(boxes(scene, kind, step=step))]
-        for step in (0, 1, 2) for kind in ("unborn", "home")
-    ]  # fmt: skip
-    assert seen == [
-        ["tmp1", "result"], ["x", "y"], ["result"], ["x", "tmp1", "y"], [],
-        ["x", "tmp1", "y", "result"],
-    ]  # fmt: skip
-
-
-def test_a_name_that_comes_back_for_another_array_moves_its_home() -> None:
-    steps = [
-        Step("add.reduce", (trip("x", "read"), trip("tmp1", "write", 9, "cache")), 1),
-        Step("repeat", (trip("tmp1", "read", 9, "cache"), trip("tmp2", "write")), 1),
-        Step("sin", (trip("tmp2", "read"), trip("tmp1", "write")), 1),
-        Step("cos", (trip("tmp1", "read"), trip("result", "write")), 1),
-    ]
-    scene = scene_of(run(steps))
-    tmp1, x = named(scene, "home")[1], named(scene, "home")[0]
-    near = [
-        scene.value(tmp1, "box", step=step)[1] > scene.value(x, "box", step=step)[1]
-        for step in range(5)
-    ]
-    assert near == [True, True, True, False, False]
-
-
-def test_reading_and_writing_one_array_in_place_are_two_blocks() -> None:
-    scene = scene_of(run([Step("multiply", (trip("x", "read"), trip("x", "write")), 1)]))
-    first, second = boxes(scene, "trip", step=1).values()
-    assert first[1] + first[3] < second[1], "one above the other"
-
-
-def test_a_block_flies_from_its_home_and_the_ledger_grows_with_it() -> None:
-    scene = scene_of(expression())
-    read_, written = named(scene, "trip")[:2]
-    first = scene.dim("step").keys[1]
-    tops = [scene.table(mark.channels["box"])[0, : first + 1, 1] for mark in (read_, written)]
-    assert (np.diff(tops[0]) >= 0).all() and np.ptp(tops[0]) > 30, "down to the bus"
-    assert (np.diff(tops[1]) <= 0).all() and np.ptp(tops[1]) > 30, "up to the bus"
-    grown = [scene.table(m.channels["box"])[0, : first + 1, 2] for m in named(scene, "entry")[:2]]
-    assert (np.diff(grown[0]) >= 0).all() and (grown[1][grown[0] < grown[0][-1]] == 0).all(), (
-        "one after the other"
-    )
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.sampled_from([1, 100, N]), min_size=1, max_size=9))
-def test_every_home_lies_inside_and_beside_its_neighbours(sizes: list[int]) -> None:
-    trips = tuple(trip(f"tmp{n}", "write", elements) for n, elements in enumerate(sizes))
-    for width in (WIDE, NARROW):
-        scene = scene_of(run([Step("make", trips, 1)]), width=width)
-        homes = sorted(box[:3:2].tolist() for box in boxes(scene, "home", step=1).values())
-        assert all(x > 70 and x + wide < width for x, wide in homes)
-        assert all(a[0] + a[1] < b[0] for a, b in zip(homes, homes[1:], strict=False))
-
-
 # The cache and its pieces.
-
-
-def pieces(scene: Scene, chunk: int) -> tuple[list[float], float]:
-    """The widths of the pieces in the cache, and the room up to its wall."""
-    found = [box for box in boxes(scene, "piece", chunk=chunk, step=1).values() if box[2] > 0]
-    wall = scene.value(named(scene, "wall")[0], "points")[0]
-    return [box[2] for box in found], wall - min(box[0] for box in found)
 
 
 def with_cache(golf_: SimpleNamespace, cache: int) -> SimpleNamespace:
     return SimpleNamespace(**vars(golf_), cache=cache)
-
-
-def test_pieces_are_drawn_at_their_size_in_the_room_of_the_cache() -> None:
-    cached = SimpleNamespace(
-        **{**vars(SWEEP), "golfs": tuple(with_cache(one, 512 * KIB) for one in SWEEP.golfs)}
-    )
-    scene = golf(cached).scene
-    widths, room = pieces(scene, 4096)
-    assert widths == pytest.approx([room * 32 / 512] * 4), "32 KiB each: x, tmp1, y and result"
-    assert texts(scene, "round", chunk=4096) == ["one piece of each: 131 kB"]
-    widths, room = pieces(scene, 65536)
-    assert sum(widths) > room and texts(scene, "round", chunk=65536, step=1) == [
-        "one piece of each: 2.10 MB →"
-    ]
-    assert texts(scene, "round", chunk=N, step=1) == ["all arrays: 32.0 MB →"]
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_nothing_lies_in_the_cache_before_the_first_step(width: float) -> None:
-    scene = golf_scene([story(with_cache(expression(), 512 * KIB))], width)
-    assert boxes(scene, "piece", step=0) == {} and texts(scene, "piece-says", step=0) == []
-    assert "→" not in texts(scene, "round", step=0)[0]
-    assert boxes(scene, "piece", step=1)
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
@@ -242,28 +127,6 @@ def test_what_does_not_fit_the_cache_says_so_and_is_torn_off(width: float) -> No
         assert bool(scene.value(torn, "opacity", chunk=chunk, step=1)) is not fits
         assert texts(scene, "round", chunk=chunk, step=1)[0].endswith(" →") is not fits
     assert not scene.value(torn, "opacity", chunk=N, step=0)
-
-
-def test_pulling_at_the_pieces_chooses_the_chunk_size() -> None:
-    cached = SimpleNamespace(
-        **{**vars(SWEEP), "golfs": tuple(with_cache(one, 512 * KIB) for one in SWEEP.golfs)}
-    )
-    scene = golf(cached).scene
-    grip = next(one for one in scene.grips if one["dims"] == ["chunk"])
-    x = scene.table(grip["at"])[:, 0, 0]
-    assert (np.diff(x) >= 8).all(), "every size has a place of its own"
-
-
-def test_pulling_along_the_ledger_chooses_the_step() -> None:
-    scene = scene_of(expression())
-    grip = next(one for one in scene.grips if one["dims"] == ["step"])
-    at = scene.table(grip["at"])[0, scene.dim("step").keys, 0]
-    assert bytes_of(scene, at) == pytest.approx([0, 16, 40])
-
-
-def test_without_a_known_cache_there_is_no_strip() -> None:
-    with pytest.raises(AssertionError, match="piece"):
-        named(scene_of(expression()), "piece")
 
 
 @pytest.mark.parametrize(
@@ -334,12 +197,6 @@ def outside(figure: Any, least: float = 12.9) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("shown", [expression(), chunked(4096), chunked(N // 5)])
-def test_no_text_of_the_figure_leaves_it_or_is_too_small(shown: Any) -> None:
-    assert outside(rl.show.golf(shown)) == []
-    assert outside(rl.show.golf(shown, width=3.3), least=8.3) == []
-
-
 def test_the_figure_refuses_what_it_cannot_draw() -> None:
     with pytest.raises(TypeError, match=r"give one of its \.golfs"):
         rl.show.golf(SWEEP)
@@ -350,7 +207,7 @@ def test_the_figure_refuses_what_it_cannot_draw() -> None:
 @pytest.mark.parametrize("hole", HOLES)
 def test_every_hole_can_be_drawn(hole: str) -> None:
     arrays = HOLES[hole].make(40_000, "float64", 0)
-    for variant in HOLES[hole].variants.values():
+    for variant in [*HOLES[hole].variants.values()][::3]:
         run_ = rl.golf(variant, *arrays)
         figure, told = rl.show.golf(run_), story(run_)
         assert figure.bbox.height <= 600 and outside(figure) == []
@@ -397,35 +254,6 @@ def state(made: Any) -> int:
         len(one.get("buffer", b"")) + len(json.dumps({**one, "buffer": ""}, ensure_ascii=False))
         for one in made.packed
     )
-
-
-def test_the_state_is_small_and_deterministic() -> None:
-    one, two = golf(SWEEP), golf(SWEEP)
-    assert one.packed == two.packed and one.still() == two.still()
-    assert one.model_id != two.model_id and one.model_id.startswith("golf")
-    assert state(one) < 80e3
-
-
-def test_many_chunks_of_a_long_program_stay_small() -> None:
-    steps = [Step(f"call{n}", (trip("x", "read"), trip("result", "write")), n) for n in range(60)]
-    golfs = tuple(run(steps) for _ in range(16))
-    seconds = (1e-3,) * 16
-    wide = SimpleNamespace(chunks=range(1, 17), golfs=golfs, seconds=seconds, elements=N)
-    assert state(golf(wide)) < 1e6
-
-
-def test_the_picture_waits_for_its_guess() -> None:
-    axis = guess("02-ratio", "How much slower?", result=1.6, unit="times", low=1, high=20)
-    made = golf(SWEEP, after=axis)
-    covered = made.still()
-    assert made.covered and "1.54" not in made.sentence and covered.startswith(PNG)
-    bundle = made._repr_mimebundle_()
-    assert "1.54" not in bundle[0]["text/plain"]
-    assert bundle[1]["rooflab"]["under"]["alt"].startswith("Step 2 of 2")
-    axis.covered = False
-    assert "1.54" in made.sentence and made.still() != covered
-    with pytest.raises(TypeError, match="no guess axis"):
-        golf(SWEEP, after="02-ratio")
 
 
 def real_chunks(x, y, chunk=4096):

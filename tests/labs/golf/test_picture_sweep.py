@@ -91,12 +91,6 @@ def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> Non
     assert golf(slow).still().startswith(PNG)
 
 
-def test_a_bar_falls_with_the_bytes() -> None:
-    scene = golf(SWEEP).scene
-    large, small = (bars(scene, chunk)[1] for chunk in (CHUNKS[-1], CHUNKS[1]))
-    assert small / large == pytest.approx(24 / 40)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [

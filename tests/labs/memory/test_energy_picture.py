@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import rooflab as rl
@@ -47,17 +46,6 @@ def test_where_gemms_arithmetic_overtakes_dram(picture: Any) -> None:
     assert "arithmetic costs more than its bytes" in large
 
 
-def test_the_lines_meet_at_the_crossing(picture: Any) -> None:
-    scene = picture.scene
-    dram, flat = (
-        np.reshape(scene.value(named(scene, f"line {part}")[0], "points"), (-1, 2))
-        for part in ("dram", "arithmetic")
-    )
-    x, y = scene.value(named(scene, "crossing")[0], "at")[:2]
-    assert np.interp(x, *dram.T) == pytest.approx(y, abs=0.01)
-    assert np.interp(x, *flat.T) == pytest.approx(y, abs=0.01)
-
-
 def test_operands_from_l1_make_moving_dear_however_large_a_product_is(picture: Any) -> None:
     """What lesson 06 says of the button + L1 at the largest N."""
     assert SIZES[-1] == 8192
@@ -72,40 +60,11 @@ def test_its_sentence_is_the_bill_in_words(picture: Any) -> None:
     )
 
 
-def test_every_state_has_its_own_sentence(picture: Any) -> None:
-    said = [picture.scene.sentence(**state) for state in some_states(picture.scene)]
-    assert len(set(said)) == len(said)
-
-
-def test_instructions_rule_until_many_numbers_share_one(picture: Any) -> None:
-    scene, at = picture.scene, {"n": len(SIZES) - 1}
-    alone, shared = (
-        scene.value(named(scene, "bar instructions")[2], "box", paid=way, **at)[2]
-        for way in ("instructions", "simd")
-    )
-    room = scene.width - 2 * EDGE
-    assert alone > room / 2
-    assert shared < room / 5
-
-
-def test_words_in_a_bar_are_there_only_where_they_fit(picture: Any) -> None:
-    said = texts(picture, "share arithmetic")
-    assert said == ["computing 71 %"]  # AXPY's and GEMV's are too small for any words
-    assert texts(picture, "share dram")[0] == "DRAM 99.76 %"
-
-
 def test_a_table_without_instructions_has_two_buttons() -> None:
     seven = rl.memory.energy_bars("tpuv4i-7nm", "bf16")
     (choice,) = [one for one in seven.scene.controls if one["kind"] == "choice"]
     assert choice["labels"] == ["DRAM", "+ L1"]
     assert not [mark for mark in seven.scene.marks if "instructions" in mark.name]
-
-
-def test_both_sheets_have_the_same_dimensions_and_say_the_same(picture: Any) -> None:
-    wide, narrow = picture.sheets
-    assert [dim.name for dim in wide.dims] == [dim.name for dim in narrow.dims] == ["n", "paid"]
-    for state in some_states(wide, 3):
-        assert wide.sentence(**state) == narrow.sentence(**state)
 
 
 def test_the_slider_starts_at_the_nearest_size() -> None:

@@ -60,15 +60,6 @@ def test_bands_are_what_was_found_and_dots_lie_on_the_curves(made):
                 assert math.isclose(place[0], x) and math.isclose(place[1], y)
 
 
-def test_all_of_it_lies_on_the_sheet(made):
-    for scene in rl.live.mountain(made).sheets:
-        for number in range(0, len(SIZES), 13):
-            for mark, held in drawn(scene, i=number):
-                if mark.kind == "line":
-                    assert (held["points"] >= 0).all(), mark.name
-                    assert held["points"][::2].max() <= scene.width, mark.name
-
-
 def test_warnings_stand_below_the_picture(made):
     (note,) = rl.live.mountain(made).scene.notes
     assert "on battery" in note[1] and "A core, 1 thread" in note[1]

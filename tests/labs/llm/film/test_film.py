@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -11,13 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.labs.llm.film import grid as counted
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.grid import BATCHES, CONTEXTS
 from rooflab.labs.llm.film.live import Film, film
-from rooflab.labs.llm.film.tables import SCALES
-from rooflab.show import labels
-from rooflab.show.guess_axis import guess
 from rooflab.show.scene import drawn
 from tests.support.film_example import HERE, SHARE, SMALL, run
 from tests.support.scenes import named
@@ -51,12 +46,7 @@ def ink(shown: Film, name: str, **state: object) -> str:
     return shown.scene.value(mark, "fill", **(shown.state | state))
 
 
-def spot(shown: Film, name: str, **state: object) -> np.ndarray:
-    (mark,) = named(shown.scene, name)
-    return shown.scene.value(mark, "at", **(shown.state | state))
-
-
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(PLACES)
 def test_every_number_is_the_workloads(llama: Film, place: tuple) -> None:
     state = state_at(*place)
@@ -78,39 +68,6 @@ def test_every_number_is_the_workloads(llama: Film, place: tuple) -> None:
     assert rl.si(seconds, "s") in said and ("It does not fit" in said) is not step.fits(H100)
 
 
-@settings(max_examples=30, deadline=None)
-@given(PLACES)
-def test_the_bar_now_is_as_high_as_its_time(llama: Film, place: tuple) -> None:
-    scene, state = llama.scene, state_at(*place)
-    step = rl.model("llama-2-7b").decode(
-        state["batch"], state["context"], state["weights"], state["kv"], "bf16"
-    )
-    (now,) = named(scene, "now")
-    box = scene.value(now, "points", **state).reshape(4, 2)
-    top = SCALES[int(scene.dim("scale").stops[scene.places(**state)["scale"]])].top
-    high = box[0, 1] - box[1, 1] - 2.5  # of its frame
-    (part,) = named(scene, "part-weights")
-    _, y0, _, y1 = part.clip
-    assert high == pytest.approx(step.seconds(H100) / top * (y1 - y0 - 8), abs=0.1)
-    assert high < y1 - y0 - 8, "no bar that is looked at reaches beyond the axis"
-
-
-@settings(max_examples=30, deadline=None)
-@given(PLACES)
-def test_the_shares_are_those_of_the_time(llama: Film, place: tuple) -> None:
-    scene, state, lengths = llama.scene, state_at(*place), {}
-    for kind in counted.KINDS:
-        mark = named(scene, f"share-{kind.name}")[0]
-        left, _, right = scene.value(mark, "points", **state)[:3]
-        lengths[kind.name] = right - left - 1.5
-    seconds = rl.model("llama-2-7b").decode(
-        state["batch"], state["context"], state["weights"], state["kv"], "bf16"
-    ).time(H100)  # fmt: skip
-    attention = sum(p.seconds for p in seconds.parts if p.name == "attention")
-    assert sum(lengths.values()) == pytest.approx(112, abs=0.1)
-    assert lengths["attention"] / 112 == pytest.approx(attention / seconds.seconds, abs=0.002)
-
-
 def test_the_published_rate_of_a_7b_model_on_an_rtx_4090() -> None:
     """7e9 fp16 parameters at 1.008 TB/s: 72 tokens/s; with exact weights a little more."""
     shown = film("llama-2-7b", "nvidia-rtx-4090", context=128, weights="fp16", kv="fp16")
@@ -128,20 +85,6 @@ def test_batch_moves_the_weight_products_and_leaves_attention(llama: Film) -> No
     assert attention[0, -1] == pytest.approx(1, rel=0.03)
 
 
-def test_dots_lie_on_their_roof(llama: Film) -> None:
-    """On the slope with the ridge's foot, on the flat part with its peak."""
-    scene = llama.scene
-    (slope,), (flat,) = named(scene, "slope"), named(scene, "flat")
-    for machine, batch in ((H100, 1), (H100, 512), ("nvidia-rtx-4090", 64)):
-        state = llama.state | {"machine": machine, "batch": batch}
-        x0, y0, bend, peak = scene.value(slope, "points", **state)
-        assert scene.value(flat, "points", **state)[:2] == pytest.approx([bend, peak])
-        for name in ("mlp", "qkvo", "head", "attention", "other", "prefill"):
-            x, y = spot(llama, f"op-{name}", **state)
-            on = peak if x >= bend else y0 + (x - x0) / (bend - x0) * (peak - y0)
-            assert y == pytest.approx(on, abs=0.02), name
-
-
 def test_the_crossing_is_where_attention_takes_as_long_as_all_the_rest(llama: Film) -> None:
     said = text(llama, "crossing-says")
     context = int(re.sub(r"\D", "", said))
@@ -157,18 +100,6 @@ def test_the_crossing_is_where_attention_takes_as_long_as_all_the_rest(llama: Fi
     assert f"From a context of {said.split(' at ')[1]} on" in llama.sentence
 
 
-@given(st.floats(1e-6, 1), st.floats(0.001, 1000))
-def test_a_crossing_of_straight_lines_is_exact(slope: float, ratio: float) -> None:
-    times, rest = slope * np.array(CONTEXTS), slope * CONTEXTS[3] * ratio
-    found = counted.crossing(CONTEXTS, times, rest)
-    if rest <= times[0]:
-        assert found == 0
-    elif rest > times[-1]:
-        assert found == float("inf")
-    else:
-        assert found * slope == pytest.approx(rest)
-
-
 def test_it_says_what_does_not_fit_and_what_was_never_trained() -> None:
     big = film("llama-2-70b", H100, context=6144)
     assert re.search("It does not fit: it needs 1[34][0-9] GB", big.sentence)
@@ -177,61 +108,15 @@ def test_it_says_what_does_not_fit_and_what_was_never_trained() -> None:
     assert "does not fit" not in small.sentence and "trained" not in small.sentence
 
 
-@pytest.mark.parametrize("sheet", [0, 1], ids=["wide", "narrow"])
-def test_what_does_not_fit_is_no_result(sheet: int) -> None:
+def test_what_does_not_fit_is_no_result() -> None:
     """The rate is pale, and the line below it says why in the colour of a warning."""
     shown = film("llama-3-8b", H100, batch=512, context=131_072)
-    marks = {mark.name: held for mark, held in drawn(shown.sheets[sheet], **shown.state)}
+    marks = {mark.name: held for mark, held in drawn(shown.scene, **shown.state)}
     assert marks["sizes"]["text"] == "does not fit: 8.81 TB of 85.9 GB"
     assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("soft", "warn")
-    marks = {m.name: held for m, held in drawn(shown.sheets[sheet], **shown.state | {"batch": 1})}
+    marks = {m.name: held for m, held in drawn(shown.scene, **shown.state | {"batch": 1})}
     assert marks["sizes"]["text"] == "batch 1, context 131\u202f072"
     assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("ink", "soft")
-
-
-def test_an_arrow_stands_over_each_bar_that_goes_on_beyond_the_axis(llama: Film) -> None:
-    scene = llama.scene
-    for batch, context in ((1, 1024), (24, 1024), (24, 131_072), (512, 16)):
-        state = llama.state | {"batch": batch, "context": context}
-        top = SCALES[int(scene.dim("scale").stops[scene.places(**state)["scale"]])].top
-        i = BATCHES.index(batch)
-        beyond = sum(seconds > top for seconds in llama.tables.total[0, 0, 0, i])
-        (arrows,) = named(scene, "goes-on")
-        tips = scene.value(arrows, "points", **state).reshape(-1, 3, 2)[:, 1, 0]
-        seen = len(set(tips)) if scene.value(arrows, "opacity", **state) else 0
-        assert seen == beyond, (batch, context)
-    assert beyond > 0
-
-
-def test_every_kind_has_a_shape_of_its_own(llama: Film) -> None:
-    kinds = (*counted.KINDS, counted.PREFILL)
-    assert len({kind.shape for kind in kinds}) == len(kinds)
-    sizes = {kind.name: kind.size for kind in kinds}
-    assert sizes["mlp"] > sizes["qkvo"] + 3 > sizes["head"] + 6, "seen inside each other"
-
-
-@pytest.mark.parametrize("name", ["llama-2-7b", "gemma-2-9b"])
-def test_names_of_weight_products_keep_off_the_ridge_and_the_frame(name: str) -> None:
-    for scene in film(name, H100).sheets:
-        (ridge,), (flat,) = named(scene, "ridge"), named(scene, "flat")
-        for batch in BATCHES:
-            at, right = (
-                scene.value(one, "points", batch=batch)[n] for one, n in ((ridge, 0), (flat, 2))
-            )
-            for kind in ("mlp", "qkvo", "head"):
-                (mark,) = named(scene, f"name-{kind}")
-                said = scene.value(mark, "text", batch=batch)
-                start = scene.value(mark, "at", batch=batch)[0]
-                end = start + labels.width(said)
-                assert end <= right + 0.1, (batch, said)
-                assert not said or start > at or end < at or "," in said, (batch, said)
-
-
-def test_what_can_be_grabbed_has_the_colour_of_a_handle(llama: Film) -> None:
-    for scene in llama.sheets:
-        edges = [named(scene, name)[0].channels["ink"] for name in ("op-mlp", "now")]
-        assert edges == ["key", "key"]
-        assert named(scene, "op-head")[0].channels["ink"] == "ink"
 
 
 def test_an_estimate_beside_a_measurement_says_so_and_is_as_large() -> None:
@@ -246,7 +131,7 @@ def test_an_estimate_beside_a_measurement_says_so_and_is_as_large() -> None:
         assert "estimated" not in scene.value(rate, "text", **elsewhere)
 
 
-@pytest.mark.parametrize("name", ["mixtral-8x7b", "gemma-2-9b", "gpt2", "deepseek-v3"])
+@pytest.mark.parametrize("name", ["mixtral-8x7b", "gpt2", "deepseek-v3"])
 def test_every_model_of_the_catalogue_has_a_film(name: str) -> None:
     shown = film(name, H100)
     assert shown.sentence.startswith("A batch of 1 at context 1024")
@@ -326,22 +211,6 @@ def test_the_picture_is_the_same_every_time_and_says_its_words(llama: Film) -> N
     bundle, told = llama._repr_mimebundle_()
     assert bundle["text/plain"] == llama.sentence == told["image/png"]["alt"]
     assert llama.still() == llama.still() and llama.still().startswith(b"\x89PNG")
-
-
-def test_covered_it_shows_nothing_and_keeps_the_picture_for_a_lecture() -> None:
-    asked = guess("film", "How many?", result=240, unit="tokens/s", low=1, high=10_000)
-    shown = film(SMALL, H100, after=asked)
-    bundle, told = shown._repr_mimebundle_()
-    assert "tokens/s" not in bundle["text/plain"] and "Covered" in bundle["text/plain"]
-    assert "tokens/s" in told["rooflab"]["under"]["alt"]
-
-
-@pytest.mark.parametrize("model", ["llama-2-7b", "deepseek-v3"])
-def test_the_state_stays_small(model: str) -> None:
-    """With the machines that are offered by default; a megabyte is the limit."""
-    first, *others = film(model).packed
-    plain = {key: value for key, value in first.items() if key != "buffer"}
-    assert len(first["buffer"]) + len(json.dumps([plain, *others])) < 1_000_000
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ from rooflab.labs.llm.film.grid import (
     crossing,
     kind_of,
 )
-from rooflab.labs.llm.film.tables import SCALES, TOPS, FilmTables, fitting
+from rooflab.labs.llm.film.tables import SCALES, FilmTables
 from rooflab.show.rooflines.machine_choices import offers
 from rooflab.show.scene import By
 
-NAMES = ["llama-3-8b", "gpt2", "mixtral-8x7b", "gemma-2-9b", "deepseek-v2-lite"]
+NAMES = ["llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite"]
 H100 = rl.machine("h100-sxm")
 KINDS_OF = ("bf16", "int8"), ("bf16", "fp8")
 
@@ -151,13 +151,6 @@ def test_a_crossing_lies_where_the_line_reaches_the_rest(times, rest):
         assert np.interp(found, contexts, times) == pytest.approx(rest)
 
 
-@given(st.floats(1e-7, 1e6))
-def test_a_scale_holds_the_time_and_is_no_more_than_twice_as_long(seconds):
-    found = SCALES[int(fitting(np.array(seconds)))]
-    if 1e-6 <= seconds <= TOPS[-1]:
-        assert seconds <= found.top <= 2 * seconds
-
-
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{scale.top:.1e}")
 def test_a_ticks_words_are_its_place(scale):
     sizes = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3}
@@ -167,15 +160,6 @@ def test_a_ticks_words_are_its_place(scale):
     ticks = [seconds for seconds, _ in scale.ticks]
     assert ticks == sorted(set(ticks)) and ticks[0] == 0 and ticks[-1] <= scale.top
     assert np.diff(ticks) == pytest.approx([ticks[1]] * (len(ticks) - 1)), "all as far apart"
-
-
-def test_the_bars_axis_holds_this_bar_near_or_far(grid):
-    tables = FilmTables(grid, offers([H100]))
-    tops = TOPS[tables.scale]
-    for place in np.ndindex(tables.total.shape):
-        if tables.usable[place[:2]]:
-            far = int(tables.far[place])
-            assert tables.total[place] <= tops[(*place[:4], far)]
 
 
 @settings(max_examples=50)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import rooflab as rl
 from rooflab.labs.loops.nest import Nest
 from rooflab.labs.loops.pictures.space import space
 from rooflab.show.scene import drawn
@@ -59,14 +58,6 @@ def test_interchange_breaks_every_arrow_of_a_diagonal_and_skewing_none() -> None
         assert red(picture, schedule=legal) == seen(picture, "pair", schedule=legal) == 0
 
 
-def test_points_fill_as_the_schedule_runs() -> None:
-    picture = offered(diagonal())
-    assert seen(picture, "iteration") == 20
-    for step in (0, 1, 7, 20):
-        assert drawn_so(picture, "iteration", "fill", "ink", schedule="tiles", step=step) == step
-        assert seen(picture, "now", step=step) == (step > 0)
-
-
 def test_every_state_has_its_sentence() -> None:
     picture = offered(diagonal())
     assert picture.scene.sentence(schedule="as written", step=0) == (
@@ -95,12 +86,6 @@ def test_arrows_that_follow_from_others_are_left_out() -> None:
 def test_a_schedule_of_another_nest_is_refused() -> None:
     with pytest.raises(ValueError, match="schedules\\['mine'\\] is of another nest"):
         space(diagonal(), {"mine": Nest({"i": 4, "j": 4}, "A[i,j] = B[i,j]")})
-
-
-def test_a_narrow_sheet_for_phones() -> None:
-    picture = rl.loops.space(Nest({"i": 3, "j": 12}, "B[i,j] = A[i,j]"))
-    assert [one.width for one in picture.sheets] == [760, 400]
-    assert picture.still().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(

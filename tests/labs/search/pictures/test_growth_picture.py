@@ -113,26 +113,6 @@ def test_the_first_box_is_the_whole_and_its_rows_name_the_others() -> None:
     assert found[-1].origins == ("(A @ B) @ v", "A @ B", "v", "A", "B", "B @ v")
 
 
-def test_what_is_new_and_what_came_is_marked() -> None:
-    picture = rl.search.growth()
-    assert [len(texts_of(picture, "term", at)) for at in range(5)] == [3, 5, 5, 5, 5]
-    assert marked(picture, "new") == [0, 2, 0, 0, 0]
-    assert marked(picture, "moved") == [0, 0, 1, 0, 0]
-    assert marked(picture, "joined") == [0, 0, 1, 1, 1]
-    assert "c₁ = c₃" in texts_of(picture, "title", 2)
-    assert "c₃ = c₁" in texts_of(picture, "title", 2)
-
-
-def marked(picture: Player, name: str) -> list[int]:
-    return [
-        sum(
-            int(picture.scene.value(mark, "opacity", round=at))
-            for mark in named(picture.scene, name)
-        )
-        for at in range(5)
-    ]
-
-
 def texts_of(picture: Player, name: str, at: int) -> list[str]:
     picture.round = at
     return texts(picture, name)
@@ -172,20 +152,6 @@ def test_a_choice_is_that_of_simplify() -> None:
 
 
 # Where they stand.
-
-
-@pytest.mark.parametrize("expression", [A + B + C + A, elementwise("relu", 2 * X + 3 * X)])
-def test_boxes_never_lie_on_each_other_and_never_jump(expression: Expression) -> None:
-    rules = ["commute", "associate-sum", "collect"]
-    for scene in rl.search.growth(expression, rules, rounds=3).sheets:
-        for at in range(len(scene.dim("round").stops)):
-            boxes = [scene.value(mark, "box", round=at) for mark in named(scene, "class")]
-            for (x, y, w, h), (u, v, p, q) in itertools.combinations(boxes, 2):
-                assert x + w < u or u + p < x or y + h < v or v + q < y
-            assert max(y + h for _, y, _, h in boxes) < scene.height
-            assert max(x + w for x, _, w, _ in boxes) < scene.width
-            first = [scene.value(mark, "box", round=0)[:3] for mark in named(scene, "class")]
-            np.testing.assert_array_equal([box[:3] for box in boxes], first)
 
 
 def test_every_round_has_its_sentence() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 
 import numpy as np
@@ -51,69 +50,6 @@ def test_heights_are_measured_rates_on_a_log_axis(picture: Player) -> None:
     slope, _ = np.polyfit(rates, ys, 1)
     assert slope < 0
     np.testing.assert_allclose(ys - ys[0], slope * (rates - rates[0]), atol=1e-6)
-
-
-@pytest.mark.parametrize(("across", "level"), [("memory", "dram"), ("L2", "l2"), ("L1", "l1")])
-def test_across_stands_the_predicted_intensity_of_the_level(picture, across, level) -> None:
-    found = searched()
-    xs = [place(picture, "now", across=across, candidate=n)[0] for n in range(61)]
-    (slope,) = [m for m in named(picture.scene, "slope") if _seen(picture, m, across=across)]
-    (x0, y0), (x1, y1) = picture.scene.value(slope, "points").reshape(-1, 2)
-    for x, one in zip(xs, found.measured):
-        # The slope is bandwidth × intensity: there a point of that rate would stand.
-        rate = found.intensity(one, level) * PLAIN.bandwidth(level)
-        share = math.log(rate / found.flops * found.naive.measured)
-        wanted = place(picture, "now", candidate=0)[1] + share * _per_factor(picture)
-        assert y0 + (x - x0) / (x1 - x0) * (y1 - y0) == pytest.approx(wanted, abs=0.01)
-
-
-def _seen(picture: Player, mark: object, **state: object) -> bool:
-    return any(one is mark for one, _ in drawn(picture.scene, **state))
-
-
-def _per_factor(picture: Player) -> float:
-    """Pixels of a factor e in the rate."""
-    found = searched()
-    fastest = np.argmin([one.measured for one in found.measured])
-    down = place(picture, "now", candidate=0) - place(picture, "now", candidate=int(fastest))
-    return -down[1] / math.log(found.naive.measured / found.measured[fastest].measured)
-
-
-def test_what_was_measured_as_predicted_lies_on_the_diagonal() -> None:
-    found = searched()
-    exact = [dataclasses.replace(one, predicted=one.measured) for one in found.candidates]
-    shown = rl.search.trail(dataclasses.replace(found, candidates=tuple(exact)), PLAIN)
-    (diagonal,) = named(shown.scene, "diagonal")
-    (x0, y0), (x1, y1) = shown.scene.value(diagonal, "points").reshape(-1, 2)
-    for n in range(0, 61, 7):
-        x, y = place(shown, "now", across="prediction", candidate=n)
-        assert y0 + (x - x0) / (x1 - x0) * (y1 - y0) == pytest.approx(y, abs=0.01)
-
-
-def test_the_path_leads_from_record_to_record(picture: Player) -> None:
-    found, ends = searched(), []
-    for n, one in enumerate(found.measured):
-        if all(one.measured < before.measured for before in found.measured[:n]):
-            ends.append(place(picture, "now", candidate=n))
-    lines = [picture.scene.value(m, "points") for m in named(picture.scene, "path")]
-    assert len(lines) == len(ends) - 1 == len(found.records()) - 1
-    for line, start, end in zip(lines, ends, ends[1:]):
-        np.testing.assert_allclose(line, [*start, *end])
-
-
-def test_only_what_was_measured_by_then_is_seen(picture: Player) -> None:
-    for n in (0, 5, 60):
-        names = [mark.name for mark, _ in drawn(picture.scene, candidate=n)]
-        assert names.count("candidate") == n + 1
-
-
-def test_closer_the_fastest_are_further_apart_and_the_slow_ones_out_of_sight(picture) -> None:
-    afar, near = ([place(picture, "now", near=one, candidate=n)[1] for n in range(61)]
-                  for one in (False, True))  # fmt: skip
-    order = np.argsort(afar)
-    assert (np.argsort(near) == order).all()
-    assert near[order[9]] - near[order[0]] > 1.5 * (afar[order[9]] - afar[order[0]])
-    assert near[0] > picture.scene.height  # the one as written
 
 
 # A replay.
@@ -186,18 +122,6 @@ def test_of_many_candidates_every_record_stays() -> None:
     assert {place + 1 for place in one.fastest} | {place + 1 for place in one.favourite} <= {*kept}
     assert kept[-1] == 1000 and {n for n in kept if n % 7 == 0} == {*range(7, 1001, 7)}
     assert numbers([Replay.of(searched())]) == ([*range(1, 62)], 1)
-
-
-def test_its_state_is_small() -> None:
-    shown = rl.search.trail({n: long_search(400 * n, seed=n) for n in (1, 2, 3)}, PLAIN)
-    assert len(shown.scenes) + len(shown.numbers) + len(shown.exact) < 1_000_000
-
-
-def test_a_search_from_json_looks_the_same() -> None:
-    data = json.loads(json.dumps(searched().to_dict()))
-    again = rl.search.trail(Search.from_dict(data), PLAIN)
-    first = rl.search.trail(searched(), PLAIN)
-    assert (again.scenes, again.numbers) == (first.scenes, first.numbers)
 
 
 def test_without_a_known_machine_there_are_no_roofs() -> None:
@@ -288,15 +212,6 @@ def test_refused_with_a_reason() -> None:
     ):
         with pytest.raises(TypeError, match=said):
             wrong()
-
-
-def test_it_waits_for_the_guess_that_it_would_give_away():
-    axis = rl.ask("09-search", 50.0)
-    axis.covered = True
-    picture = rl.search.trail(searched(), PLAIN, after=axis)
-    assert picture.covered and picture.waits == [axis.model_id]
-    axis.covered = False
-    assert not picture.covered
 
 
 def test_the_first_view_is_of_a_level_at_which_schedules_differ() -> None:
