@@ -1,7 +1,13 @@
 ({
-  // Brings a picture into a state.
-  set(el, state) {
-    for (const [name, value] of Object.entries(state)) el.rooflab.set(name, value);
+  // Brings a picture into one state after the other: what it shows, says and does wrong in each.
+  async walk(el, states) {
+    const found = [];
+    for (const state of states) {
+      for (const [name, value] of Object.entries(state)) el.rooflab.set(name, value);
+      await new Promise(requestAnimationFrame);
+      found.push({ marks: this.marks(el), said: el.querySelector('.say').textContent, faults: this.faults(el) });
+    }
+    return found;
   },
 
   // All marks that are seen: number, where it stands, its words, its opacity, its colours and dashes.

@@ -147,16 +147,12 @@ def darken(page) -> None:
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_axe_finds_nothing_on_a_static_page(tab: Tab, address: str, colours: str) -> None:
+def test_axe_finds_nothing_and_drawn_words_stand_out(tab: Tab, address: str, colours: str) -> None:
     with tab.silent(address, WINDOW, motion="reduce", colours=colours) as page:
         settled(page)
         assert violations(page) == []
-
-
-def test_drawn_words_stand_out_on_a_page_that_is_dark_by_itself(tab: Tab, address: str) -> None:
-    with tab.silent(address, WINDOW, motion="reduce", colours="dark") as page:
-        settled(page)
-        assert page.locator(f"{OURS}.rl-dark").count() >= 5
+        assert page.evaluate(SMALL, OURS) == [], "what is pressed has 24 pixels"
+        assert (page.locator(f"{OURS}.rl-dark").count() >= 5) == (colours == "dark")
         told = page.evaluate(CONTRASTS, f":is({OURS}, .rl-offer)")
         assert told["found"] == [] and told["seen"] > 150
 
@@ -170,25 +166,19 @@ def test_axe_would_find_what_is_wrong(still_page) -> None:
     assert any(text.startswith("color-contrast") for text in violations(still_page))
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_drawn_words_stand_out(still_page, dark: bool) -> None:
-    if dark:
-        darken(still_page)
+def test_drawn_words_stand_out_where_a_notebook_turns_dark(still_page) -> None:
+    darken(still_page)
     told = still_page.evaluate(CONTRASTS, OURS)
     assert told["found"] == [] and told["seen"] > 150
 
 
-def test_what_is_pressed_has_24_pixels(still_page) -> None:
-    assert still_page.evaluate(SMALL, OURS) == []
-
-
-@pytest.mark.parametrize("width", [390, 320])
-def test_on_a_telephone_nothing_is_cut(tab: Tab, address: str, width: int) -> None:
-    with tab.silent(address, (width, 800), motion="reduce") as page:
+def test_on_a_telephone_nothing_is_cut(tab: Tab, address: str) -> None:
+    with tab.silent(address, (390, 800), motion="reduce") as page:
         settled(page)
-        resize(page, (width, 820))
-        assert page.evaluate(CUT, OURS) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for width in (390, 320):
+            resize(page, (width, 820))
+            assert page.evaluate(CUT, OURS) == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("front", ["lab", "notebook"])

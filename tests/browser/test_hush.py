@@ -53,18 +53,3 @@ def test_a_slow_kernel_does_not_move_the_slider_under_the_hand(open_notebook) ->
     ask_kernel(page, "None", "w.view.i = 0")
     moved = "place => document.querySelector('.rl-live-roofline .stage svg').dataset.tick !== place"
     page.wait_for_function(moved, arg=place)
-
-
-def test_the_free_lunch_does_so_too(open_notebook) -> None:
-    page = open_notebook("lab", "hush_lunch.ipynb", CELLS[0], CELLS[1])
-    slider = page.locator(".rl-lunch input[type=range]")
-    slider.wait_for()
-    page.evaluate(COUNT)
-    hold_hand(page)
-    slider.focus()
-    for _ in range(6):
-        page.keyboard.press("ArrowRight")
-    page.locator(".rl-lunch svg[data-i='6']").wait_for()
-    assert page.evaluate("told") == 0
-    assert page.evaluate("rest()") >= 1 and page.evaluate("told") >= 1
-    wait_for_kernel(page, "lunch.i", "6")

@@ -1,40 +1,17 @@
-"""The box beside the roofline: it morphs on the same sliders, and its counts are Python's."""
+"""The box beside the roofline, of a product and of a layer: it morphs on the same sliders."""
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
+import rooflab as rl
+from rooflab.labs.llm.layer_time import TOKENS, knee
+from rooflab.show import theme
 from tests.browser.conftest import BOUND, handle, press, x_of, y_of
+from tests.browser.tab import resize
 
 GEMM = BOUND.format("gemm")
-
-
-def test_stick_sheet_cube_and_the_point_sticks_at_the_roof(show_picture) -> None:
-    page = show_picture("box")
-    solid = page.locator(".rl-box svg")
-    assert "a stick of 1×1024×1" in solid.get_attribute("aria-label")
-    start, roof = x_of(page, GEMM), y_of(page, GEMM)
-    press(page, 2, "ArrowRight", 10)
-    assert "a sheet of 1×1024×1024" in solid.get_attribute("aria-label")
-    press(page, 0, "ArrowRight", 10)
-    assert "a cube of 1024×1024×1024" in solid.get_attribute("aria-label")
-    assert x_of(page, GEMM) > start + 200 and y_of(page, GEMM) < roof
-    stuck = y_of(page, GEMM)
-    press(page, 0, "ArrowRight", 2)
-    assert y_of(page, GEMM) == stuck, "at the peak more intensity buys nothing"
-
-
-def test_the_counts_are_the_ledgers(show_picture) -> None:
-    import rooflab as rl
-    from rooflab.show import theme
-
-    page = show_picture("box")
-    press(page, 2, "ArrowRight", 3)
-    op = rl.gemm(1, 1024, 8)
-    said = " ".join(page.locator(".rl-box svg text").all_text_contents())
-    for operand in op.operands:
-        assert theme.count(operand.elements) in said
-    assert f"{theme.intensity(op.intensity)} FLOP/byte" in said
 
 
 def test_beside_the_roofline_gemv_thickens_with_the_batch(show_picture) -> None:
@@ -99,10 +76,37 @@ def test_pointing_at_a_part_of_c_lights_what_it_needs(show_picture) -> None:
     expect(lit.first).not_to_be_visible()
 
 
-def test_the_operation_of_the_box_is_the_one_that_the_roofline_speaks_of(show_picture) -> None:
-    page = show_picture("both")
-    said = page.locator(".rl-live-roofline .say")
-    expect(said).to_contain_text("GEMM ")
-    for name in ("AXPY", "GEMV"):
-        page.locator(".rl-box").get_by_role("button", name=name, exact=True).click()
-        expect(said).to_contain_text(f"{name} ")
+# A layer.
+
+CLIPPED = """() => { const card = document.querySelector(".rl-box");
+    const inside = card.parentElement.getBoundingClientRect();
+    return card.getBoundingClientRect().right - inside.right; }"""
+
+
+def test_tokens_thicken_the_box_and_bring_the_point_to_the_roof(show_picture) -> None:
+    page = show_picture("layer")
+    solid = page.locator(".rl-box .stage svg")
+    faces = [page.locator(f".rl-box .name-{one}").first.text_content() for one in "ABC"]
+    assert [face.split(",")[0] for face in faces] == ["X", "W", "Y"]
+    assert "a sheet of 1×11\u202f008×4096" in solid.get_attribute("aria-label")
+    start = x_of(page, GEMM), y_of(page, GEMM)
+    steps = TOKENS.index(384)
+    assert TOKENS[steps - 2] < knee(4096, 11008, rl.Roofline("h100-sxm", "bf16")) < 384
+    press(page, 0, "ArrowRight", steps)
+    op = rl.gemm(384, 11008, 4096, "bf16")
+    said = " ".join(page.locator(".rl-box svg text:visible").all_text_contents())
+    assert f"{theme.intensity(op.intensity)} FLOP/byte" in said
+    assert theme.count(11008 * 4096) in said, "more tokens bring no more weights"
+    assert x_of(page, GEMM) > start[0] and y_of(page, GEMM) < start[1]
+    say = page.locator(".rl-live-roofline .say")
+    expect(say).to_contain_text("Arithmetic is the limit")
+    press(page, 2, "Home")
+    expect(say).to_contain_text("Memory is the limit")
+
+
+@pytest.mark.parametrize("picture", ["box", "layer"])
+def test_the_right_border_of_the_box_stays_inside_what_clips_it(show_picture, picture: str) -> None:
+    page = show_picture(picture)
+    for width in (1100, 1280, 1600):
+        resize(page, (width, 1000))
+        assert page.evaluate(CLIPPED) <= -0.5, width

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tab import by_hand, frames
-
 pytestmark = pytest.mark.browser
 WINDOW = (1366, 680)
 CELL = """import rooflab as rl
@@ -103,66 +101,3 @@ def test_a_pull_writes_no_attribute_of_a_knob_that_stays_as_it_is(still_page) ->
     pull(still_page, "skew", 5)
     assert stop(still_page, "skew") == "1"
     assert still_page.evaluate("again") == []
-
-
-def test_keys_do_what_the_mouse_does(still_page) -> None:
-    order(still_page, "columns first")
-    for name, words in (
-        ("skew", ["j", "j + i", "j + 2·i"]),
-        ("tile", ["no tiles", "tiles of 2×2"]),
-    ):
-        knob = still_page.get_by_role("slider", name=name, exact=True)
-        knob.focus()
-        for number, text in enumerate(words):
-            expect(knob).to_have_attribute("aria-valuetext", text)
-            assert stop(still_page, name) == str(number)
-            still_page.keyboard.press("ArrowRight")
-    still_page.keyboard.press("Home")
-    assert stop(still_page, "tile") == "0" and red(still_page) == 0
-    still_page.get_by_role("slider", name="skew", exact=True).focus()
-    still_page.keyboard.press("Home")
-    assert red(still_page) == 25
-
-
-def test_the_points_slide_under_the_hand(moving_page) -> None:
-    by_hand(moving_page)
-    knob = moving_page.get_by_role("slider", name="skew", exact=True)
-    knob.focus()
-    start = point(moving_page, 35)[0]
-    moving_page.keyboard.press("ArrowRight")
-    way = frames(
-        moving_page,
-        "() => document.querySelectorAll('.rl-scene .iteration')[35].getBoundingClientRect().x",
-        16,
-    )
-    assert way == sorted(way) and len(set(way)) > 5
-    assert start < point(moving_page, 35)[0]
-
-
-def test_playing_fills_one_point_after_the_other(moving_page) -> None:
-    by_hand(moving_page)
-    play = moving_page.locator(".rl-scene .rl-play")
-    expect(play).to_have_text("↺ again")
-    play.click()
-    steps = moving_page.evaluate(
-        """async () => { const seen = [], svg = document.querySelector('.rl-scene .stage svg');
-        for (let n = 0; n < 300; n++) { oneFrame(30); seen.push(+svg.dataset.step);
-            await new Promise(then => setTimeout(then)); }
-        return seen; }"""
-    )
-    assert steps == sorted(steps) and set(steps) == set(range(1, 37))
-    expect(play).to_have_text("↺ again")
-    filled = moving_page.locator(".rl-scene .iteration").evaluate_all(
-        "all => all.filter(one => one.style.fill === 'var(--ink)').length"
-    )
-    assert filled == 36
-
-
-def test_the_code_is_folded_away_and_follows(still_page) -> None:
-    code = still_page.locator(".rl-scene p.code")
-    expect(code.first).not_to_be_visible()
-    still_page.locator(".rl-scene .rl-more summary").click()
-    order(still_page, "columns first")
-    pull(still_page, "skew", 5)
-    expect(code.nth(0)).to_have_text('nest.skew("j", "i", 1).interchange("i", "j")')
-    expect(code.nth(1)).to_contain_text("for j in range(1, 12):")

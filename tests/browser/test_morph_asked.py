@@ -85,19 +85,6 @@ def test_a_guess_placed_on_the_page_hangs_at_its_point_without_a_kernel(asked_pa
     )
 
 
-@pytest.mark.parametrize("paper", ["#fff", "#111"])
-def test_the_cover_is_a_framed_box_on_light_and_dark_pages(asked_page, paper: str) -> None:
-    asked_page.evaluate(f"document.body.style.cssText = 'background: {paper} !important'")
-    asked_page.locator(f".rl-morph{'.rl-dark' if paper == '#111' else ':not(.rl-dark)'}").wait_for()
-    style, width, ink, fill = asked_page.locator(".rl-morph .cover").evaluate(
-        "n => { const s = getComputedStyle(n); "
-        "return [s.borderTopStyle, parseFloat(s.borderTopWidth), s.color, s.backgroundColor]; }"
-    )
-    assert style != "none" and width >= 1
-    assert fill != "rgba(0, 0, 0, 0)"
-    assert ink == ("rgb(228, 228, 228)" if paper == "#111" else "rgb(34, 34, 34)")
-
-
 def test_in_lab_the_kernel_hears_that_it_opened(open_notebook) -> None:
     cells = [*ASKED[:2], "w = rl.live.morph(MEASURED, machine=HERE, after=asked)\nw"]
     page = open_notebook("lab", "morph-asked.ipynb", *cells)

@@ -16,7 +16,6 @@ from tests.browser.test_lunch import CELLS
 from tests.browser.test_sort import CELL as CARDS
 
 pytestmark = pytest.mark.browser
-FRONTS = pytest.mark.parametrize("front", ["lab", "notebook"])
 LOST = ".jp-OutputArea :text('Error displaying widget'), .jp-OutputArea :text('model not found')"
 HAS_RUN = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
     .every(prompt => /[0-9]/.test(prompt.textContent))"""
@@ -36,7 +35,7 @@ def move(page, picture: str) -> None:
     )
 
 
-@FRONTS
+@pytest.mark.parametrize("front", ["lab", "notebook"])
 def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     open_notebook: Callable[..., object], fronts: dict[str, Front], front: str
 ) -> None:
@@ -62,14 +61,12 @@ def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     assert page.evaluate(ICON) == [], "a broken chain stands in a picture"
 
 
-@FRONTS
 def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
-    open_notebook: Callable[..., object], fronts: dict[str, Front], front: str
+    open_notebook: Callable[..., object], fronts: dict[str, Front]
 ) -> None:
-    name = f"unasked-{front}.ipynb"
-    page = open_notebook(front, name, CELLS[0])
+    page = open_notebook("notebook", "unasked.ipynb", CELLS[0])
     page.locator(".rl-guess .rl-grip[tabindex]").wait_for()
-    page = fronts[front].open_again(name)
+    page = fronts["notebook"].open_again("unasked.ipynb")
     page.locator(".rl-guess .rl-grip[tabindex]").wait_for()
     click_axis(page, 0.5)
     assert "Run the cells from the top first" in page.locator(".rl-guess .say").inner_text()

@@ -53,11 +53,10 @@ def test_it_comes_with_the_guess_and_goes_with_another(still_page) -> None:
     expect(words).to_contain_text("Nearly")
 
 
-@pytest.mark.parametrize("front", ["lab", "notebook"])
 def test_in_a_notebook_it_comes_without_running_its_cell_again(
-    open_notebook: Callable[..., object], front: str
+    open_notebook: Callable[..., object],
 ) -> None:
-    page = open_notebook(front, f"said-{front}.ipynb", *CELLS)
+    page = open_notebook("lab", "said.ipynb", *CELLS)
     settled(page)
     assert ask_kernel(page, "said.covered") == "True"
     click_axis(page, 0.5)

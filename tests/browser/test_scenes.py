@@ -1,6 +1,7 @@
-"""Every picture made of a scene: the browser shows what the still shows, in every state.
+"""Every picture made of a scene: the browser shows what the still shows, where words are closest.
 
-And no text lies on another, none is cut off, and nothing below the picture ever moves.
+And no text lies on another, none is cut off, and nothing below the picture ever moves. All other
+states are looked at in Python: tests/show/test_every_picture.py.
 """
 
 from __future__ import annotations
@@ -15,114 +16,14 @@ import pytest
 
 from rooflab.show.scene import Scene, drawn
 from rooflab.show.scene.player import Player
-from tests.support.scenes import some_states
+from tests.browser.tab import resize
+from tests.support.pictures import PICTURES, START, made
+from tests.support.scene_texts import crowded
 
 pytestmark = pytest.mark.browser
 
-MOST = 30  # states looked at in each picture and window
-WINDOWS = [(1366, 680), (900, 700), (390, 800)]
-PICTURES = {  # each leaves its widget in `picture`
-    "free_lunch": """from rooflab.measure.free_lunch import FreeLunch
-k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
-curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
-picture = rl.live.free_lunch(curve, names=True, start=17)""",
-    "box": 'picture = rl.live.box(64, 256, 64, machine="h100-sxm").box',
-    "waterfall": """live = rl.live.roofline(
-    ["epyc-2core-vm", "h100-sxm", "apple-m1"], machine="epyc-2core-vm", waterfall=True
-)
-picture = live.waterfall""",
-    "roofline": 'picture = rl.live.roofline(machine="h100-sxm", band=(4, 8)).view',
-    "cold and warm": """picture = rl.live.roofline(
-    ["epyc-2core-vm", "h100-sxm", "mi250x-gcd"], machine="epyc-2core-vm", cache="both",
-    overhead=True,
-).view""",
-    "product": 'picture = rl.live.box(machine="h100-sxm").view',
-    "guess": """from rooflab.show.guess_axis import guess
-asked = {"result": 43.0, "unit": "ms", "low": 1, "high": 1000}
-picture = guess("nine", "One takes 3.7 ms. Nine?", marks={"one multiply-add": 3.7}, **asked)""",
-    "guess at its end": """from types import SimpleNamespace
-from rooflab.show.guess_axis import guess
-class Store:
-    def get(self, id): return SimpleNamespace(value=1e5)
-asked = {"result": 1.0, "unit": "tokens/s", "low": 0.1, "high": 10_000}
-picture = guess("many", "How many?", store=Store(), **asked)""",
-    "cards": """import os, tempfile
-os.environ["ROOFLAB_GUESSES"] = tempfile.mkdtemp()
-cases = [rl.axpy(2**28), rl.gemm(8192, 8192, 8192), rl.gemv(2048, 2048, batch=64, shared=("a",)),
-    rl.gemm(8, 8, 8)]
-picture = rl.sort("four", cases, machine="h100-sxm")""",
-    "my guesses": """import os, tempfile
-os.environ["ROOFLAB_GUESSES"] = tempfile.mkdtemp()
-from rooflab.exercises.my_guesses import my_guesses as mine
-for id, value in {"00-nine": 20, "01-gemv-ratio": 30, "02-warm": 4, "05-small": 3e5}.items():
-    rl.guess(id, value)
-    rl.ask(id, 10)
-rl.show_me("00-bend")
-picture = mine().picture""",
-    "morph": """from tests.support.morph_example import HERE, MEASURED
-picture = rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})""",
-    "morph_asked": """from rooflab.show.guess_axis import guess
-from tests.support.morph_example import HERE, MEASURED, OPS, bound
-asked = {}
-for n in (2, 5, 9):
-    ms = 1e3 * bound(OPS[n])
-    asked[OPS[n]] = guess(f"m{n}", "How long?", result=ms, unit="ms", low=ms / 30, high=ms * 30)
-picture = rl.live.morph(MEASURED, machine=HERE, guesses=asked)""",
-    "morph_crowd": """import dataclasses
-from tests.support.machine import measurement
-from tests.support.morph_example import HERE, OPS
-rates = (3.68e9, 8.77e9, 5.65e9, 21.5e9, 40.1e9, 3.52e9, 11.9e9, 96.7e9, 88.4e9, 70e9)
-seen = [measurement(op, "here", op.flops / rate) for op, rate in zip(OPS, rates)]
-seen[3:5] = [dataclasses.replace(one, cache="warm") for one in seen[3:5]]
-picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, OPS[9]: 1e-3})""",
-    "energy bars": "picture = rl.memory.energy_bars()",
-    "energy arch": "picture = rl.memory.energy_arch(machine='nvidia-a100-sxm-80')",
-    "film": """picture = rl.live.film(
-    "llama-3-8b", ["h100-sxm", "rtx-4090", "epyc-2core-vm"], machine="h100-sxm"
-)""",
-    "film of experts": """picture = rl.live.film(
-    "deepseek-v2-lite", ["a100-sxm-80", "nvidia-l4"], weights=["bf16", "fp8"]
-)""",
-    "film measured": """from tests.support.film_example import HERE, SMALL, run
-picture = rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], context=256)""",
-    "golf": """import numpy as np
-from rooflab.labs.golf.solutions import axpy_expression
-x, y = np.ones(10**6), np.ones(10**6)
-picture = rl.live.golf(rl.golf(axpy_expression, 0.5, x, y))""",
-    "golf in pieces": """import dataclasses
-import numpy as np
-from rooflab.labs.golf import sweep
-from rooflab.labs.golf.solutions import axpy_chunks
-x, y = np.ones(10**6), np.ones(10**6)
-pieces = sweep(axpy_chunks, 0.5, x, y, chunks=(1000, 16_000, 10**6), rounds=0)
-picture = rl.live.golf(dataclasses.replace(pieces, seconds=(23.6e-3, 5e-3, 8e-3)))""",
-    "mountain": """from tests.labs.memory.support.synthetic import KIB, MIB, mountain, zen
-told = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
-found = mountain(zen(24 * MIB, noise=0.05), told, name="A core", measured_on="2026-11-23")
-picture = rl.live.mountain(found, start=2 * MIB)""",
-    "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
-    "tiles": "picture = rl.cache.tiles()",
-    "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
-picture = rl.loops.space(nest)""",
-    "space in 12 rows": """nest = rl.loops.Nest({"i": 12, "j": 12}, "C[i] += A[i,j]")
-picture = rl.loops.space(nest)""",
-    "space of schedules": """nest = rl.loops.Nest({"i": (1, 5), "j": 5}, "A[i,j] = A[i-1,j+1]*0.5")
-picture = rl.loops.space(
-    nest, {"as written": nest, "interchange": nest.interchange("i", "j"), "back": nest.reverse("i")}
-)""",
-    "trail": """from tests.labs.search.support.searches import PLAIN, searched
-picture = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN, peer={"a library": 120e9})""",
-    "growth": "picture = rl.search.growth()",
-    "growth of products": """A, B, C = (rl.search.matrix(name, 1024, 1024) for name in "ABC")
-picture = rl.search.growth(((A @ B) @ C) @ rl.search.vector("v", 1024), cost="flops")""",
-    "growth of passes": """x = rl.search.vector("x", 10**6)
-picture = rl.search.growth(rl.search.elementwise("relu", 2 * x + 3 * x))""",
-}
-START = f"""import sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-import rooflab as rl
-"""
-
+CROWDED = 15  # states looked at in each picture and window, beside the first and the last
+WINDOWS = [(1366, 680), (390, 800)]
 SCRIPT = Path(__file__).with_name("scenes.js").read_text("utf-8")
 
 
@@ -131,14 +32,6 @@ def ask(page: Any, name: str, *given: Any) -> Any:
     page.locator(".rl-scene [data-mark]").first.wait_for(state="attached")
     el = page.locator(".rl-scene").first.element_handle()
     return page.evaluate(f"given => ({SCRIPT}).{name}(...given)", [el, *given])
-
-
-@functools.cache
-def made(name: str) -> Player:
-    names: dict[str, Any] = {}
-    exec(START + PICTURES[name], names)
-    picture: Player = names["picture"]
-    return picture
 
 
 @pytest.fixture(scope="module")
@@ -156,9 +49,9 @@ def sheet(page: Any, picture: Player) -> Scene:
     return next(one for one in picture.sheets if one.width == wide)
 
 
-def same_as_painted(page: Any, scene: Scene, state: dict[str, Any]) -> None:
+def same_as_painted(scene: Scene, state: dict[str, Any], marks: list, said: str) -> None:
     """The player shows what the painter draws."""
-    seen = {mark: rest for mark, *rest in ask(page, "marks")}
+    seen = {mark: rest for mark, *rest in marks}
     wanted = list(drawn(scene, **state))
     assert sorted(seen) == [scene.marks.index(mark) for mark, _ in wanted], state
     for mark, held in wanted:
@@ -172,37 +65,37 @@ def same_as_painted(page: Any, scene: Scene, state: dict[str, Any]) -> None:
         assert inks.items() <= look.items(), (mark.name, state)
         dash = held.get("dash") or " ".join(map(str, mark.look.get("dash", ())))
         assert look["dash"] == dash, (mark.name, state)
-    assert page.locator(".rl-scene .say").text_content() == scene.sentence(**state)
+    assert said == scene.sentence(**state)
 
 
 SIDEWAYS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=str)
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_browser_shows_what_is_painted_and_no_text_on_another(
-    tab, address, name: str, window: tuple[int, int]
+    tab, address: Callable[[str], str], name: str
 ) -> None:
-    """In states spread over all; what stands below the picture never jumps."""
+    """In the states where words are closest; what stands below the picture never jumps."""
     picture = made(name)
-    with tab.silent(address(name), window, motion="reduce") as page:
-        scene = sheet(page, picture)
-        slides = {one["dim"] for one in scene.controls if one["kind"] == "slider"} | {*"ijk"}
-        heights: dict[str, set[int]] = {}
-        faults = {}
-        for state in some_states(scene, limit=MOST):
-            ask(page, "set", state)
-            if window != WINDOWS[1]:  # its sheet is that of the first
-                same_as_painted(page, scene, state)
-            found, sheet_high, high = ask(page, "faults")
-            chosen = {name: value for name, value in state.items() if name not in slides}
-            heights.setdefault(str(chosen), set()).add(high)
-            heights.setdefault("the sheet", set()).add(sheet_high)
-            if found:
-                faults[str(state)] = found
-        assert not faults
-        assert {key: high for key, high in heights.items() if len(high) > 1} == {}
-        assert not page.evaluate(SIDEWAYS)
+    with tab.silent(address(name), WINDOWS[0], motion="reduce") as page:
+        for window in WINDOWS:
+            resize(page, window)
+            scene = sheet(page, picture)
+            slides = {one["dim"] for one in scene.controls if one["kind"] == "slider"} | {*"ijk"}
+            heights: dict[str, set[int]] = {}
+            faults = {}
+            states = crowded(scene, CROWDED)
+            for state, seen in zip(states, ask(page, "walk", states), strict=True):
+                same_as_painted(scene, state, seen["marks"], seen["said"])
+                found, sheet_high, high = seen["faults"]
+                chosen = {name: value for name, value in state.items() if name not in slides}
+                heights.setdefault(str(chosen), set()).add(high)
+                heights.setdefault("the sheet", set()).add(sheet_high)
+                if found:
+                    faults[str(state)] = found
+            assert not faults, window
+            assert {key: high for key, high in heights.items() if len(high) > 1} == {}, window
+            assert not page.evaluate(SIDEWAYS), window
 
 
 def test_texts_that_overlap_or_are_cut_off_are_found(tab, address) -> None:

@@ -69,12 +69,6 @@ def test_pairs_need_no_names(pairs) -> None:
     assert "A point: 180 FLOP/byte." in rl.show.roofline("h100-sxm", pairs).words
 
 
-def test_tables_and_operations_stand_in_one_picture() -> None:
-    op = rl.gemm(4096, 4096, 4096, "bf16")
-    figure = rl.show.roofline("h100-sxm", [op, ("mine", 300, 2e14)])
-    assert "bf16" in figure.words and "mine: 300 FLOP/byte" in figure.words
-
-
 def test_cold_and_warm_rows_are_filled_alike_and_each_says_which_it_is() -> None:
     table = {"name": ["f", "f", "g", "g"], "intensity": [1, 1, 20, 20],
              "rate": [1e11, 3e11, 2e12, 9e12],
@@ -92,11 +86,6 @@ def test_names_that_begin_alike_share_a_marker_and_no_other_has_it() -> None:
     found = markers([Point(None, 1e9, label=name, at=1.0) for name in names])
     assert found["gemm"] == "D" and list(found) == ["gemm", "conv", "norm", "softmax"]
     assert len(set(found.values())) == 4 and set(found.values()) <= set(MARKERS)
-
-
-def test_a_point_of_numbers_above_the_roof_says_so() -> None:
-    figure = rl.show.roofline("h100-sxm", ("fast", 1.0, 5e12))
-    assert "fast: 1 FLOP/byte. Measured 5.00 TFLOP/s, ×1.49 above this roof." in figure.words
 
 
 @pytest.mark.parametrize(
