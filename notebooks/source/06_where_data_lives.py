@@ -81,10 +81,10 @@ rl.show.say(rl.conclude("06-levels", mountain), after=hop)
 # ### Exercise 1 · Find the caches
 #
 # `sizes` are working sets in bytes, `seconds` the time of a hop in each of them, on a made-up
-# machine. The last sizes are in memory, all others in a cache. From one level to the next a hop
-# takes at least twice as long, at once. But the clock wobbles by a few per cent, so that twice as
-# long may look like 1.9 times. Return the list of the caches' capacities, the nearest first: the
-# largest of these sizes that each of them still holds.
+# machine. The last sizes are in memory, all others in a cache. From one level to the next a hop takes
+# at least twice as long, at once; within a level the clock wobbles by a few per cent. Return the list
+# of the caches' capacities, the nearest first: the largest of these sizes that each of them still
+# holds.
 #
 # Some machines are fast, some slow, and not all have the same number of caches.
 

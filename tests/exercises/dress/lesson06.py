@@ -65,7 +65,7 @@ RIGHT = {
 
 WRONG = {
     "06-levels": {
-        "another unit": "lambda z, t: [a/1024 for a, b, c in zip(z, t, t[1:]) if c > 2 * b]",
+        "another unit": "lambda z, t: [a/1024 for a, b, c in zip(z, t, t[1:]) if c >= 2 * b]",
     },
     "06-underway": {
         "rounded": "lambda b, t, n: (math.ceil(b*t/64), min(64*n/t, b), math.ceil(b*t/64/n))",

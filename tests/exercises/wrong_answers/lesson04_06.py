@@ -104,7 +104,7 @@ ROWS = [
      "1.5*seconds[i]]"),
     ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if q > 2.4*p]"),
     ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if q > 1.05*p]"),
-    ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if q > 1.95*p]"),
+    ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if q > 2*p]"),
     ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if 1.5*p < q < 50*p]"),
     ("06-token",
      "lambda w, s, n, c, b, p, q: (((w*min(s, 2)/n + c)*b + w*(p + q))*1e-12, s*b/(p + q))"),

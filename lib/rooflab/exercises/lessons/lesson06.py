@@ -18,7 +18,6 @@ from rooflab.exercises.lessons.drawing import DTYPES
 
 LINE = 64  # bytes
 STEP = 1.5  # a hop that takes so many times the one before belongs to another level
-TWICE = (2.0, 1.999, 1.95)  # times: where a limit misses some of the steps of two
 WOBBLES = (1.001, 1.005, 1.01, 1.015, 1.02, 1.025, 1.03, 1.04, 1.05)  # times: the clock's own
 WAITS = (1e-9, 2e-9, 3e-9, 1e-8, 2e-8, 5e-8, 1e-7)  # seconds that somebody may call a step
 
@@ -46,30 +45,23 @@ def _mountains(rng: random.Random) -> list[Case]:
     return [_mountain(rng, caches, base) for caches, base in ((3, 1e-9), (2, 3e-8), (4, 1.5e-9))]
 
 
-def _steps(seconds: Sequence[float], least: float = STEP) -> list[int]:
-    """Places after which the next hop takes more than ``least`` times as long."""
-    return [at for at, (one, more) in enumerate(pairwise(seconds)) if more > least * one]
+def _steps(sizes: Sequence[int], seconds: Sequence[float]) -> list[int]:
+    """Places in ``sizes`` after which the next size takes much longer."""
+    return [at for at, (one, more) in enumerate(pairwise(seconds)) if more > STEP * one]
 
 
-def _levels(sizes: Sequence[int], seconds: Sequence[float], least: float = STEP) -> list[int]:
-    return [sizes[at] for at in _steps(seconds, least)]
+def _levels(sizes: Sequence[int], seconds: Sequence[float]) -> list[int]:
+    return [sizes[at] for at in _steps(sizes, seconds)]
+
+
+def _higher(sizes: Sequence[int], seconds: Sequence[float], least: float) -> list[int]:
+    """Sizes after which the next one takes more than ``least`` times as long."""
+    return [size for size, (a, b) in zip(sizes, pairwise(seconds)) if b > least * a]
 
 
 def _later(sizes: Sequence[int], seconds: Sequence[float], least: float) -> list[int]:
     """Sizes after which the next one takes more than ``least`` seconds longer."""
     return [size for size, (a, b) in zip(sizes, pairwise(seconds)) if b - a > least]
-
-
-def _of_the_steps(name, way, hint, *others):
-    """What a wrong ``way(sizes, seconds, places)`` makes of the steps; where two is a step or not.
-
-    ``others`` are other ways to make the same mistake.
-    """
-    wrong, *variants = (
-        lambda z, t, one=one, least=least: one(z, t, _steps(t, least))
-        for least in (STEP, *TWICE) for one in (way, *others)
-    )  # fmt: skip
-    return Misconception(name, wrong, hint, variants=tuple(variants))
 
 
 LEVELS = Exercise(
@@ -80,7 +72,7 @@ LEVELS = Exercise(
     cases=_mountains,
     fixed=cases_of("sizes seconds",
         ([20_000, 32_768, 49_152, 65_536, 1_000_000, 1_250_000, 3_000_000],
-         [1e-9, 1.06e-9, 1e-9, 2e-9, 2.04e-9, 3.9e-9, 4.05e-9]),
+         [1e-9, 1.06e-9, 1e-9, 2e-9, 2.04e-9, 4.2e-9, 4.3e-9]),
         ([1000, 3000, 7000, 21_000, 60_000, 200_000], [3e-8, 6.3e-8, 6.3e-7, 1.4e-6, 2.9e-6, 3e-4]),
         ([65_536, 131_072, 262_144, 300_000, 600_000, 1_000_000],
          [2e-7, 2.12e-7, 2.02e-7, 4.3e-7, 4.4e-7, 9e-7]),
@@ -89,44 +81,43 @@ LEVELS = Exercise(
             "it may miss one: a real level can end in many small steps, so the mountain looks for "
             "the flat stretches between them.",
     misconceptions=(
-        _of_the_steps("first size beyond", lambda z, t, steps: [z[at + 1] for at in steps],
+        Misconception("first size beyond", lambda z, t: [z[at + 1] for at in _steps(z, t)],
                       "that size is already too large for the cache; which one did it still hold?"),
-        _of_the_steps("memory too", lambda z, t, steps: [*(z[at] for at in steps), z[-1]],
+        Misconception("memory too", lambda z, t: [*_levels(z, t), z[-1]],
                       "the last stretch is main memory, and no cache ends there."),
-        _of_the_steps("the last cache only", lambda z, t, steps: [z[at] for at in steps[-1:]],
+        Misconception("the last cache only", lambda z, t: _levels(z, t)[-1:],
                       "the curve has more than one step."),
-        Misconception("every rise is a step", partial(_levels, least=1),
+        Misconception("every rise is a step", lambda z, t: _higher(z, t, 1),
                       "a clock wobbles by some per cent; a step to the next level is much larger.",
-                      variants=tuple(partial(_levels, least=one) for one in WOBBLES)),
-        Misconception("more than twice", partial(_levels, least=2),
-                      "a hop that takes exactly twice as long is a step too, and with a clock that "
-                      "wobbles it looks like a little less: set the limit well below.",
-                      variants=tuple(partial(_levels, least=one) for one in (*TWICE, 2.2, 2.4))),
+                      variants=tuple(partial(_higher, least=one) for one in WOBBLES)),
+        Misconception("more than twice", lambda z, t: _higher(z, t, 2),
+                      "a hop that takes exactly twice as long belongs to the next level, too.",
+                      variants=(lambda z, t: _higher(z, t, 2.2), lambda z, t: _higher(z, t, 2.4))),
         Misconception("nanoseconds, not factors", lambda z, t: _later(z, t, 5e-9),
                       "on a fast machine a step is smaller than what a slow one's clock wobbles "
                       "by; compare a hop with the one before it as a ratio.",
                       variants=(*(partial(_later, least=one) for one in WAITS),
                                 lambda z, t: _later(z, t, 0.05 * (t[-1] - t[0])),
                                 lambda z, t: _later(z, t, t[0]))),
-        _of_the_steps("between two sizes",
-                      lambda z, t, steps: [(z[at] * z[at + 1]) ** 0.5 for at in steps],
+        Misconception("between two sizes",
+                      lambda z, t: [(z[at] * z[at + 1]) ** 0.5 for at in _steps(z, t)],
                       "the capacity does lie between two sizes; which of them did the cache "
                       "still hold?",
-                      lambda z, t, steps: [(z[at] + z[at + 1]) / 2 for at in steps]),
+                      variants=(lambda z, t: [(z[at] + z[at + 1]) / 2 for at in _steps(z, t)],)),
         Misconception("all beyond the first",
-                      lambda z, t: [a for a, b in zip(z, t) if b > 2 * t[0]],
+                      lambda z, t: [a for a, b in zip(z, t) if b > STEP * t[0]],
                       "these are all sizes that are slower than the first cache; compare each hop "
                       "with the one before it.",
-                      variants=(lambda z, t: [a for a, b in zip(z, t) if b > STEP * t[0]],)),
-        _of_the_steps("seconds, not sizes", lambda z, t, steps: [t[at] for at in steps],
+                      variants=(lambda z, t: [a for a, b in zip(z, t) if b > 2 * t[0]],)),
+        Misconception("seconds, not sizes", lambda z, t: [t[at] for at in _steps(z, t)],
                       "these are the seconds of a hop; return the sizes that belong to them."),
-        _of_the_steps("where each level begins",
-                      lambda z, t, steps: [z[0], *(z[at + 1] for at in steps)],
+        Misconception("where each level begins",
+                      lambda z, t: [z[0], *(z[at + 1] for at in _steps(z, t))],
                       "these are the smallest sizes of every level; a capacity is the largest size "
                       "that a cache holds."),
-        _of_the_steps("places, not sizes", lambda z, t, steps: steps,
+        Misconception("places, not sizes", lambda z, t: _steps(z, t),
                       "these are places in the list; return the sizes that stand there."),
-        _of_the_steps("farthest first", lambda z, t, steps: [z[at] for at in steps[::-1]],
+        Misconception("farthest first", lambda z, t: _levels(z, t)[::-1],
                       "the nearest cache comes first."),
     ),
 )  # fmt: skip
