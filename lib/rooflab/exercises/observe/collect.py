@@ -58,10 +58,10 @@ def _called(
 ) -> Observation:
     """Run an answer on a case that may leave out some of ``names``, which are False by default.
 
-    An answer that has no default for them gets them.
+    An answer that cannot do without them gets them.
     """
     seen, left_out = run(case, answer), {name: False for name in names if name not in case}
-    return run({**case, **left_out}, answer) if left_out and "entered" in seen else seen
+    return run({**case, **left_out}, answer) if left_out and "error" in seen else seen
 
 
 def runner(kind: str) -> Callable[[Case, Callable[..., object]], Observation]:
