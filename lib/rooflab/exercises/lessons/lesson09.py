@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations, count, pairwise, product
+from itertools import combinations, count, pairwise
 from operator import add, mul
 from string import ascii_letters
 from typing import Any
@@ -143,7 +143,7 @@ Tile = tuple[int, int]
 def _fitting(
     registers: int, sums: int, room: Callable[[int, int], int]
 ) -> list[Tile]:  # rows, vectors
-    tiles = product(range(1, registers + 1), repeat=2)
+    tiles = ((r, v) for r in range(1, registers + 1) for v in range(1, registers // r + 1))
     return [(r, v) for r, v in tiles if r * v >= sums and room(r, v) <= registers]
 
 
