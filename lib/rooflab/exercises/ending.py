@@ -151,12 +151,12 @@ class Child:
         began = time.monotonic()
         while not pressed():
             left = until - time.monotonic()
-            self.used = min(self._computed(), time.monotonic() - began)  # threads count as one
             if left <= 0 or self.used >= seconds:
                 self.late = True
                 return
             ready = pipe.poll(1000 * min(left, LOOK_S))
             part = os.read(self._reading, 1 << 16) if ready else b""
+            self.used = min(self._computed(), time.monotonic() - began)  # threads count as one
             *lines, rest = (rest + part).split(b"\n")
             for line in lines:
                 yield from _understood(line)
