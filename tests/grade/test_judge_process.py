@@ -56,7 +56,7 @@ def test_memory_is_limited():
 def test_time_is_limited(monkeypatch):
     with judging() as apart:
         with monkeypatch.context() as short:
-            short.setattr(judge_process, "SECONDS", 3.0)
+            short.setattr(judge_process, "SECONDS", 1.0)
             verdict = apart(SQUARES, CASES, seen(*LONG))
         assert not verdict.passed and verdict.reason == judge_process.TOO_MUCH["golf"]
         assert apart(SQUARES, CASES, seen()).passed
