@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rooflab.labs.cache import Cache, gemm_bounds, gemm_stream, simulate, tile_ledger
 from rooflab.labs.loops.nest import Nest
+from tests.support.rows import each_row
 
 SIDE = st.integers(1, 12)
 LARGE = Cache("L1", 1 << 20, line=4)
@@ -32,10 +33,9 @@ def test_the_textbooks_ledger_of_a_tiled_product():
     assert (found["C"].bytes_in, found["C"].bytes_out) == (4 * 60 * 80, 4 * 60 * 80)
 
 
-@pytest.mark.parametrize(
-    ("order", "times"),
-    [("ijk", (5, 3, 1)), ("jik", (5, 3, 1)), ("ikj", (1, 3, 3)), ("kij", (1, 3, 3)),
-     ("jki", (5, 1, 3)), ("kji", (5, 1, 3))],
+@each_row(
+    ("ijk", (5, 3, 1)), ("jik", (5, 3, 1)), ("ikj", (1, 3, 3)), ("kij", (1, 3, 3)),
+    ("jki", (5, 1, 3)), ("kji", (5, 1, 3))
 )  # fmt: skip
 def test_the_innermost_loop_over_tiles_decides_what_stays(order, times):
     """An operand that it does not move is loaded once for all of its turns."""

@@ -15,6 +15,7 @@ from rooflab.labs.cache import AccessStream, Cache, Guard, Hierarchy, Reference,
 from rooflab.labs.cache.ledger import KINDS
 from rooflab.labs.loops.nest import Nest
 from tests.support.plain_caches import PlainCaches, walked
+from tests.support.rows import each_row
 
 QUICK = settings(max_examples=120, deadline=None)
 LINE = 16
@@ -232,7 +233,7 @@ def test_places_that_are_never_used_change_no_count(
     assert counted(found) == counted(whole)
 
 
-@pytest.mark.parametrize("ways", [None, 8])
+@each_row(None, 8)
 def test_a_cache_of_terabytes_takes_no_memory(ways: int | None) -> None:
     x = AccessStream((2, 512), (Reference("x", 0, (0, 4), 2),))
     assert simulate(x, Cache("L3", 1 << 45, ways)).bytes() == 2048

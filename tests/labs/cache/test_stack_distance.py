@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rooflab.labs.cache import Cache, gemm_stream, simulate, smallest_cache, tile_ledger
 from rooflab.labs.cache.formula import lines_of, miss_curve, stack_distance
 from rooflab.labs.loops.nest import Nest
+from tests.support.rows import each_row
 
 TRACES = st.lists(st.integers(0, 30), min_size=1, max_size=200)
 QUICK = settings(max_examples=100, deadline=None)
@@ -61,7 +62,7 @@ def test_a_nest_through_caches_of_some_capacities() -> None:
                     assert ledger.traffic().misses == curve[lines], (line, lines)
 
 
-@pytest.mark.parametrize("b", [5, 10, 20])
+@each_row(5, 10, 20)
 def test_three_tiles_are_not_enough(b: int) -> None:
     """4b² + b words with k innermost: B's last tile is still there while the next one comes in."""
     assert smallest_cache(gemm_stream(100, 100, 100, tile=b), 3) == 4 * (4 * b * b + b)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from tests.support.rows import each_row
 
 SIZES = (160, 240, 320, 400)
 L1 = rl.cache.Cache("L1", 48 * 1024, ways=12)
@@ -43,14 +44,11 @@ def test_the_bytes_of_a_few_rows_are_those_of_all():
     assert simulated(160) == pytest.approx(whole, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("given_", "words"),
-    [
-        (([1], [1], [1]), "1 turns, 1 moved, 1 seconds"),
-        (([1, 2], [1], [1, 2]), "as many of each"),
-        (([1, 2], [1, 2], [1, 0]), "seconds: 0"),
-        (([1, float("nan")], [1, 2], [1, 2]), "turns: nan"),
-    ],
+@each_row(
+    (([1], [1], [1]), "1 turns, 1 moved, 1 seconds"),
+    (([1, 2], [1], [1, 2]), "as many of each"),
+    (([1, 2], [1, 2], [1, 0]), "seconds: 0"),
+    (([1, float("nan")], [1, 2], [1, 2]), "turns: nan"),
 )
 def test_what_tells_nothing_is_refused(given_, words):
     with pytest.raises(ValueError, match=words):

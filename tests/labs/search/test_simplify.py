@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from tests.labs.search.support.expressions import arrays_for, expressions, tree_cost
+from tests.support.rows import each_row
 
 S = rl.search
 
@@ -131,7 +132,7 @@ def test_recomputing_costs_flops_and_saves_bytes() -> None:
     assert S.simplify(whole, cost="flops").after == whole
 
 
-@pytest.mark.parametrize("functions", [2, 3, 5])
+@each_row(2, 3, 5)
 def test_a_fused_chain_is_read_and_written_once(functions: int) -> None:
     x = S.vector("x", 1000)
     y = x
@@ -220,18 +221,15 @@ def test_the_answer_is_told_in_words() -> None:
     assert "nothing is left to do" in repr(S.simplify(1 * a))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "said"),
-    [
-        (lambda a: S.simplify("A @ B"), TypeError, "expression='A @ B'"),
-        (lambda a: S.simplify(a, ["asociate"]), ValueError, "did you mean 'associate'"),
-        (lambda a: S.simplify(a, [3]), TypeError, "rules: 3"),
-        (lambda a: S.simplify(a, cost="watts"), ValueError, "cost='watts'"),
-        (lambda a: S.simplify(a, rounds=0), ValueError, "rounds=0"),
-        (lambda a: S.simplify(a, nodes=-1), ValueError, "nodes=-1"),
-        (lambda a: S.greedy(3), TypeError, "expression=3"),
-        (lambda a: S.greedy(a, steps=0), ValueError, "steps=0"),
-    ],
+@each_row(
+    (lambda a: S.simplify("A @ B"), TypeError, "expression='A @ B'"),
+    (lambda a: S.simplify(a, ["asociate"]), ValueError, "did you mean 'associate'"),
+    (lambda a: S.simplify(a, [3]), TypeError, "rules: 3"),
+    (lambda a: S.simplify(a, cost="watts"), ValueError, "cost='watts'"),
+    (lambda a: S.simplify(a, rounds=0), ValueError, "rounds=0"),
+    (lambda a: S.simplify(a, nodes=-1), ValueError, "nodes=-1"),
+    (lambda a: S.greedy(3), TypeError, "expression=3"),
+    (lambda a: S.greedy(a, steps=0), ValueError, "steps=0"),
 )
 def test_bad_input_is_refused(call, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

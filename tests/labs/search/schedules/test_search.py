@@ -16,6 +16,7 @@ from rooflab.labs.search.schedules import beam
 from rooflab.labs.search.schedules.beam import identity, search
 from rooflab.labs.search.schedules.result import ENDS, Search
 from tests.labs.search.support.machines import PLAIN
+from tests.support.rows import each_row
 
 STENCIL = Nest({"i": (1, 17), "j": 16}, "A[i,j] = A[i-1,j+1]*0.5")
 
@@ -292,24 +293,21 @@ def test_progress_is_told() -> None:
 # What is refused.
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "said"),
-    [
-        ({"seconds": 0}, ValueError, "seconds=0 leaves no time"),
-        ({"seconds": -1.0}, ValueError, "leaves no time"),
-        ({"seconds": math.nan}, ValueError, "leaves no time"),
-        ({"seconds": "long"}, TypeError, "seconds='long' must be a number"),
-        ({"width": 0}, ValueError, "width=0 must be a positive integer"),
-        ({"threads": 0}, ValueError, "threads=0"),
-        ({"seed": -1}, ValueError, "seed=-1"),
-        ({"nest": 0}, ValueError, "nest=0"),
-        ({"nest": "gemm"}, TypeError, "nest='gemm' must be a Nest, or N"),
-        ({"nest": STENCIL.interchange("i", "j")}, ValueError, "not legal. S"),
-        ({"threads": 5000, "measure": None}, ValueError, "threads=5000: this process may use"),
-        ({"space": ()}, TypeError, "space=.* must be moves"),
-        ({"space": ("tile",)}, TypeError, "functions of a nest"),
-        ({"space": (lambda nest: ["x"],)}, TypeError, "yields 'x', no Nest"),
-    ],
+@each_row(
+    ({"seconds": 0}, ValueError, "seconds=0 leaves no time"),
+    ({"seconds": -1.0}, ValueError, "leaves no time"),
+    ({"seconds": math.nan}, ValueError, "leaves no time"),
+    ({"seconds": "long"}, TypeError, "seconds='long' must be a number"),
+    ({"width": 0}, ValueError, "width=0 must be a positive integer"),
+    ({"threads": 0}, ValueError, "threads=0"),
+    ({"seed": -1}, ValueError, "seed=-1"),
+    ({"nest": 0}, ValueError, "nest=0"),
+    ({"nest": "gemm"}, TypeError, "nest='gemm' must be a Nest, or N"),
+    ({"nest": STENCIL.interchange("i", "j")}, ValueError, "not legal. S"),
+    ({"threads": 5000, "measure": None}, ValueError, "threads=5000: this process may use"),
+    ({"space": ()}, TypeError, "space=.* must be moves"),
+    ({"space": ("tile",)}, TypeError, "functions of a nest"),
+    ({"space": (lambda nest: ["x"],)}, TypeError, "yields 'x', no Nest"),
 )
 def test_what_makes_no_sense_is_refused(options: dict, error: type, said: str) -> None:
     with pytest.raises(error, match=said):
