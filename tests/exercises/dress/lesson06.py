@@ -33,7 +33,7 @@ RIGHT = {
     ],
     "06-joules": [
         """def answer(m, n, k, itemsize, byte, add, multiply):
-    op = __import__('rooflab').gemm(m, n, k, {2: 'fp16', 4: 'fp32', 8: 'fp64'}[itemsize])
+    op = __import__('rooflab').gemm(m, n, k, {1: 'int8', 2: 'fp16', 4: 'fp32', 8: 'fp64'}[itemsize])
     return op.bytes * byte * 1e-12, op.flops / 2 * (add + multiply) * 1e-12""",
         """def answer(m, n, k, itemsize, byte, add, multiply):
     numbers = sum(math.prod(shape) for shape in [(m, k), (k, n), (m, n)])

@@ -31,7 +31,7 @@ RIGHT = {
     ],
     "07-column": [
         """def answer(rows, row_bytes, line, sets, ways):
-    where = np.arange(rows) * row_bytes // line % sets
+    where = np.unique(np.arange(rows) * row_bytes // line) % sets
     where, count = np.unique(where, return_counts=True)
     return len(where), count.clip(max=ways).sum()""",
     ],

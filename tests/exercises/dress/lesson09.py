@@ -60,10 +60,12 @@ def answer(registers, lanes, latency, units):
     rates = [2*n**3/s > peak for s, _, _ in log]
     few = [b / itemsize / n**2 < 3 for _, _, b in log]
     fast = [b/s > bandwidths[level] for s, level, b in log]
-    return np.logical_or.reduce([rates, few, fast])""",
+    far = [3*n**2 * itemsize / s > bandwidths['memory'] for s, _, _ in log]
+    return np.logical_or.reduce([rates, few, fast, far])""",
         """def answer(n, itemsize, peak, bandwidths, log):
-    return [1 if max(2*n**3/peak, b/bandwidths[l]) > s or b < 3*n*n*itemsize else 0
-            for s, l, b in log]""",
+    least = 3*n*n*itemsize
+    soonest = max(2*n**3/peak, least/bandwidths['memory'])
+    return [1 if max(soonest, b/bandwidths[l]) > s or b < least else 0 for s, l, b in log]""",
     ],
     "09-claim-beam": ["(150e9/(14*128*2*1.4e9), 2*1024**3/5.0176e12, 'impossible')"],
 }  # fmt: skip
