@@ -53,8 +53,6 @@ CONTRACT = {
     "Prediction", "attention", "chain", "conv2d", "dot", "ger", "guess", "record", "recordings",
     "scale",
 }  # fmt: skip
-#: Rooms whose sections on errors are still to be shortened.
-LATER = ("rooflab.exercises.", "rooflab.show.rooflines.")
 
 
 @pytest.fixture(autouse=True)
@@ -109,12 +107,11 @@ def test_an_error_is_listed_where_it_is_more_than_an_argument_that_does_not_fit(
     """That a wrong argument is refused and named holds for all of them, and is said nowhere."""
     faults = {}
     for name in sorted({*NAMES, *SHORT}):
-        if not found(name).__module__.startswith(LATER):
-            _, _, raised = inspect.getdoc(found(name)).partition("Raises\n------\n")
-            plain = re.findall(r"TypeError|argument|of a wrong type|positive|unknown",
-                               re.split(r"\n\n\w+\n---", raised)[0])  # fmt: skip
-            if plain:
-                faults[name] = plain
+        _, _, raised = inspect.getdoc(found(name)).partition("Raises\n------\n")
+        plain = re.findall(r"TypeError|argument|of a wrong type|positive|unknown",
+                           re.split(r"\n\n\w+\n---", raised)[0])  # fmt: skip
+        if plain:
+            faults[name] = plain
     assert faults == {}
 
 

@@ -27,6 +27,7 @@ FUNCTIONS = ("function", "arrays")
 EVERY = list(exercises().values())
 QUICK = [e for e in EVERY if e.kind in COMPARED]
 SEEDS = [0, 1]
+UNFIXED = {"03-predict"}  # its cases are frozen recordings, every one of them
 
 
 def verdict_on(found: Exercise, answer, seed):
@@ -42,7 +43,7 @@ def seeds(found: Exercise):
 
 def separating(found: Exercise) -> list:
     """The cases that have to tell all mistakes apart: the fixed ones alone."""
-    return [*found.fixed] or found.draw(0)  # without "or …": every exercise has to have fixed ones
+    return found.draw(0) if found.kind == "value" or found.id in UNFIXED else [*found.fixed]
 
 
 def names(found):

@@ -44,11 +44,6 @@ def ask(
     GuessAxis
         A widget; ``covered`` turns False with the first guess.
 
-    Raises
-    ------
-    TypeError or ValueError
-        For an unknown id, with suggestions, and for a ``result`` that is no positive finite number.
-
     Examples
     --------
     >>> rl.ask("01-speed-ratio", 100.0).covered

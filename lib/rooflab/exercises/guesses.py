@@ -431,11 +431,6 @@ def guess(id: str, value: object = ...) -> Guess | Asked:
     Guess or Asked
         The guess, with ``off_by`` as soon as the number was measured; the question before a guess.
 
-    Raises
-    ------
-    TypeError or ValueError
-        For an unknown id, with suggestions, and for a value that is no positive finite number.
-
     Examples
     --------
     >>> rl.guess("01-speed-ratio")
@@ -578,12 +573,6 @@ def reveal(id: str, result: object = None, *, measured: object = None) -> Covere
     Covered or Revealed
         The question as long as there is no guess; then the guess and the result.
 
-    Raises
-    ------
-    TypeError or ValueError
-        For an unknown id, with suggestions, and for a ``measured`` that is no positive finite
-        number.
-
     Examples
     --------
     >>> rl.reveal("01-speed-ratio", "198 GFLOP/s against 2", measured=99)
@@ -616,11 +605,6 @@ def show_me(id: str) -> str:
     -------
     str
         What to do next.
-
-    Raises
-    ------
-    TypeError or ValueError
-        For an unknown id, with suggestions.
 
     Examples
     --------

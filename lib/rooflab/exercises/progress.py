@@ -148,11 +148,6 @@ def progress(lesson: str | int) -> Progress:
         Every exercise of the lesson with the latest verdict of this kernel and its points: those of
         the course's ``course.json`` where there is one.
 
-    Raises
-    ------
-    ValueError
-        When the course has no exercises of that lesson.
-
     Examples
     --------
     >>> lesson = rl.progress(1)

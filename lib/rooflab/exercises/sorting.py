@@ -213,11 +213,6 @@ def sort(
     SortCards
         A widget; its ``score`` counts the cards that lie where the model puts them.
 
-    Raises
-    ------
-    TypeError or ValueError
-        Naming the argument; an unknown bin or card gets suggestions.
-
     Examples
     --------
     >>> ops = [rl.axpy(100_000_000), rl.gemm(4096, 4096, 4096)]

@@ -272,7 +272,7 @@ def test_a_ledger_becomes_the_traffic_of_an_operation():
         "l3": ledger.bytes("L2"), "dram": ledger.bytes("L3"),
     }  # fmt: skip
     assert ledger.bytes_per_flop(op) == ledger.bytes("L3") / 2 / 64**3
-    assert ledger.by_operand["A"]["registers"] == 4 * 64**3
+    assert ledger.bytes("registers", "A") == 4 * 64**3
 
 
 def test_a_ledger_prints_a_row_for_each_level_and_operand():

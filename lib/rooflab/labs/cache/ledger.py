@@ -87,12 +87,6 @@ class Ledger:
             return sum(self.requested[name] for name in names)
         return self.traffic(level, operand).bytes
 
-    @property
-    def by_operand(self) -> dict[str, dict[str, int]]:
-        """Bytes of every operand at the registers and below every level."""
-        levels = (REGISTERS, *self.hierarchy.names)
-        return {name: {at: self.bytes(at, name) for at in levels} for name in self.operands}
-
     def bytes_per_flop(self, op: Operation, level: str | None = None) -> float:
         """Return the bytes below a ``level``, by default the last, for each FLOP of ``op``."""
         return self.bytes(level) / as_operation("op", op).flops

@@ -166,11 +166,6 @@ class DecodeRun:
         return self.seconds(phase="prefill")
 
     @property
-    def prefill_tokens_per_s(self) -> float:
-        """Prompt tokens taken in a second."""
-        return self.sequences * self.context / self.prefill_s
-
-    @property
     def middle(self) -> int:
         """Positions that the step in the middle of the run looked at, the new one included."""
         return self.context + 1 + (self.steps - 1) // 2

@@ -85,11 +85,6 @@ def roofline(
         A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
         writes a pdf, svg or png.
 
-    Raises
-    ------
-    TypeError or ValueError
-        Naming the argument.
-
     Examples
     --------
     >>> figure = rl.show.roofline("H100-SXM", rl.gemv(4096, 4096, "bf16"))

@@ -104,11 +104,6 @@ def roofline(
     Live
         A widget; its ``sentence`` says what the picture shows.
 
-    Raises
-    ------
-    TypeError or ValueError
-        Naming the argument; an unknown name gets suggestions.
-
     Examples
     --------
     >>> live = rl.live.roofline("H100-SXM", ops="gemv")
@@ -173,11 +168,6 @@ def box(
     -------
     Live
         A widget; its ``sentence`` says what the picture shows.
-
-    Raises
-    ------
-    TypeError or ValueError
-        Naming the argument; an unknown name gets suggestions.
 
     Examples
     --------
