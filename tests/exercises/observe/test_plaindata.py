@@ -98,13 +98,14 @@ def test_what_is_not_plain_is_refused_with_the_reason():
         (np.complex128(1), "complex"),
         (np.array([AlwaysEqual()]), "AlwaysEqual"),
         (np.array([3, len], dtype=object), "call it"),
-        (2**5000, "5001 bits"),
+        (2**4096, "4097 bits"),
         ("x" * 10_001, "10001 characters"),
         ([0] * 20_000, "more than 10000 items"),
         (np.zeros(20_000), "20000 elements"),
-        (nested(8), "nested deeper"),
+        (nested(7), "nested deeper"),
         ({1: 2}, "keys"),
-        (len, "call it"),
+        (len, r"the function len itself; call it: len\(…\)"),
+        (lambda: 1, "the function itself; call it$"),
         (b"12", "bytes"),
         (Fraction(10**400, 3), "too large"),
         ((i for i in range(3)), "generator"),
@@ -113,6 +114,11 @@ def test_what_is_not_plain_is_refused_with_the_reason():
     ):
         with pytest.raises(Unreadable, match=why):
             to_plain(answer)
+
+
+def test_the_largest_answers_are_read():
+    for answer in (2**4096 - 1, "x" * 10_000, [0] * 9999, nested(6)):
+        assert to_plain(answer) == answer
 
 
 def test_the_items_of_arrays_count_like_those_of_lists():
