@@ -48,13 +48,12 @@ def test_a_promise_is_not_called_a_measurement(here: rl.Machine) -> None:
     assert captions.origin(own) == "Roofs of A test machine, measured on 2026-11-21."
 
 
-@pytest.mark.parametrize(
-    ("edges", "word"),
-    [((1, 4096, 1), "stick"), ((4096, 1, 4096), "sheet"), ((64, 64, 64), "cube"),
-     ((1024, 16, 1024), "slab"), ((8, 16, 32), "box"), ((1, 1, 1), "point")],
-)  # fmt: skip
-def test_solids(edges: tuple[int, int, int], word: str) -> None:
-    assert captions.solid(*edges) == word
+def test_solids() -> None:
+    for edges, word in [
+        ((1, 4096, 1), "stick"), ((4096, 1, 4096), "sheet"), ((64, 64, 64), "cube"),
+        ((1024, 16, 1024), "slab"), ((8, 16, 32), "box"), ((1, 1, 1), "point"),
+    ]:  # fmt: skip
+        assert captions.solid(*edges) == word
 
 
 def test_the_box_counts_what_the_ledger_counts() -> None:
@@ -71,8 +70,6 @@ def test_browser_and_python_share_the_templates() -> None:
                      "level", "rate", "share", "gap", "what"}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(1 / 6, "0.1667"), (682.6667, "682.7"), (10922.67, "10\u202f923")]
-)
-def test_intensities(value: float, text: str) -> None:
-    assert theme.intensity(value) == text
+def test_intensities() -> None:
+    for value, text in [(1 / 6, "0.1667"), (682.6667, "682.7"), (10922.67, "10\u202f923")]:
+        assert theme.intensity(value) == text

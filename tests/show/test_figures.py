@@ -145,17 +145,14 @@ def test_a_png_has_the_dots_of_print(tmp_path: Path) -> None:
     assert imread(tmp_path / "a.PNG").shape[1] == pytest.approx(3.3 * PRINT, abs=1)
 
 
-@pytest.mark.parametrize(
-    ("path", "error", "said"),
-    [
+def test_a_file_of_another_kind_is_refused() -> None:
+    for path, error, said in [
         ("a.jpeg", ValueError, r"path='a.jpeg' must end in \.pdf, \.svg, \.png"),
         ("a", ValueError, "must end in"),
         (3, TypeError, "path=3 is a int; give a file's name"),
-    ],
-)
-def test_a_file_of_another_kind_is_refused(path, error, said) -> None:
-    with pytest.raises(error, match=said):
-        FIGURES["roofline"]().save(path)
+    ]:
+        with pytest.raises(error, match=said):
+            FIGURES["roofline"]().save(path)
 
 
 # Axes of one's own.
@@ -196,9 +193,8 @@ def test_axes_that_are_too_low_are_told_how_high_they_have_to_be() -> None:
         FIGURES["waterfall"](ax=ax)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "said"),
-    [
+def test_sizes_and_axes_that_cannot_be() -> None:
+    for options, error, said in [
         ({"width": 760}, ValueError, "width=760 is in inches and must be 3 to 40, 3.3 for a paper"),
         ({"width": True}, TypeError, "width=True must be a number of inches"),
         ({"height": "high"}, TypeError, "height='high' must be a number of inches"),
@@ -207,11 +203,9 @@ def test_axes_that_are_too_low_are_told_how_high_they_have_to_be() -> None:
         ({"ax": Figure().add_subplot(projection="polar")}, TypeError, "ax: axes with a polar"),
         ({"ax": Figure().add_subplot(), "width": 7}, TypeError, "width=7: ax has a size"),
         ({"title": 7}, TypeError, "title=7 is a int; give text"),
-    ],
-)
-def test_sizes_and_axes_that_cannot_be(options, error, said) -> None:
-    with pytest.raises(error, match=said):
-        FIGURES["roofline"](**options)
+    ]:
+        with pytest.raises(error, match=said):
+            FIGURES["roofline"](**options)
 
 
 def test_walk_wants_two_axes() -> None:

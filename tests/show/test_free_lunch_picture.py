@@ -105,19 +105,16 @@ def test_picture_and_file_say_whose_curve_it_is() -> None:
     assert origin.startswith("Dots: measured.")
 
 
-@pytest.mark.parametrize(
-    ("bad", "error", "words"),
-    [
+def test_a_bad_curve_is_named() -> None:
+    for bad, error, words in [
         ([1, 2, 3], TypeError, "is no measured curve; pass what rl.free_lunch"),
         (dataclasses.replace(CURVE, k=(1, 2)), ValueError, "2 k and 10 seconds"),
         (dataclasses.replace(CURVE, k=CURVE.k[::-1]), ValueError, "must rise"),
         (dataclasses.replace(CURVE, seconds=(0.0,) * 10), ValueError, "must be positive"),
         (dataclasses.replace(CURVE, seconds=(float("nan"),) * 10), ValueError, "must be positive"),
-    ],
-)
-def test_a_bad_curve_is_named(bad: object, error: type, words: str) -> None:
-    with pytest.raises(error, match=words):
-        free_lunch(bad)
+    ]:
+        with pytest.raises(error, match=words):
+            free_lunch(bad)
 
 
 def test_bad_arguments_are_named() -> None:

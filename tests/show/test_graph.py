@@ -62,10 +62,10 @@ def test_landmarks() -> None:
     assert rates().read(18.5).startswith("more than 999 P")
 
 
-@pytest.mark.parametrize(("x", "y"), [(-3, 7), (0, 10), (1, 11), (1.5, 11), (6.9, 11), (-4, 6)])
-def test_a_roof_is_a_slope_and_a_flat_part(x: float, y: float) -> None:
-    found = Along(np.array([x]), ROOF).work(np.array([x]), ROOF)
-    assert found.tolist() == [pytest.approx(y)]
+def test_a_roof_is_a_slope_and_a_flat_part() -> None:
+    for x, y in [(-3, 7), (0, 10), (1, 11), (1.5, 11), (6.9, 11), (-4, 6)]:
+        found = Along(np.array([x]), ROOF).work(np.array([x]), ROOF)
+        assert found.tolist() == [pytest.approx(y)]
 
 
 def scene() -> Scene:

@@ -193,9 +193,8 @@ def test_a_usual_slip_is_named_after_the_guess_and_not_before() -> None:
     assert spot_on.verdict(63).endswith("spot on."), "on such a machine it was right to multiply"
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "words"),
-    [
+def test_bad_arguments_are_named() -> None:
+    for changed, error, words in [
         ({"result": 0.0}, ValueError, r"result=0\.0 must be positive"),
         ({"low": -1}, ValueError, "low=-1 must be positive"),
         ({"high": float("inf")}, ValueError, "high=inf must be positive and finite"),
@@ -209,11 +208,9 @@ def test_a_usual_slip_is_named_after_the_guess_and_not_before() -> None:
             TypeError,
             r"You multiplied\.='62' must be a number",
         ),
-    ],
-)
-def test_bad_arguments_are_named(changed: dict, error: type, words: str) -> None:
-    with pytest.raises(error, match=words):
-        ask(**changed)
+    ]:
+        with pytest.raises(error, match=words):
+            ask(**changed)
 
 
 def test_an_empty_question_is_refused() -> None:

@@ -152,9 +152,8 @@ def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> Non
     assert "0.1667 FLOP/byte" in axpy.sentence, "y ← αx + y"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_bad_input() -> None:
+    for arguments, error, message in [
         ({"cache": "hot"}, ValueError, "cache='hot' is unknown"),
         ({"ops": "conv"}, ValueError, "ops='conv' is unknown"),
         ({"machine": "h100"}, ValueError, "vague"),
@@ -165,8 +164,6 @@ def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> Non
         ({"n": 0}, ValueError, "n=0 must be a positive integer"),
         ({"batch": 1.5}, TypeError, "batch=1.5 is a float"),
         ({"machines": "this"}, ValueError, "rl.this_machine"),
-    ],
-)
-def test_bad_input(arguments: dict, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        rl.live.roofline(**arguments)
+    ]:
+        with pytest.raises(error, match=message):
+            rl.live.roofline(**arguments)

@@ -117,9 +117,8 @@ def test_a_guess_alone_is_named_and_has_no_factor(here: rl.Machine) -> None:
     assert figure.words.splitlines()[-1] == "GEMV 64×64 in fp32: guess 1.00 GFLOP/s."
 
 
-@pytest.mark.parametrize(
-    ("machines", "options", "title"),
-    [
+def test_the_title_says_which_machines_and_where_the_figures_come_from():
+    for machines, options, title in [
         (
             "h100-sxm",
             {"dtype": ["fp32", "fp16"]},
@@ -127,7 +126,5 @@ def test_a_guess_alone_is_named_and_has_no_factor(here: rl.Machine) -> None:
         ),
         (["h100-sxm", "mi300x"], {}, "2 machines · fp32 · datasheet"),
         ("h100-sxm", {"title": "My own"}, "My own"),
-    ],
-)
-def test_the_title_says_which_machines_and_where_the_figures_come_from(machines, options, title):
-    assert [text.get_text() for text in rl.show.roofline(machines, **options).texts] == [title]
+    ]:
+        assert [text.get_text() for text in rl.show.roofline(machines, **options).texts] == [title]

@@ -46,18 +46,18 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_the_same_picture(form: str) -> None:
-    figure = rl.show.roofline("h100-sxm", FORMS[form])
-    assert [(p.text, p.intensity, p.rate) for p in given_points(FORMS[form])] == ROWS
-    drawn = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
-    places = [(line.get_xdata()[0], line.get_ydata()[0]) for line in drawn]
-    assert places == [(x, rate) for _, x, rate in ROWS]
-    assert {"conv", "norm"} <= {text.get_text() for text in figure.axes[0].texts}
-    assert figure.words.endswith(
-        "conv: 180 FLOP/byte. Measured 40.0 TFLOP/s, ×1.67 below this roof.\n"
-        "norm: 0.6 FLOP/byte. Measured 1.60 TFLOP/s, ×1.26 below this roof."
-    )
+def test_every_form_is_the_same_picture() -> None:
+    for form in FORMS:
+        figure = rl.show.roofline("h100-sxm", FORMS[form])
+        assert [(p.text, p.intensity, p.rate) for p in given_points(FORMS[form])] == ROWS
+        drawn = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
+        places = [(line.get_xdata()[0], line.get_ydata()[0]) for line in drawn]
+        assert places == [(x, rate) for _, x, rate in ROWS]
+        assert {"conv", "norm"} <= {text.get_text() for text in figure.axes[0].texts}
+        assert figure.words.endswith(
+            "conv: 180 FLOP/byte. Measured 40.0 TFLOP/s, ×1.67 below this roof.\n"
+            "norm: 0.6 FLOP/byte. Measured 1.60 TFLOP/s, ×1.26 below this roof."
+        )
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,25 @@ def test_names_that_begin_alike_share_a_marker_and_no_other_has_it() -> None:
     assert len(set(found.values())) == 4 and set(found.values()) <= set(MARKERS)
 
 
-@pytest.mark.parametrize(
-    ("points", "error", "said"),
-    [
-        ({"name": ["a"], "rate": [1e9]}, ValueError,
-         r"points: no column 'intensity' \(FLOP/B\) among 'name', 'rate'; rename one"),
-        ({"intensity": [1, 2], "rate": [1e9]}, ValueError,
-         "points: columns of different lengths: intensity 2, rate 1"),
+def test_what_is_no_point_is_named() -> None:
+    for points, error, said in [
+        (
+            {"name": ["a"], "rate": [1e9]},
+            ValueError,
+            r"points: no column 'intensity' \(FLOP/B\) among 'name', 'rate'; rename one",
+        ),
+        (
+            {"intensity": [1, 2], "rate": [1e9]},
+            ValueError,
+            "points: columns of different lengths: intensity 2, rate 1",
+        ),
         ({"intensity": [], "rate": []}, ValueError, "points: the table has no rows"),
         ({"intensity": "1", "rate": [1e9]}, TypeError, "points: column 'intensity' is '1'"),
-        ({"intensity": [1, "x"], "rate": [1e9, 1e9]}, TypeError,
-         "points: intensity='x' in row 1 is a str; give a number of FLOP/B"),
+        (
+            {"intensity": [1, "x"], "rate": [1e9, 1e9]},
+            TypeError,
+            "points: intensity='x' in row 1 is a str; give a number of FLOP/B",
+        ),
         ({"intensity": [1], "rate": [float("nan")]}, ValueError, "rate=nan in row 0 must be a num"),
         ({"intensity": [1], "rate": [1e9], "cache": ["hot"]}, ValueError, "cache='hot' is unknown"),
         ([(0.5, -1e9)], ValueError, "points: rate=-1000000000.0 in row 0 must be a number of FLOP"),
@@ -109,25 +117,20 @@ def test_names_that_begin_alike_share_a_marker_and_no_other_has_it() -> None:
         (5, TypeError, "points=5 is a int; give Operations"),
         ([{"intensity": 1}], TypeError, "is a dict; give Operations"),
         (["gemm"], TypeError, "points: 'gemm' is a str"),
-    ],
-)  # fmt: skip
-def test_what_is_no_point_is_named(points, error, said) -> None:
-    with pytest.raises(error, match=said):
-        rl.show.roofline("h100-sxm", points)
+    ]:
+        with pytest.raises(error, match=said):
+            rl.show.roofline("h100-sxm", points)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_a_point_that_cannot_be() -> None:
+    for arguments, said in [
         ({"op": rl.axpy(9), "rate": 1e9, "kind": "felt"}, "kind='felt' is unknown"),
         ({"op": rl.axpy(9), "rate": 1e9, "side": "hot"}, "side='hot' is unknown"),
         ({"op": None, "rate": 1e9}, "op=None and at=None: give one of the two"),
         ({"op": rl.axpy(9), "rate": 1e9, "at": 2.0}, "give one of the two"),
-    ],
-)
-def test_a_point_that_cannot_be(arguments, said) -> None:
-    with pytest.raises(ValueError, match=said):
-        Point(**arguments)
+    ]:
+        with pytest.raises(ValueError, match=said):
+            Point(**arguments)
 
 
 def test_scores_are_taken_from_a_table_too() -> None:

@@ -81,21 +81,18 @@ def test_a_notebook_gets_picture_and_words_without_pyplot() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_bad_input() -> None:
+    for arguments, error, message in [
         (([],), ValueError, "machines=.* is empty"),
         (("apple-m1", OPS[0], {"dtype": "fp64"}), ValueError, "Apple M1.*no fp64 figure"),
         (("h100-sxm", OPS, {"dtype": []}), ValueError, r"dtype=\[\] is empty; .* such as 'fp32'"),
         (("h100-sxm", ["gemm"]), TypeError, "points: 'gemm' is a str"),
         (("h100-sxm", OPS, {"cache": "hot"}), ValueError, "cache='hot' is unknown"),
-    ],
-)
-def test_bad_input(arguments: tuple, error: type[Exception], message: str) -> None:
-    keywords = arguments[-1] if isinstance(arguments[-1], dict) else {}
-    rest = arguments[:-1] if keywords else arguments
-    with pytest.raises(error, match=message):
-        rl.show.roofline(*rest, **keywords)
+    ]:
+        keywords = arguments[-1] if isinstance(arguments[-1], dict) else {}
+        rest = arguments[:-1] if keywords else arguments
+        with pytest.raises(error, match=message):
+            rl.show.roofline(*rest, **keywords)
 
 
 def places(figure) -> list[float]:

@@ -71,9 +71,8 @@ def test_each_asks_for_every_place() -> None:
     assert page.each("n", lambda n: f"<{n}>").values.tolist() == ["<0>", "<1>", "<2>"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
+def test_what_does_not_fit_is_refused_with_a_reason() -> None:
+    for wrong, words in [
         (lambda s: s.rect(0, 0, By("n", [1, 2]), 5), r"By\('n'\) holds \(2,\) values; \(3,\)"),
         (lambda s: s.rect(0, 0, By("m", [1, 2]), 5), "dim='m' is unknown"),
         (lambda s: s.dot(0, 0, "star"), "shape='star' is unknown"),
@@ -84,11 +83,9 @@ def test_each_asks_for_every_place() -> None:
         (lambda s: s.sentence(n=3), "n=3 is unknown"),
         (lambda s: s.sentence(k=3), "dim='k' is unknown"),
         (lambda s: s.text(0, 0, By("n", [])), "none"),
-    ],
-)
-def test_what_does_not_fit_is_refused_with_a_reason(wrong: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        wrong(scene())
+    ]:
+        with pytest.raises(ValueError, match=words):
+            wrong(scene())
 
 
 def test_an_unknown_argument_is_named() -> None:

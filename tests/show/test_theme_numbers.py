@@ -11,24 +11,14 @@ from rooflab.show import captions, theme
 from rooflab.show.falls import factor_text, seconds_of, ticks
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1, "1"),
-        (9999, "9999"),
-        (10_000, "10\u202f000"),
-        (999_999, "999\u202f999"),
-        (10**6, "1.00 million"),
-        (999_400_000, "999 million"),
-        (999_700_000, "1.00 billion"),
-        (999_700_000_000, "1.00 trillion"),
-        (15 * 10**14, "1.50 quadrillion"),
-        (10**18, "1.00e+18"),
-        (12_345 * 10**400, "1.23e+404"),
-    ],
-)
-def test_things_are_counted_in_words_from_a_million_on(value: int, text: str) -> None:
-    assert theme.count(value) == text
+def test_things_are_counted_in_words_from_a_million_on() -> None:
+    for value, text in [
+        (1, "1"), (9999, "9999"), (10_000, "10\u202f000"), (999_999, "999\u202f999"),
+        (10**6, "1.00 million"), (999_400_000, "999 million"), (999_700_000, "1.00 billion"),
+        (999_700_000_000, "1.00 trillion"), (15 * 10**14, "1.50 quadrillion"),
+        (10**18, "1.00e+18"), (12_345 * 10**400, "1.23e+404"),
+    ]:  # fmt: skip
+        assert theme.count(value) == text
 
 
 @given(st.integers(10**6, 10**18 - 1))
@@ -42,22 +32,20 @@ def test_a_size_just_below_a_billion_has_one_unit() -> None:
     assert captions.short(rl.axpy(999_999_999)) == "AXPY 1.00 billion"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.504, "0.504"), (0.00123, "0.00123"), (1.0, "1.00"), (13.94, "13.9"), (295.2, "295"),
-     (999.4, "999"), (1000.2, "1000"), (1365.3, "1365"), (12_345.0, "12\u202f345")],
-)  # fmt: skip
-def test_a_ridge_has_three_digits_and_no_prefix(value: float, text: str) -> None:
-    assert theme.ridge(value) == text
+def test_a_ridge_has_three_digits_and_no_prefix() -> None:
+    for value, text in [
+        (0.504, "0.504"), (0.00123, "0.00123"), (1.0, "1.00"), (13.94, "13.9"), (295.2, "295"),
+        (999.4, "999"), (1000.2, "1000"), (1365.3, "1365"), (12_345.0, "12\u202f345"),
+    ]:  # fmt: skip
+        assert theme.ridge(value) == text
 
 
-@pytest.mark.parametrize(
-    ("factor", "text"),
-    [(1.0, "×1"), (1.13, "×1.13"), (12_300.0, "×12\u202f300"), (1e-4, "×0.0001"),
-     (1.2e-9, "×1.2e-9"), (3e7, "×3.0e7"), (float("inf"), "×inf")],
-)  # fmt: skip
-def test_a_factor_has_at_most_eight_letters(factor: float, text: str) -> None:
-    assert factor_text(factor) == text and len(text) <= 8
+def test_a_factor_has_at_most_eight_letters() -> None:
+    for factor, text in [
+        (1.0, "×1"), (1.13, "×1.13"), (12_300.0, "×12\u202f300"), (1e-4, "×0.0001"),
+        (1.2e-9, "×1.2e-9"), (3e7, "×3.0e7"), (float("inf"), "×inf"),
+    ]:  # fmt: skip
+        assert factor_text(factor) == text and len(text) <= 8
 
 
 def test_times_beyond_what_a_float_holds_keep_their_power_of_ten() -> None:
@@ -65,13 +53,10 @@ def test_times_beyond_what_a_float_holds_keep_their_power_of_ten() -> None:
     assert seconds_of(-400) == "1e-400 s"
 
 
-@pytest.mark.parametrize(
-    ("lo", "hi", "labels"),
-    [
+def test_ticks_are_round_factors_of_the_bound() -> None:
+    for lo, hi, labels in [
         (0, 0.2, ["×1", "×1.2", "×1.5"]),
         (-0.5, 0.5, ["×0.5", "×1", "×1.5", "×2", "×3"]),
         (0, 12, ["×1", "×100", "×1e4", "×1e6", "×1e8", "×1e10", "×1e12"]),
-    ],
-)
-def test_ticks_are_round_factors_of_the_bound(lo: float, hi: float, labels: list[str]) -> None:
-    assert [label for _, label in ticks(lo, hi)] == labels
+    ]:
+        assert [label for _, label in ticks(lo, hi)] == labels

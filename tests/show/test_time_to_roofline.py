@@ -178,10 +178,10 @@ def test_a_guess_from_the_store_comes_in_its_own_unit() -> None:
     assert "guess" not in p
 
 
-@pytest.mark.parametrize("value", ["soon", 0, -1.0, float("inf"), float("nan"), None, True, [1]])
-def test_a_guess_is_a_positive_number_of_seconds(value: object) -> None:
-    with pytest.raises(ValueError, match=r"guesses\['axpy 256 fp32'\].*positive number of seconds"):
-        morph(MEASURED, machine=HERE, guesses={"axpy 256 fp32": value})
+def test_a_guess_is_a_positive_number_of_seconds() -> None:
+    for value in ["soon", 0, -1.0, float("inf"), float("nan"), None, True, [1]]:
+        with pytest.raises(ValueError, match=r"guesses\['axpy 256.*positive number of seconds"):
+            morph(MEASURED, machine=HERE, guesses={"axpy 256 fp32": value})
 
 
 def test_bad_input_is_named() -> None:

@@ -56,29 +56,25 @@ def test_a_warm_point_is_told_which_cache_served_it() -> None:
     assert said[3].endswith("The limit is memory.")
 
 
-@pytest.mark.parametrize(
-    ("guessed", "words"),
-    [(1e-3, "spot on"), (1.09e-3, "spot on"), (1.2e-3, "off by ×1.2"), (1e-4, "off by ×10")],
-)
-def test_a_guess_is_said_with_its_factor_on_either_side(guessed: float, words: str) -> None:
-    dot = Dot(rl.axpy(9), "cold", 1e-3, "AXPY 9", "").at_guess(guessed)
-    assert dot.off_by == words and dot.guess_told == f" You guessed {rl.si(guessed, 's')}: {words}."
-    assert dot.guessed_rate == pytest.approx(18 / guessed)
-    assert Dot(rl.axpy(9), "cold", 1e-3, "AXPY 9", "").guess_told == ""
+def test_a_guess_is_said_with_its_factor_on_either_side() -> None:
+    for guessed, words in [
+        (1e-3, "spot on"), (1.09e-3, "spot on"), (1.2e-3, "off by ×1.2"), (1e-4, "off by ×10"),
+    ]:  # fmt: skip
+        dot = Dot(rl.axpy(9), "cold", 1e-3, "AXPY 9", "").at_guess(guessed)
+        assert (
+            dot.off_by == words
+            and dot.guess_told == f" You guessed {rl.si(guessed, 's')}: {words}."
+        )
+        assert dot.guessed_rate == pytest.approx(18 / guessed)
+        assert Dot(rl.axpy(9), "cold", 1e-3, "AXPY 9", "").guess_told == ""
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (5e-3, "s", "5 ms"),
-        (2.5e9, "", "2.5 G"),
-        (1e3, "", "1 k"),
-        (7.0, "s", "7 s"),
+def test_a_tick_has_no_zeros_that_say_nothing() -> None:
+    for value, unit, text in [
+        (5e-3, "s", "5 ms"), (2.5e9, "", "2.5 G"), (1e3, "", "1 k"), (7.0, "s", "7 s"),
         (0.5, "", "500 m"),
-    ],
-)
-def test_a_tick_has_no_zeros_that_say_nothing(value: float, unit: str, text: str) -> None:
-    assert short(value, unit) == text
+    ]:  # fmt: skip
+        assert short(value, unit) == text
 
 
 def test_a_guess_beyond_the_picture_points_to_where_it_is() -> None:

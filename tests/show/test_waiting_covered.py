@@ -50,7 +50,7 @@ def test_it_is_covered_until_the_guess_and_then_the_picture_that_never_waited(na
     assert picture.sentence == plain.sentence
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_what_is_never_covered_is_named(name: str) -> None:
-    with pytest.raises(TypeError, match="after=3 is no guess axis; pass what rl.ask returned"):
-        PICTURES[name](3)
+def test_what_is_never_covered_is_named() -> None:
+    for name in PICTURES:
+        with pytest.raises(TypeError, match="after=3 is no guess axis; pass what rl.ask returned"):
+            PICTURES[name](3)

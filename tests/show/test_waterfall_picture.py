@@ -162,9 +162,8 @@ def test_an_empty_waterfall_has_a_picture_too() -> None:
     assert len(draw(of_bound(rl.axpy(9), HERE)).axes[0].texts) > 5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
+def test_bad_questions_are_named() -> None:
+    for arguments, options, error, message in [
         ((3,), {}, TypeError, "measured=3 is a int; give a Measurement, an Explanation"),
         ((None, "h100-sxm", 1.0), {}, TypeError, "measured=None"),
         ((rl.axpy(9),), {}, TypeError, "machine=None"),
@@ -178,8 +177,6 @@ def test_an_empty_waterfall_has_a_picture_too() -> None:
         ),
         ((rl.axpy(9), "h100-sxm", 1.0), {"width": "wide"}, TypeError, "width='wide' must be"),
         ((explain(rl.axpy(9), HERE, 1.0), "h100-sxm"), {}, TypeError, "already has its own"),
-    ],
-)
-def test_bad_questions_are_named(arguments, options, error, message) -> None:
-    with pytest.raises(error, match=message):
-        rl.show.waterfall(*arguments, **options)
+    ]:
+        with pytest.raises(error, match=message):
+            rl.show.waterfall(*arguments, **options)

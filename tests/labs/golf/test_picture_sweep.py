@@ -61,16 +61,16 @@ def test_a_small_chunk_traced_on_a_part_tells_the_rounds_of_the_whole() -> None:
     assert told.total == 24
 
 
-@pytest.mark.parametrize(("elements", "pieces"), [(10_000_000, 2442), (9_994_240, 2440)])
-def test_the_last_smaller_piece_counts_as_one(elements: int, pieces: int) -> None:
+def test_the_last_smaller_piece_counts_as_one() -> None:
     """10,000,000 numbers in pieces of 4,096 are 2,442: 64 whole ones were traced."""
-    first = [
-        SimpleNamespace(**vars(one) | {"steps": one.steps[: 2 * 64], "elements": 64 * 4096})
-        for one in SWEEP.golfs
-    ]
-    longer = SimpleNamespace(**vars(SWEEP) | {"golfs": first, "elements": elements})
-    told = read(longer).stories[1]
-    assert [stop.rounds for stop in told.stops] == [pieces] * 2 and told.calls == 2 * pieces
+    for elements, pieces in [(10_000_000, 2442), (9_994_240, 2440)]:
+        first = [
+            SimpleNamespace(**vars(one) | {"steps": one.steps[: 2 * 64], "elements": 64 * 4096})
+            for one in SWEEP.golfs
+        ]
+        longer = SimpleNamespace(**vars(SWEEP) | {"golfs": first, "elements": elements})
+        told = read(longer).stories[1]
+        assert [stop.rounds for stop in told.stops] == [pieces] * 2 and told.calls == 2 * pieces
 
 
 def bars(scene: Scene, chunk: int) -> list[float]:
@@ -91,19 +91,16 @@ def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> Non
     assert golf(slow).still().startswith(PNG)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
+def test_a_bad_sweep_is_named() -> None:
+    for change, words in [
         ({"seconds": SECONDS[1:]}, "4 chunks, 4 golfs, 3 seconds"),
         ({"seconds": (0.0, *SECONDS[1:])}, "must all be positive"),
         ({"seconds": (float("nan"), *SECONDS[1:])}, "must all be positive"),
         ({"chunks": (4096, *CHUNKS[1:])}, "one size twice"),
         ({"chunks": (), "golfs": (), "seconds": ()}, "0 chunks"),
-    ],
-)
-def test_a_bad_sweep_is_named(change: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        golf(SimpleNamespace(**{**vars(SWEEP), **change}))
+    ]:
+        with pytest.raises(ValueError, match=words):
+            golf(SimpleNamespace(**{**vars(SWEEP), **change}))
 
 
 def test_counts_are_written_as_in_every_other_picture() -> None:

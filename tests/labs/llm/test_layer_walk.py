@@ -70,9 +70,8 @@ def test_measured_points_stand_under_the_first_roof_only():
     assert [sum(one) for one in said] == [2, 0], "in the heading, and beside a point"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
-    [
+def test_bad_input_is_named():
+    for arguments, error, said in [
         ((0, 11008, [CORE, H200]), ValueError, "inputs"),
         ((4096, "many", [CORE, H200]), TypeError, "outputs"),
         ((4096, 11008, CORE), ValueError, "1 given; two"),
@@ -80,8 +79,6 @@ def test_measured_points_stand_under_the_first_roof_only():
         ((4096, 11008, [CORE, "h200-sxm"]), TypeError, "rl.Roofline"),
         ((4096, 11008, [CORE, H200], [3]), TypeError, "rl.measure"),
         ((4096, 11008, [CORE, H200], [timed(1, 0.1, 300, 300)]), ValueError, "no layer 4096"),
-    ],
-)
-def test_bad_input_is_named(arguments, error, said):
-    with pytest.raises(error, match=said):
-        rl.show.walk(*arguments)
+    ]:
+        with pytest.raises(error, match=said):
+            rl.show.walk(*arguments)

@@ -182,9 +182,8 @@ def test_what_was_measured_hangs_below_its_roof_and_is_said() -> None:
     assert len(only.tables.timed[0]) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_bad_input_is_named() -> None:
+    for arguments, said in [
         ({"after": 3}, "after=3 is no guess axis; pass what rl.ask returned"),
         ({"weights": ()}, "weights=() is empty"),
         ({"batch": 0}, "batch=0"),
@@ -193,11 +192,9 @@ def test_what_was_measured_hangs_below_its_roof_and_is_said() -> None:
         ({"decode_run": run(1)}, "give machine=rl.this_machine()"),
         ({"decode_run": run(1), "model": "gpt2"}, "it ran small, and the film is of gpt2"),
         ({"kv": "fp33"}, "kv='fp33' is unknown"),
-    ],
-)
-def test_bad_input_is_named(arguments: dict, said: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=re.escape(said)):
-        film(**{"model": SMALL, "machines": H100, **arguments})
+    ]:
+        with pytest.raises((TypeError, ValueError), match=re.escape(said)):
+            film(**{"model": SMALL, "machines": H100, **arguments})
 
 
 def test_an_unknown_model_and_one_that_is_none() -> None:
@@ -213,8 +210,6 @@ def test_the_picture_is_the_same_every_time_and_says_its_words(llama: Film) -> N
     assert llama.still() == llama.still() and llama.still().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(
-    ("value", "said"), [(38, "38.0"), (0.25, "0.25"), (243.4, "243"), (5136.0, "5140")]
-)
-def test_a_rate_has_three_digits(value: float, said: str) -> None:
-    assert words.rate(value) == f"{said} tokens/s"
+def test_a_rate_has_three_digits() -> None:
+    for value, said in [(38, "38.0"), (0.25, "0.25"), (243.4, "243"), (5136.0, "5140")]:
+        assert words.rate(value) == f"{said} tokens/s"

@@ -63,27 +63,27 @@ def in_order(points: list[Point], skew: int, tile: int, columns: bool) -> list[P
 # What the field says of a dependence of distance (a, b).
 
 
-@pytest.mark.parametrize(("a", "b"), [(1, -1), (1, -2), (1, 1), (0, 1), (1, 0), (2, -1)])
-def test_columns_first_is_legal_where_the_skewed_distance_is_not_negative(a: int, b: int) -> None:
+def test_columns_first_is_legal_where_the_skewed_distance_is_not_negative() -> None:
     """Skewing by f makes (a, b) into (a, b + f·a). Wolf and Lam 1991."""
-    picture = space(stencil(a, b))
-    for skew in (0, 1, 2):
-        legal = (b + skew * a, a) >= (0, 0)
-        broken = red(picture, skew=skew, order="columns first") if b < 0 else []
-        assert (not broken) == legal, skew
-        assert (": legal," in picture.scene.sentence(skew=skew, order="columns first")) == legal
+    for a, b in [(1, -1), (1, -2), (1, 1), (0, 1), (1, 0), (2, -1)]:
+        picture = space(stencil(a, b))
+        for skew in (0, 1, 2):
+            legal = (b + skew * a, a) >= (0, 0)
+            broken = red(picture, skew=skew, order="columns first") if b < 0 else []
+            assert (not broken) == legal, skew
+            assert (": legal," in picture.scene.sentence(skew=skew, order="columns first")) == legal
 
 
-@pytest.mark.parametrize(("a", "b"), [(1, -1), (1, -2), (1, 1), (0, 1)])
-def test_tiles_are_legal_where_no_distance_is_negative(a: int, b: int) -> None:
-    picture = space(stencil(a, b))
-    for skew, order in itertools.product((0, 1, 2), ORDERS):
-        if b + skew * a >= 0:
-            for tile in (2, 3, 4):
-                said = picture.scene.sentence(skew=skew, tile=tile, order=order)
-                assert ": legal," in said
-    if b < 0:
-        assert red(picture, tile=2, skew=0)
+def test_tiles_are_legal_where_no_distance_is_negative() -> None:
+    for a, b in [(1, -1), (1, -2), (1, 1), (0, 1)]:
+        picture = space(stencil(a, b))
+        for skew, order in itertools.product((0, 1, 2), ORDERS):
+            if b + skew * a >= 0:
+                for tile in (2, 3, 4):
+                    said = picture.scene.sentence(skew=skew, tile=tile, order=order)
+                    assert ": legal," in said
+        if b < 0:
+            assert red(picture, tile=2, skew=0)
 
 
 def test_the_textbook_case_of_three_points_of_the_row_before() -> None:
@@ -213,21 +213,18 @@ def test_nothing_is_counted_twice_and_the_largest_fits_into_a_megabyte() -> None
                     assert 0 < held["at"][0] < scene.width and 0 < held["at"][1] < scene.height
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns", "skews", "tiles"),
-    [(1, 6, (0,), (1,)), (6, 1, (0, 1, 2), (1,)), (2, 3, (0, 1, 2), (1, 2)),
-     (12, 12, (0, 1), (1, 2, 3, 4))],
-)  # fmt: skip
-def test_what_can_be_chosen_depends_on_the_room(
-    rows: int, columns: int, skews: tuple[int, ...], tiles: tuple[int, ...]
-) -> None:
-    nest = Nest({"i": rows, "j": columns}, "B[i,j] = A[i,j]")
-    picture, found = space(nest), counted(nest)
-    assert (found.skews, found.tiles) == (skews, tiles)
-    pulled = {name for grip in picture.scene.grips for name in grip["dims"]}
-    assert pulled == {"step"} | ({"skew"} if len(skews) > 1 else set()) | (
-        {"tile"} if len(tiles) > 1 else set()
-    )
+def test_what_can_be_chosen_depends_on_the_room() -> None:
+    for rows, columns, skews, tiles in [
+        (1, 6, (0,), (1,)), (6, 1, (0, 1, 2), (1,)), (2, 3, (0, 1, 2), (1, 2)),
+        (12, 12, (0, 1), (1, 2, 3, 4)),
+    ]:  # fmt: skip
+        nest = Nest({"i": rows, "j": columns}, "B[i,j] = A[i,j]")
+        picture, found = space(nest), counted(nest)
+        assert (found.skews, found.tiles) == (skews, tiles)
+        pulled = {name for grip in picture.scene.grips for name in grip["dims"]}
+        assert pulled == {"step"} | ({"skew"} if len(skews) > 1 else set()) | (
+            {"tile"} if len(tiles) > 1 else set()
+        )
 
 
 def test_a_nest_whose_names_tiles_would_need_is_not_tiled() -> None:

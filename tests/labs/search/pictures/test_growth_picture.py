@@ -45,16 +45,16 @@ def written(graph: EGraph, number: int, depth: int) -> set[Expression]:
 # What it stands for.
 
 
-@pytest.mark.parametrize(("factors", "ways"), [(2, 1), (3, 2), (4, 5), (5, 14)])
-def test_a_chain_of_products_stands_for_as_many_as_catalan_counted(factors, ways) -> None:
+def test_a_chain_of_products_stands_for_as_many_as_catalan_counted() -> None:
     """n matrices can be multiplied in C(n-1) orders: 1, 2, 5, 14."""
-    chain = A
-    for one in (B, C, D, E)[: factors - 1]:
-        chain = chain @ one
-    graph, root, found = filled(chain, ["associate"])
-    plural = "" if ways == 1 else "s"
-    assert found[-1].many == many(graph, root) == f"{ways} expression{plural}"
-    assert ways == math.comb(2 * factors - 2, factors - 1) // factors
+    for factors, ways in [(2, 1), (3, 2), (4, 5), (5, 14)]:
+        chain = A
+        for one in (B, C, D, E)[: factors - 1]:
+            chain = chain @ one
+        graph, root, found = filled(chain, ["associate"])
+        plural = "" if ways == 1 else "s"
+        assert found[-1].many == many(graph, root) == f"{ways} expression{plural}"
+        assert ways == math.comb(2 * factors - 2, factors - 1) // factors
 
 
 def test_a_sum_of_four_stands_for_every_tree_and_every_order() -> None:
