@@ -59,9 +59,8 @@ def test_the_cost_of_a_call_is_said_where_it_is_most_of_the_time_and_drawn() -> 
     assert said(ops="axpy", n=8, overhead=True, cache="warm")[0].endswith("call itself, 100 ns.")
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
+def test_the_box_says_its_solid_and_how_many_there_are() -> None:
+    for name, sentence in [
         (
             "axpy",
             "AXPY is a stick of 1×4096×1, 8 of them: 32\u202f768 multiply-adds inside, "
@@ -80,23 +79,19 @@ def test_the_cost_of_a_call_is_said_where_it_is_most_of_the_time_and_drawn() -> 
             "98\u202f304 elements moved through its faces, 21.33 multiply-adds for each. "
             "4.19 MFLOP over 393 kB is 10.67 FLOP/byte in fp32.",
         ),
-    ],
-)
-def test_the_box_says_its_solid_and_how_many_there_are(name: str, sentence: str) -> None:
-    live = rl.live.roofline(HERE, ops=name, n=64, batch=8, box=True, dtypes=["fp32"])
-    assert live.box.sentence == sentence
+    ]:
+        live = rl.live.roofline(HERE, ops=name, n=64, batch=8, box=True, dtypes=["fp32"])
+        assert live.box.sentence == sentence
 
 
-@pytest.mark.parametrize(
-    ("accumulate", "face"), [(False, "C"), (True, "C: counted twice, read and written")]
-)
-def test_the_face_of_c_says_whether_it_is_read_as_well(accumulate: bool, face: str) -> None:
-    live = rl.live.box(8, 16, 32, machines=HERE, dtypes=["fp32"], accumulate=accumulate)
-    scene = live.box.scene
-    names = [scene.value(named(scene, f"name-{one}")[0], "text") for one in "ABC"]
-    assert names == ["A", "B", face]
-    moved = 8 * 32 + 32 * 16 + 8 * 16 * (2 if accumulate else 1)
-    assert f" {moved} elements moved" in live.box.sentence
+def test_the_face_of_c_says_whether_it_is_read_as_well() -> None:
+    for accumulate, face in [(False, "C"), (True, "C: counted twice, read and written")]:
+        live = rl.live.box(8, 16, 32, machines=HERE, dtypes=["fp32"], accumulate=accumulate)
+        scene = live.box.scene
+        names = [scene.value(named(scene, f"name-{one}")[0], "text") for one in "ABC"]
+        assert names == ["A", "B", face]
+        moved = 8 * 32 + 32 * 16 + 8 * 16 * (2 if accumulate else 1)
+        assert f" {moved} elements moved" in live.box.sentence
 
 
 def test_the_waterfall_of_an_estimate_line_by_line() -> None:
