@@ -65,6 +65,17 @@ def test_a_gib_for_a_gb_is_a_unit_too(id):
         assert not told.passed and told.misconception in ("another unit", "GiB"), factor
 
 
+@pytest.mark.parametrize("id", ["02-lines", "04-knee", "05-decode"])
+def test_an_itemsize_too_many_or_too_few_is_named(id):
+    found = exercise(id)
+    for power in (1, -1, 2, -2):
+        cases = found.draw(0)
+        right = [found.reference(*case.values()) for case in cases]
+        given = [r * float(case["itemsize"]) ** power for r, case in zip(right, cases)]
+        told = judge(found, cases, [{"value": value} for value in given])
+        assert not told.passed and told.misconception == "itemsize", (power, told)
+
+
 def test_other_factors_are_no_unit():
     """1.024 is none in an exercise whose tolerance is wider than that."""
     for factor in (1.1, 2, 10, 100, 5000, 1.024):

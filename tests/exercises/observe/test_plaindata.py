@@ -119,6 +119,7 @@ def test_what_is_not_plain_is_refused_with_the_reason():
 def test_the_largest_answers_are_read():
     for answer in (2**4096 - 1, "x" * 10_000, [0] * 9999, nested(6)):
         assert to_plain(answer) == answer
+    assert to_plain(np.ones(9999)) == [1.0] * 9999
 
 
 def test_the_items_of_arrays_count_like_those_of_lists():
