@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.exercises.compare import only_rounded, other_unit
+from rooflab.exercises.compare import only_rounded, other_unit, same_factor, upside_down
 from rooflab.exercises.exercise import COMPARED
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
@@ -90,6 +90,15 @@ def test_the_unit_is_the_same_in_every_case():
     assert not other_unit([(3.0, "3000", 1e-9)]) and not other_unit([(0, 0, 1e-9)])
     assert not other_unit([(3.0, math.nan, 1e-9)]) and not other_unit([(True, 1000, 1e-9)])
     assert other_unit([(10**400, 10**403, 1e-9)])
+
+
+def test_two_cases_tell_an_answer_upside_down_and_three_a_factor():
+    cases = [(right, 1 / right, 1e-9) for right in (4.0, 10.0)]
+    assert upside_down(cases) and not upside_down(cases[:1])
+    assert not upside_down([*cases, (5.0, 5.0, 1e-9)])
+    cases = [(right, 3 * right, 1e-9) for right in (4.0, 10.0, 7.0)]
+    assert same_factor(cases) and not same_factor(cases[:2])
+    assert not same_factor([(4.0, 12.0, 1e-9)] * 3), "of one number any factor is one"
 
 
 @given(st.floats(10, 1e12), st.booleans())
