@@ -78,14 +78,14 @@ rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm
 # ## A cache in ten lines
 #
 # A cache keeps the lines that were touched last, and in this lesson a touch is a read or a write.
-# When it is full and another line is touched, the one touched longest ago has to leave.
+# When it is full and another is touched, the one touched longest ago leaves.
 # That rule is called *least recently used*, **LRU** for short. A touch that does not find its line
 # is a **miss**. Real caches follow this rule, or one much like it.
 #
 # ### Exercise 1 · Write one
 #
 # `lines` is a list of line numbers in the order in which a program touches them. The cache has room
-# for `capacity` lines, 1 or more, and is empty at first. Return how many touches miss.
+# for `capacity` ≥ 1 lines, and starts empty. Return how many touches miss.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-lru"}
@@ -314,7 +314,7 @@ for n in (248, 256, 264):
     print(f"N = {n}: {found.bytes('L1') / n**3:5.2f} bytes for each multiply-add")
 
 # %% [markdown] tags=["core"]
-# The one in the middle, by a factor of more than sixty. A real cache cannot put a line anywhere. It has
+# The one in the middle, by a factor of more than sixty. No real cache puts a line anywhere. It has
 # **sets**, and line number *a* may only lie in set *a* modulo the number of sets. A set has a few
 # places, its **ways**. Here there are 64 sets of 8 ways.
 #
@@ -479,9 +479,9 @@ rl.show.say(rl.conclude("07-tiles", timed, here), after=(first, second))
 # ### Exercise 7 · Tiles in tiles
 #
 # A product of two `n` × `n` matrices. Tiles of `outer` × `outer` results stay in a cache. Inside
-# each of them, tiles of `inner` × `inner` results stay in the registers; `inner` divides `outer`, and
-# `outer` divides `n`. For each tile the rows and columns that it needs are fetched once from the level
-# behind, and its results go back once. `bandwidths` are those of the cache and of the memory, in byte/s. Return (1) the bytes between
+# each of them, tiles of `inner` × `inner` results stay in the registers; `inner` divides `outer`,
+# `outer` divides `n`. For each tile its rows and columns are fetched once from the level behind, its
+# results go back once. `bandwidths` are those of the cache and of the memory, in byte/s. Return (1) the bytes between
 # registers and cache, (2) those between cache and memory, (3) the least time, with everything
 # overlapping.
 

@@ -29,33 +29,6 @@ def notes(tmp_path, monkeypatch):
     InteractiveShell.clear_instance()
 
 
-SHELL = [
-    ("files = !ls\ndef bytes_moved(n, s):\n    return 5 * n * s, 3 * n * s", "line 1"),
-    ("def bytes_moved(n, s):\n    x = !ls\n    return 5 * n * s, 3 * n * s", "line 2"),
-    ("def bytes_moved(n, s):\n    !ls\n    return 5 * n * s, 3 * n * s", "line 2"),
-]
-GIVES = "def given(n):\n    x = !ls\n    return n\n"
-
-
-@pytest.mark.parametrize(("cell", "line"), SHELL)
-def test_a_shell_command_that_the_grader_refuses_is_told(notes, cell, line, capfd):
-    told = notes(cell, 'verdict = rl.check("02-numpy-bytes", bytes_moved)')
-    assert told == (
-        f"Handed in, it would get no points: {line} uses a shell command in the answer to "
-        "02-numpy-bytes: derive this yourself."
-    )
-
-
-def test_a_shell_command_beside_the_answer_is_told_where_the_answer_needs_it(notes, capfd):
-    cell = "def bytes_moved(n, s):\n    return 5 * given(n) * s, 3 * n * s"
-    told = notes(GIVES, cell, 'verdict = rl.check("02-numpy-bytes", bytes_moved)')
-    assert "line 2 uses a shell command in a cell of yours" in told
-    cell = cell.replace("given(n)", "n")
-    assert notes(GIVES, cell, 'verdict = rl.check("02-numpy-bytes", bytes_moved)') is None
-    claim = "files = !ls\nclaim = (682.7, 2)"
-    assert "line 1 uses a shell command in the answer to 01-claim" in notes(claim, CLAIM)
-
-
 def test_a_magic_that_the_grader_lets_pass_is_not_told(notes, capfd):
     cell = "def squares(x):\n    files = !ls\n    return x @ x"
     assert notes(cell, 'verdict = rl.check("02-golf-squares", squares)') is None

@@ -48,7 +48,9 @@ def test_a_scratch_array_of_ones_own_is_no_escape():
 
 
 def test_the_numbers_of_golf_cannot_be_found_by_trying_all_seeds():
-    assert min(case["seed"] for case in exercise("02-golf-axpy").draw("x")) > 1 << 32
+    asked = exercise("02-golf-axpy")
+    drawn = asked.draw("x")[: -len(asked.fixed)]
+    assert len(drawn) > 1 and min(case["seed"] for case in drawn) > 1 << 32
 
 
 def test_published_figures_do_not_tell_what_a_stand_in_needs():
@@ -57,7 +59,7 @@ def test_published_figures_do_not_tell_what_a_stand_in_needs():
     shares = [
         case["device"]["bandwidth"] / published
         for seed in range(20)
-        for case in asked.draw(seed)
+        for case in asked.draw(seed)[: -len(asked.fixed)]  # the fixed ones are of no card
         for published in [_published(case["device"]["name"])]
     ]
     assert max(shares) / min(shares) > 1.4

@@ -888,7 +888,7 @@ IMPOSSIBLE = Exercise(
     "Return a list that has True for every row that cannot "
     "be true, and False for every other.",
     "impossible(n, itemsize, peak, bandwidths, log)", _judged, cases=_logs,
-    fixed=IMPOSSIBLE_CASES, lines=5,
+    fixed=IMPOSSIBLE_CASES, lines=6,
     insight="A clock that was read too early, a result that was never checked, a simulator fed "
             "with half of the loops. Each of them makes a false winner.",
     misconceptions=(

@@ -229,11 +229,12 @@ class Sheet:
         gap = np.min(np.abs(np.nan_to_num(gaps, nan=9)), axis=-1)  # to the next roof
         room = gap[:, :, None] * (up * np.cos(angle))[:, None, :]
         seen = (middle + 0.4 * reach)[:, None] < np.nan_to_num(ridge, nan=-9)
-        seen = seen & (room[..., None] > LETTERS - 4)
-        seen[..., 0] = level == "dram"
-        # From the line, in pixels: words clear the dots, a short name stands in its own line, so
-        # that it cannot be taken for the name of the next one.
-        away = np.array([16, -4.5, -4.5])
+        main = level == "dram"
+        seen = seen & (room[..., None] > (24 if main else LETTERS - 4))
+        seen[..., 0] = main
+        # From the line, in pixels: memory's words clear the dots, a cache's short name stands in
+        # its own line, so that it cannot be taken for the name of the next one.
+        away = np.array([16, 12, 12] if main else [16, -4.5, -4.5])
         off = -np.stack([np.sin(angle), np.cos(angle)], -1)[:, :, None] * away[:, None]
         return (
             By("machine same_axes side", middle[..., None]),

@@ -17,7 +17,7 @@ from rooflab.show.scene import By, Number, Scene, Sum, Times
 from rooflab.show.scene.axes import Frame, Scale
 
 SMALL = 14  # pixels of letters
-NEAR = 24  # pixels that a name may stand further from its dot
+NEAR = 48  # pixels that a name may stand further from its dot
 UNIT = 400  # of a frame's width or height are all of it
 Look: TypeAlias = dict[str, Any]  # what several marks have in common
 NAME: Look = {"size": SMALL, "bold": True, "halo": True}
