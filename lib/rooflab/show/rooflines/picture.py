@@ -232,8 +232,7 @@ class Sheet:
         main = level == "dram"
         seen = seen & (room[..., None] > (24 if main else LETTERS - 4))
         seen[..., 0] = main
-        # From the line, in pixels: memory's words clear the dots, a cache's short name stands in
-        # its own line, so that it cannot be taken for the name of the next one.
+        # Pixels from the line: a cache's short name stands in it, or it could be the next one's.
         away = np.array([16, 12, 12] if main else [16, -4.5, -4.5])
         off = -np.stack([np.sin(angle), np.cos(angle)], -1)[:, :, None] * away[:, None]
         return (

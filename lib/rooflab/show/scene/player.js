@@ -581,8 +581,8 @@ function render({ model, el }) {
   const sheets = JSON.parse(model.get('scenes')), [{ texts, rulers, pool }] = sheets, buffer = model.get('numbers'), exact = model.get('exact'), parts = pool.map((part) => ({ part })), shared = { texts, buffer, exact, rulers: unpooled(rulers ?? {}, parts) };
   const scenes = sheets.map((g) => ({ ...unpooled(g, parts), ...shared })); // the first has those of all
   let shown = -1, end = () => {};
-  function fit(wide) { // the widest sheet whose letters, as they stand at ticks, have 12 pixels there
-    const fits = scenes.findIndex((g) => g.width <= 1.17 * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;
+  function fit(wide) { // the widest sheet whose letters stay large enough there: 12 pixels where the window is low
+    const smaller = innerHeight < 479 ? 1.17 : 1.35, fits = scenes.findIndex((g) => g.width <= smaller * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;
     if (next === shown) return;
     shown = next; end(); home.replaceChildren(); end = play(model, home, scenes[next]);
   }

@@ -173,7 +173,8 @@ class FilmRoofline:
             qkvo: np.where(one_name, "", np.where(two_names, "Q K V O, head", "Q K V O")),
             head: np.where(one_name | two_names, "", "head"),
         }
-        starts = [self._beside(at, found) for at, found in zip(x, names.values())]
+        near = np.where(one_name, NEAR, np.inf)  # names apart keep out of each other's way instead
+        starts = [self._beside(at, found, near) for at, found in zip(x, names.values())]
         (first, wide), (second, _) = starts[:2]
         level = (self.places(mlp) - self.places(qkvo))[..., 1] < 16
         close = ~one_name & (second - first < wide + 8) & level
@@ -190,11 +191,16 @@ class FilmRoofline:
         found: np.ndarray = ((start >= ridge + 5) | (end <= ridge - 5)) & (end <= self.frame.right)
         return found
 
-    def _beside(self, at: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where names begin that belong to dots at x ``at``, and how long they are."""
+    def _beside(
+        self, at: np.ndarray, said: np.ndarray, most: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where names begin that belong to dots at x ``at``, and how long they are.
+
+        One that would lie on the ridge begins right of it, unless that is further than ``most``.
+        """
         wide = np.vectorize(lambda text: labels.width(str(text)))(said)
         start, beyond = at + 10, self.across(self.tables.ridge)[..., None] + 5
-        near = (start < beyond) & (beyond - start <= NEAR)
+        near = (start < beyond) & (beyond - start <= most)
         moved = np.where(near & ~self._clear(start, wide), beyond, start)
         found = np.minimum(moved, self.frame.right - wide)
         return np.broadcast_to(found, np.broadcast_shapes(found.shape, wide.shape)), wide
