@@ -7,6 +7,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from rooflab.exercises.check import RENAMED, STALE, check
+from rooflab.exercises.handed_in import RUNS
+from tests.support.rows import each_row
 
 RIGHT = "def speed_limit(p, b, s):\n    return p / b * 1.5 * s"
 CHECK = 'verdict = rl.check("01-speed-limit", speed_limit)'
@@ -29,11 +31,29 @@ def notes(tmp_path, monkeypatch):
     InteractiveShell.clear_instance()
 
 
-def test_a_magic_that_the_grader_lets_pass_is_not_told(notes, capfd):
-    cell = "def squares(x):\n    files = !ls\n    return x @ x"
-    assert notes(cell, 'verdict = rl.check("02-golf-squares", squares)') is None
-    cell = "%time\ndef bytes_moved(n, s):\n    return 5 * n * s, 3 * n * s"
-    assert notes(cell, 'verdict = rl.check("02-numpy-bytes", bytes_moved)') is None
+BYTES = 'verdict = rl.check("02-numpy-bytes", bytes_moved)'
+GIVES = "def given(n):\n    x = !ls\n    return n\n"
+ANSWER = "def bytes_moved(n, s):\n    return 5 * n * s, 3 * n * s"
+
+
+@each_row(
+    ("def bytes_moved(n, s):\n    x = !ls\n    return 5 * n * s, 3 * n * s", BYTES),
+    ("def bytes_moved(n, s):\n    !ls\n    return 5 * n * s, 3 * n * s", BYTES),
+    (GIVES + ANSWER.replace("n *", "given(n) *", 1), BYTES),
+    ("files = !ls\nclaim = (682.7 if files else 0, 2)", CLAIM),
+)
+def test_a_program_that_an_answer_runs_is_told(cell, check, notes, capfd):
+    assert notes(cell, check) == f"Look out: {RUNS}."
+
+
+@each_row(
+    ("files = !ls\n" + ANSWER, BYTES),
+    (GIVES + ANSWER, BYTES),
+    ("%time\n" + ANSWER, BYTES),
+    ("files = !ls\nclaim = (682.7, 2)", CLAIM),
+)
+def test_a_program_beside_the_answer_is_not_told(cell, check, notes, capfd):
+    assert notes(cell, check) is None
 
 
 BROKEN = [

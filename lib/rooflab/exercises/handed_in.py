@@ -1,7 +1,7 @@
 """What ``rl.check`` says of an answer that is right here and may get nothing where it is graded.
 
-There the functions that the exercise asks to derive are locked, and the packages are those that
-the course installs.
+There the functions that the exercise asks to derive are locked, the packages are those that the
+course installs, and another program finds no network and no file of the learner's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from rooflab.exercises.observe.lock import DERIVE, lock_functions, refusal, with
 
 HANDED_IN = "Handed in, it would get no points: {}."
 LOOK_OUT = "Look out: {}."
+RUNS = "it runs another program; where it is graded there is no network, no file of yours"
+_RUN = frozenset(("getoutput", "system", "check_output"))  # what !ls and files = !ls become, and kin
 MOST = 40  # functions that an answer is followed into
 Collect = Callable[[str, Sequence[Case], object], list[Observation]]
 
@@ -35,7 +37,11 @@ def warning(
     """
     if exercise.derives and (why := _locked(exercise, answer, cases, observe, made)):
         return HANDED_IN.format(why)
-    why = missing_elsewhere(_modules(answer))
+    codes = _reached(answer)
+    calls = {attribute for node in ast.walk(made) if (attribute := getattr(node, "attr", None))}
+    if not _RUN.isdisjoint(calls.union(*(code.co_names for code, _ in codes))):
+        return LOOK_OUT.format(RUNS)
+    why = missing_elsewhere(_modules(codes))
     return LOOK_OUT.format(why) if why else ""
 
 
@@ -75,9 +81,9 @@ def statements_of(name: str, cell: str) -> ast.Module:
     return ast.Module(stays, [])
 
 
-def _modules(answer: object) -> frozenset[str]:
-    """The modules that an answer, and what it calls, take something from; without their parts."""
-    found: set[str] = set()
+def _reached(answer: object) -> list[tuple[CodeType, FunctionType]]:
+    """The code of an answer and of what it calls in the same module, each with its function."""
+    found: list[tuple[CodeType, FunctionType]] = []
     waiting, seen = [*_functions(answer)], set[FunctionType]()
     while waiting and len(seen) < MOST:
         function = waiting.pop()
@@ -85,11 +91,19 @@ def _modules(answer: object) -> frozenset[str]:
             continue
         seen.add(function)
         for code in _codes(function.__code__):
-            values = [function.__globals__.get(name) for name in code.co_names]
-            found |= {*map(_module, values)}
-            found |= {s.argval for s in dis.get_instructions(code) if s.opname == "IMPORT_NAME"}
-            here = (inner for value in values for inner in _functions(value))
+            found.append((code, function))
+            here = (inner for name in code.co_names
+                    for inner in _functions(function.__globals__.get(name)))  # fmt: skip
             waiting += [one for one in here if one.__module__ == function.__module__]
+    return found
+
+
+def _modules(codes: Iterable[tuple[CodeType, FunctionType]]) -> frozenset[str]:
+    """The modules that code takes something from, without their parts."""
+    found: set[str] = set()
+    for code, function in codes:
+        found |= {_module(function.__globals__.get(name)) for name in code.co_names}
+        found |= {s.argval for s in dis.get_instructions(code) if s.opname == "IMPORT_NAME"}
     return frozenset(name.partition(".")[0] for name in found)
 
 
