@@ -10,7 +10,8 @@ from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.timing import prepared
 from rooflab.exercises.registry import exercise
 from rooflab.labs.cuda.device import replay
-from tests.grade.attacks.forgeries import TIMING
+from tests.grade.attacks.forgeries import FORMULA, TIMING
+from tests.support.rows import each_row
 
 
 def timed(launch):
@@ -57,17 +58,19 @@ def test_only_a_product_counts_as_one():
     assert "enclose one gemm" in forged.reason
 
 
-FROM_A_FORMULA = ("not measured", "a log of its own")
-
-
-def test_right_seconds_without_their_measurement_do_not_count():
-    for name in FROM_A_FORMULA:
-        asked, names = exercise("01-cuda-axpy"), {}
-        cases = asked.draw("forged")
-        exec(TIMING[name], names)
-        found = judge(asked, cases, collect(asked.kind, cases, names["time_axpy"]))
-        assert not found.passed
-        assert "enclose one axpy" in found.reason
+@each_row(
+    TIMING["not measured"],
+    TIMING["a log of its own"],
+    FORMULA.format(before="cp.gpu.now = 0; cp.gpu.look = lambda: None", after="cp.gpu.now = 0"),
+    FORMULA.format(before="cp.gpu.elapsed = lambda start, stop: 1.0", after="pass"),
+)
+def test_right_seconds_without_their_measurement_do_not_count(source):
+    asked, names = exercise("01-cuda-axpy"), {}
+    cases = asked.draw("forged")
+    exec(source, names)
+    found = judge(asked, cases, collect(asked.kind, cases, names["time_axpy"]))
+    assert not found.passed
+    assert "enclose one axpy" in found.reason
 
 
 def test_a_warm_launch_beside_seconds_from_a_formula():
