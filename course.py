@@ -178,7 +178,8 @@ def lab(options: argparse.Namespace, rest: list[str]) -> int:
 
 def test(options: argparse.Namespace, rest: list[str]) -> int:
     prepare(options, TESTS)
-    return run("-m", "pytest", f"-n{min(os.cpu_count() or 1, 4)}", "--dist=worksteal", *rest)
+    workers = min((os.cpu_count() or 1) + 1, 4)  # one more than cores: many wait for a browser
+    return run("-m", "pytest", f"-n{workers}", "--dist=worksteal", *rest)
 
 
 def build(options: argparse.Namespace, rest: list[str]) -> int:

@@ -203,7 +203,10 @@ def _lines(streams: Sequence[AccessStream], shift: int, line: int) -> int:
 
 
 def as_walk(stream: AccessStream, operands: Sequence[str], shift: int, line: int) -> Walk:
-    """Return the engine's form of a stream whose addresses begin at ``shift``."""
+    """Return the engine's form of a stream whose addresses begin at ``shift``.
+
+    Loops of one turn are left out: the engine is quick where its innermost loop is long.
+    """
     from rooflab.labs.cache.engine import Walk
 
     loops = len(stream.extents)
@@ -219,19 +222,22 @@ def as_walk(stream: AccessStream, operands: Sequence[str], shift: int, line: int
     after = sorted((r for r in outside if r.when == "after"), key=ahead)
     references = [*before, *inside, *after]
 
+    turning = [loop for loop, turns in enumerate(stream.extents) if turns > 1] or [0]
+    depths = [sum(loop < r.depth for loop in turning) for r in references]
     rows = [
-        (r.offset - shift, r.depth, r.write, r.bytes, list(operands).index(r.array))
-        for r in references
+        (r.offset - shift, depth, r.write, r.bytes, list(operands).index(r.array))
+        for r, depth in zip(references, depths)
     ]
     guards = [(*guard.coefficients, guard.limit) for guard in stream.guards]
-    ends = (len(before), len(before) + len(inside), line.bit_length() - 1)
+    innermost = [number for number, depth in enumerate(depths) if depth == len(turning)]
+    ends = (innermost[0], innermost[-1] + 1) if innermost else (len(before), len(before))
     return Walk(
-        np.array(stream.extents, np.int64),
+        np.array(stream.extents, np.int64)[turning],
         np.array(rows, np.int64),
-        np.array([_outside(r) for r in references], np.int64),
-        np.array(guards, np.int64).reshape(-1, loops + 1),
-        np.array(ends, np.int64),
-        np.zeros(loops, np.int64),
+        np.array([_outside(r) for r in references], np.int64)[:, turning],
+        np.array(guards, np.int64).reshape(-1, loops + 1)[:, [*turning, loops]],
+        np.array([*ends, line.bit_length() - 1], np.int64),
+        np.zeros(len(turning), np.int64),
         np.zeros(len(references), np.int64),
     )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rooflab.count.operation import Operation
     from rooflab.labs.loops.nest import Nest
     from rooflab.measure.measurement import Measurement
+from rooflab.measure.settings import fewer
 
 Array = np.ndarray[Any, Any]
 BACKENDS = ("numba", "llvm", "python")
@@ -140,7 +141,7 @@ def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measuremen
         by_rows = {names[o.name]: array.T for o, array in zip(op.operands, given)}
         function(*_packed(nest, {name: by_rows[name] for name in nest.arrays}))
 
-    return measure(op, loops, backend="cpu", cache="warm", threads=1, samples=samples,
+    return measure(op, loops, backend="cpu", cache="warm", threads=1, samples=fewer(samples),
                    seconds=seconds)  # fmt: skip
 
 

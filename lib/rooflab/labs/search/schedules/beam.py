@@ -28,6 +28,7 @@ from rooflab.labs.search.schedules.result import ENDS, Candidate, Search, fastes
 from rooflab.measure.progress import Progress, Tell, progress_bar
 from rooflab.measure.roof_kernels import Target, host
 from rooflab.measure.roofs import thread_count
+from rooflab.measure.settings import briefer
 from rooflab.measure.timing import MEASUREMENT_LOCK, undisturbed
 from rooflab.optional import installed
 
@@ -152,7 +153,7 @@ def _budget(seconds: object) -> float:
     budget = float(seconds)
     if not 0 < budget < math.inf:
         raise ValueError(f"seconds={seconds!r} leaves no time to measure; give more than 0")
-    return budget
+    return briefer(budget)
 
 
 def _moves(space: object, threads: int) -> tuple[Move, ...]:
