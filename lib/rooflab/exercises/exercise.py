@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import random
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from rooflab.exercises.observe.collect import RUNNERS
 from rooflab.exercises.observe.observation import Case as Case
@@ -38,6 +39,38 @@ class Misconception:
 
 
 @dataclass(frozen=True)
+class Domain:
+    """What an input may be, in words, and the edges of it that some fixed case has to visit."""
+
+    text: str
+    edges: tuple[Any, ...]
+
+    def visited(self, value: Any) -> frozenset[Any]:
+        """The edges that ``value`` stands on; of a list, those of its length."""
+        here = len(value) if isinstance(value, list) else value
+        return frozenset(edge for edge in self.edges if edge == here)
+
+
+def one_of(*values: Any) -> Domain:
+    """Return the domain of an input that takes one of ``values``."""
+    *others, last = map(str, values)
+    return Domain(f"{', '.join(others)} or {last}", values)
+
+
+def at_least(least: int) -> Domain:
+    """Return the domain of whole numbers from ``least`` on, or of numbers where 0 is one."""
+    return Domain(f"{least} or more", (least,))
+
+
+def any_length(least: int = 1) -> Domain:
+    """Return the domain of lists of ``least`` or more."""
+    return Domain(f"a list of {least} or more", (least,))
+
+
+ITEMSIZES = one_of(1, 2, 4, 8)
+
+
+@dataclass(frozen=True)
 class Exercise:
     """One graded exercise.
 
@@ -45,7 +78,8 @@ class Exercise:
     takes; ``returns``: names of the parts when the answer has several. ``cases``: (random.Random)
     → list of cases; a "value" exercise has one case without inputs. ``fixed``: cases that every
     draw ends with: alone they separate the truth and all misconceptions, and they take each input
-    to the edges of what the question allows. ``tolerance`` is relative.
+    to the edges of what the question allows. ``example``: the inputs of one call that the answer
+    cell shows with its value. ``domain``: what an input may be. ``tolerance`` is relative.
     ``mine``: the name under which the function goes into the learner's mine.py; ``given``:
     functions that its lesson writes down beside it, which go there too. ``derives``: names of
     rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
@@ -73,6 +107,8 @@ class Exercise:
     misconceptions: tuple[Misconception, ...]
     cases: Callable[[random.Random], list[Case]] = lambda rng: [{}]
     fixed: tuple[Case, ...] = ()
+    example: tuple[object, ...] = ()
+    domain: Mapping[str, Domain] = field(default_factory=dict)
     kind: str = "function"
     returns: tuple[str, ...] = ()
     tolerance: float = 1e-9

@@ -14,7 +14,15 @@ from typing import Any
 from rooflab.count import axpy, dot, gemm, gemv, ger
 from rooflab.count.si import rounded
 from rooflab.exercises.compare import close, same
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation, cases_of
+from rooflab.exercises.exercise import (
+    ITEMSIZES,
+    Case,
+    Exercise,
+    Misconception,
+    Observation,
+    at_least,
+    cases_of,
+)
 from rooflab.exercises.kinds.timing import (
     ARITHMETIC,
     derived,
@@ -27,6 +35,7 @@ from rooflab.exercises.kinds.timing import (
     sizes,
 )
 from rooflab.exercises.lessons.drawing import DTYPES
+from rooflab.exercises.table import slip, table
 from rooflab.labs.cuda import Device
 from rooflab.predict.catalogue import machine
 from rooflab.predict.machine import Machine
@@ -64,149 +73,68 @@ EDGES_OF_PRODUCT = (
 )  # fmt: skip
 
 
-def _product(
-    m: int, n: int, k: int, itemsize: int, accumulate: bool = False
-) -> tuple[int, int, float]:
-    op = gemm(m, n, k, DTYPES[itemsize], accumulate=accumulate)
-    return op.flops, op.bytes, op.intensity
-
-
-# A slip in one part is named by that part, whatever the learner's quotient became of it: so these
-# leave the intensity right, and two slips at once still have the name of one.
-Wrong = Callable[..., tuple[float, float, float]]
-
-
-def _flops(count: Callable[[int, int, int], float]) -> Wrong:
-    """A wrong ``count`` of FLOPs from m, n and k."""
-    return lambda m, n, k, s, acc=False: (count(m, n, k), *_product(m, n, k, s, acc)[1:])
-
-
-def _bytes(count: Callable[[int, int, int, int, bool], float]) -> Wrong:
-    """A wrong ``count`` of bytes from m, n, k, itemsize and accumulate."""
-
-    def wrong(m: int, n: int, k: int, s: int, acc: bool = False) -> tuple[float, float, float]:
-        flops, _, intensity = _product(m, n, k, s, acc)
-        return flops, count(m, n, k, s, acc), intensity
-
-    return wrong
-
-
-def _least(m: int, n: int, k: int, itemsize: int, accumulate: bool = False) -> int:
-    return _product(m, n, k, 1, accumulate)[1] * itemsize
-
-
-_EVERY_USE = (  # A and B travel for each multiply-add; C does so too, or once for each element
-    _bytes(lambda m, n, k, s, acc: (2 * k + 1) * m * n * s),
-    _bytes(lambda m, n, k, s, acc: (2 * k + 1 + acc) * m * n * s),
-    _bytes(lambda m, n, k, s, acc: 3 * m * n * k * s),
-    _bytes(lambda m, n, k, s, acc: (3 + acc) * m * n * k * s),
-    _bytes(lambda m, n, k, s, acc: (2 + acc) * m * n * k * s),
-    _bytes(lambda m, n, k, s, acc: 4 * m * n * k * s),
-)
-
-PRODUCT = Exercise(
+PRODUCT = table(
     "01-product", "A product, counted", 4,
     "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
     "many bytes at least, how many FLOPs per byte?",
-    "product(m, n, k, itemsize, accumulate=False)", _product, cases=_ledger_cases,
-    fixed=EDGES_OF_PRODUCT,
+    "product(m, n, k, itemsize, accumulate=False)", cases=_ledger_cases, fixed=EDGES_OF_PRODUCT,
+    domain={"m": at_least(1), "n": at_least(1), "k": at_least(1), "itemsize": ITEMSIZES},
+    example=(5, 7, 11, 4),
     insight="Your machine cannot move fewer bytes than that for any product. The intensity tells "
             "on which side of its ridge the product lies.",
-    mine="product", lines=4, returns=("FLOPs", "bytes", "intensity"), derives=("gemm", "gemv"),
-    misconceptions=(
-        Misconception("multiply-adds", _flops(lambda m, n, k: m * n * k),
-                      "you counted multiply-adds; each is 2 FLOPs."),
-        Misconception("square in mind", _flops(lambda m, n, k: 2 * m**3),
-                      "that is right for a square product; here m, n and k differ.",
-                      variants=(_flops(lambda m, n, k: 2 * n**3),
-                                _flops(lambda m, n, k: 2 * k**3))),
-        Misconception("the sizes multiplied", _flops(lambda m, n, k: m * k * k * n),
-                      "not every number of A meets every number of B: row i of A meets column j "
-                      "of B, and k pairs are multiplied."),
-        Misconception("K forgotten", _flops(lambda m, n, k: 2 * m * n),
-                      "every element of C is a sum over k."),
-        Misconception("one addition fewer", _flops(lambda m, n, k: m * n * (2 * k - 1)),
-                      "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
-        Misconception("old C added at the end",
-                      lambda m, n, k, s, acc=False: (2 * m * n * k + acc * m * n,
-                                               *_product(m, n, k, s, acc)[1:]),
-                      "each sum can begin with the old value of C in place of 0; its k "
-                      "multiply-adds are all there is.",
-                      variants=(_flops(lambda m, n, k: 2 * m * n * k + m * n),)),
-        Misconception("elements, not work", _flops(lambda m, n, k: m * k + k * n + m * n),
-                      "you counted numbers; count the arithmetic done on them.",
-                      variants=(_flops(lambda m, n, k: 2 * (m * k + k * n)),
-                                _flops(lambda m, n, k: 2 * (m * k + k * n + m * n)))),
-        Misconception("elements for bytes", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 1, acc)),
-                      "you counted elements; each has itemsize bytes."),
-        Misconception("bits for bytes", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 8 * s, acc)),
-                      "you counted bits; itemsize is already in bytes."),
-        Misconception("β forgotten", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s)),
-                      "C is read as well as written when the product is added to it (β ≠ 0)."),
-        Misconception("C always read", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, True)),
-                      "without accumulate C is only written; its old values are not needed."),
-        Misconception("the two cases swapped",
-                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, not acc)),
-                      "accumulate=True is the case in which the old C is read too."),
-        Misconception("A or B read again",
-                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + acc * k * n * s),
-                      "what is read as well as written is C, where the product is added to it; it "
-                      "has m × n numbers. Do you take the arguments in the order m, n, k?",
-                      variants=(_bytes(lambda m, n, k, s, acc:
-                                       _least(m, n, k, s) + acc * m * k * s),)),
-        Misconception("M·K twice",
-                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, acc) + (m - n) * k * s),
-                      "you counted M·K twice. A is M×K, B is K×N, C is M×N: square matrices hide "
-                      "this.",
-                      variants=(_bytes(lambda m, n, k, s, acc:
-                                       _least(m, n, k, s, acc) + (k - n) * m * s),)),
-        Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
-                      "the result travels too.",
-                      variants=(
-                          _bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),)),
-        Misconception("C only where it is added to",
-                      _bytes(lambda m, n, k, s, acc: (m * k + k * n + 2 * acc * m * n) * s),
-                      "without accumulate C is written all the same; only its reading is left "
-                      "out."),
-        Misconception("C three times",
-                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + 2 * acc * m * n * s),
-                      "C makes one trip when it is written, and one more, with accumulate, when "
-                      "it is read.",
-                      variants=(_bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + 2 * m * n * s),
-                                _bytes(lambda m, n, k, s, acc:
-                                       _least(m, n, k, s) + (1 + acc) * m * n * s))),
-        Misconception("all three doubled",
-                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) * (1 + acc)),
-                      "accumulate makes one trip more, of C alone; A and B are read once in both "
-                      "cases."),
-        Misconception("4 bytes always", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 4, acc)),
-                      "you took 4 bytes for every element; itemsize says how many."),
-        Misconception("no reuse", _bytes(lambda m, n, k, s, acc: 2 * m * n * k * s),
-                      "numbers travel anew for every multiply-add; each need travel only once.",
-                      variants=_EVERY_USE),
-        Misconception("bytes multiplied", _bytes(lambda m, n, k, s, acc: m * k * k * n * s),
-                      "A and B lie beside each other in memory: add up how many numbers they have.",
-                      variants=(_bytes(lambda m, n, k, s, acc: m * k * k * n * m * n * s),
-                                _bytes(lambda m, n, k, s, acc: (m * k * k * n + m * n) * s),
-                                _bytes(lambda m, n, k, s, acc:
-                                       (m * k * k * n + (1 + acc) * m * n) * s))),
-        Misconception("the box's volume", _bytes(lambda m, n, k, s, acc: m * n * k * s),
-                      "the volume is the work; what travels is painted on three of the faces."),
-        Misconception("the box's edges", _bytes(lambda m, n, k, s, acc: (m + n + k) * s),
-                      "these are three lengths; a matrix has length times width."),
-        Misconception("upside down",
-                      lambda m, n, k, s, acc=False: (*_product(m, n, k, s, acc)[:2],
-                                               1 / _product(m, n, k, s, acc)[2]),
-                      "that is bytes per FLOP; intensity is FLOPs per byte."),
-        Misconception("// for /",
-                      lambda m, n, k, s, acc=False: (*_product(m, n, k, s, acc)[:2],
-                                               _product(m, n, k, s, acc)[0]
-                                               // _product(m, n, k, s, acc)[1]),
-                      "// drops what stands after the point; an intensity is divided with /."),
-        Misconception("divided by itemsize again",
-                      lambda m, n, k, s, acc=False: (*_product(m, n, k, s, acc)[:2],
-                                               _product(m, n, k, s, acc)[2] / s),
-                      "the bytes contain itemsize already."),
+    mine="product", lines=4, derives=("gemm", "gemv"),
+    answer={
+        "FLOPs": lambda m, n, k: 2 * m * n * k,
+        "_numbers": lambda m, n, k: m * k + k * n,  # that are read in any case
+        "bytes": lambda _numbers, m, n, accumulate, itemsize:
+            (_numbers + (1 + accumulate) * m * n) * itemsize,
+        "intensity": lambda FLOPs, bytes: FLOPs / bytes,
+    },
+    slips=(
+        slip("multiply-adds", FLOPs=lambda m, n, k: m * n * k),
+        slip("square in mind", "that is right for a square product; here m, n and k differ.",
+             FLOPs=[lambda m: 2 * m**3, lambda n: 2 * n**3, lambda k: 2 * k**3]),
+        slip("K forgotten", "every element of C is a sum over k.", FLOPs=lambda m, n: 2 * m * n),
+        slip("one addition fewer",
+             "exact, but the convention counts k multiply-adds of 2 FLOPs an element.",
+             FLOPs=lambda m, n, k: m * n * (2 * k - 1)),
+        slip("old C added at the end",
+             "each sum can begin with the old value of C in place of 0; its k multiply-adds are "
+             "all there is.",
+             FLOPs=[lambda m, n, k, accumulate: 2 * m * n * k + accumulate * m * n,
+                    lambda m, n, k: 2 * m * n * k + m * n]),
+        slip("elements for bytes", itemsize=1),
+        slip("bits for bytes", itemsize=lambda itemsize: 8 * itemsize),
+        slip("4 bytes always", itemsize=4),
+        slip("β forgotten", "C is read as well as written when the product is added to it (β ≠ 0).",
+             accumulate=False),
+        slip("C always read",
+             "without accumulate C is only written; its old values are not needed.",
+             accumulate=True),
+        slip("the two cases swapped",
+             "accumulate=True is the case in which the old C is read too.",
+             accumulate=lambda accumulate: not accumulate),
+        slip("M·K twice",
+             "you counted M·K twice. A is M×K, B is K×N, C is M×N: square matrices hide this.",
+             _numbers=lambda m, k: 2 * m * k,
+             bytes=lambda _numbers, m, n, k, accumulate, itemsize:
+                 (_numbers + (k + accumulate * n) * m) * itemsize),
+        slip("C forgotten", "the result travels too.",
+             bytes=[lambda _numbers, itemsize: _numbers * itemsize,
+                    lambda _numbers, m, n, accumulate, itemsize:
+                        (_numbers + accumulate * m * n) * itemsize]),
+        slip("no reuse",
+             "numbers travel anew for every multiply-add; each need travel only once.",
+             bytes=[lambda m, n, k, itemsize: 2 * m * n * k * itemsize,
+                    lambda m, n, k, itemsize: (2 * k + 1) * m * n * itemsize,
+                    lambda m, n, k, accumulate, itemsize:
+                        (2 * k + 1 + accumulate) * m * n * itemsize,
+                    lambda m, n, k, itemsize: 3 * m * n * k * itemsize,
+                    lambda m, n, k, itemsize: 4 * m * n * k * itemsize,
+                    lambda m, n, k, accumulate, itemsize: (3 + accumulate) * m * n * k * itemsize,
+                    lambda m, n, k, accumulate, itemsize: (2 + accumulate) * m * n * k * itemsize]),
+        slip("upside down", intensity=lambda FLOPs, bytes: bytes / FLOPs),
+        slip("// for /", intensity=lambda FLOPs, bytes: FLOPs // bytes),
     ),
 )  # fmt: skip
 

@@ -1,0 +1,132 @@
+"""Exercises as tables: the right answer as named parts, and each slip as what it changes.
+
+A part is a plain function; its parameters are inputs of the call, or parts that stand before it. A
+slip gives another function for a part, or another value for an input.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from rooflab.exercises.exercise import Exercise, Misconception
+
+Formula = Callable[..., Any]
+ANSWER, WHOLE = "answer", "whole"  # the only part of an answer that has one; all parts at once
+COMMON = {  # hints of slips that any lesson may meet
+    "multiply-adds": "you counted multiply-adds; each is 2 FLOPs.",
+    "elements for bytes": "you counted elements; each has itemsize bytes.",
+    "bits for bytes": "you counted bits; itemsize is already in bytes.",
+    "4 bytes always": "not every number has 4 bytes; itemsize says how many.",
+    "upside down": "that is bytes per FLOP; intensity is FLOPs per byte.",
+    "// for /": "// drops what stands after the point; divide with /.",
+}
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A usual mistake: what it changes, one way after the other, and the hint that names it."""
+
+    name: str
+    hint: str
+    ways: tuple[Mapping[str, Formula], ...]
+
+
+def slip(name: str, hint: str = "", **changes: Any) -> Slip:
+    """Return a slip that changes a part or an input, each by its name; "_" stands for a blank.
+
+    A change is a function, or the value that it takes in every case; a list of changes is the same
+    slip made in several ways. ``whole`` changes all parts at once. Without a hint the slip has the
+    one of its name in ``COMMON``.
+    """
+    several = [
+        {part: one}
+        for part, change in changes.items()
+        for one in (change if isinstance(change, list) else [change])
+    ]
+    return Slip(name, hint or COMMON[name], tuple(several))
+
+
+def table(
+    id: str, title: str, points: int, question: str, call: str,
+    answer: Formula | Mapping[str, Formula], slips: Sequence[Slip | Misconception], **more: Any,
+) -> Exercise:  # fmt: skip
+    """Return the exercise whose right answer is ``answer`` and whose misconceptions are ``slips``.
+
+    ``answer``: its parts by name, or one function. What begins with "_" is a step on the way: a
+    slip in it runs through to the parts that use it. A slip in any other part changes that part
+    alone, so that two slips at once have a name each. ``call`` is what the learner writes, such as
+    "product(m, n, k, itemsize, accumulate=False)"; ``more`` goes to :class:`Exercise`.
+    """
+    parts = answer if isinstance(answer, Mapping) else {ANSWER: answer}
+    inputs, defaults = ((), ()) if more.get("kind") == "value" else _inputs(call)
+    of = _Answers(inputs, defaults, {name.replace(" ", "_"): f for name, f in parts.items()})
+    returns = tuple(name for name in parts if not name.startswith("_"))
+    return Exercise(
+        id, title, points, question, call, of.function({}),
+        tuple(one if isinstance(one, Misconception) else of.misconception(one) for one in slips),
+        returns=returns if len(returns) > 1 else (), **more,
+    )  # fmt: skip
+
+
+def _inputs(call: str) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    """Names of a call's inputs, and the values of the last of them that may be left out."""
+    head = ast.parse(f"def {call}: ...").body[0]
+    assert isinstance(head, ast.FunctionDef)
+    values = tuple(ast.literal_eval(one) for one in head.args.defaults)
+    return tuple(one.arg for one in head.args.args), values
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Makes answers, right and wrong, of one call."""
+
+    inputs: tuple[str, ...]
+    defaults: tuple[object, ...]
+    parts: Mapping[str, Formula]
+
+    def misconception(self, one: Slip) -> Misconception:
+        first, *others = map(self.function, one.ways)
+        return Misconception(one.name, first, one.hint, variants=tuple(others))
+
+    def function(self, instead: Mapping[str, Formula]) -> Formula:
+        """The answer with other parts or other inputs ``instead``."""
+        known = {*self.inputs, *self.parts, WHOLE}
+        for name, formula in (*self.parts.items(), *instead.items()):
+            needs = _needs(formula)
+            if name not in known or not known.issuperset(needs):
+                raise ValueError(f"{name}{needs}: no such input or part of {sorted(known)}")
+
+        def answer(*values: object) -> object:
+            missing = len(self.inputs) - len(values)
+            given = (*values, *self.defaults[len(self.defaults) - missing :]) if missing else values
+            right = dict(zip(self.inputs, given, strict=True))
+            if WHOLE in instead:
+                return _value(instead[WHOLE], right)
+            slipped = right | {
+                name: _value(formula, right)
+                for name, formula in instead.items()
+                if name in self.inputs
+            }
+            found = []
+            for name, formula in self.parts.items():
+                value = _value(instead.get(name, formula), slipped)
+                if name.startswith("_"):
+                    right[name], slipped[name] = _value(formula, right), value
+                else:
+                    right[name] = slipped[name] = _value(formula, right)
+                    found.append(value)
+            return tuple(found) if len(found) > 1 else found[0]
+
+        return answer
+
+
+def _needs(formula: object) -> tuple[str, ...]:
+    return (*signature(formula).parameters,) if callable(formula) else ()
+
+
+def _value(formula: Any, values: Mapping[str, object]) -> Any:
+    return formula(*(values[name] for name in _needs(formula))) if callable(formula) else formula
