@@ -6,6 +6,7 @@ that computes the verdict outside the learner's process.
 
 from __future__ import annotations
 
+import ast
 import copy
 import random
 import re
@@ -145,6 +146,11 @@ class Exercise:
         """Name of the function that the learner writes."""
         return self.signature.partition("(")[0]
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of what the function is called with."""
+        return inputs_of(self.signature)[0]
+
     def allowed(self, case: Case) -> float:
         """Relative distance from the right answer that is still right in ``case``."""
         return self.tolerance if self.margin is None else self.margin(*case.values())
@@ -152,6 +158,14 @@ class Exercise:
     def draw(self, seed: object = 0) -> list[Case]:
         """Return the cases of ``seed``, the fixed ones last; alike on every machine."""
         return [*self.cases(random.Random(f"{self.id}/{seed}")), *copy.deepcopy(self.fixed)]
+
+
+def inputs_of(call: str) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    """Return the names of a call's inputs, and the values of the last that may be left out."""
+    head = ast.parse(f"def {call}: ...").body[0]
+    assert isinstance(head, ast.FunctionDef)
+    values = tuple(ast.literal_eval(one) for one in head.args.defaults)
+    return tuple(one.arg for one in head.args.args), values
 
 
 def cases_of(names: str, *rows: Sequence[object]) -> tuple[Case, ...]:

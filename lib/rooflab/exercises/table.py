@@ -6,13 +6,12 @@ slip gives another function for a part, or another value for an input.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from rooflab.exercises.exercise import Exercise, Misconception
+from rooflab.exercises.exercise import Exercise, Misconception, inputs_of
 
 Formula = Callable[..., Any]
 ANSWER, WHOLE = "answer", "whole"  # the only part of an answer that has one; all parts at once
@@ -62,7 +61,7 @@ def table(
     "product(m, n, k, itemsize, accumulate=False)"; ``more`` goes to :class:`Exercise`.
     """
     parts = answer if isinstance(answer, Mapping) else {ANSWER: answer}
-    inputs, defaults = ((), ()) if more.get("kind") == "value" else _inputs(call)
+    inputs, defaults = ((), ()) if more.get("kind") == "value" else inputs_of(call)
     of = _Answers(inputs, defaults, {name.replace(" ", "_"): f for name, f in parts.items()})
     returns = tuple(name for name in parts if not name.startswith("_"))
     return Exercise(
@@ -70,14 +69,6 @@ def table(
         tuple(one if isinstance(one, Misconception) else of.misconception(one) for one in slips),
         returns=returns if len(returns) > 1 else (), **more,
     )  # fmt: skip
-
-
-def _inputs(call: str) -> tuple[tuple[str, ...], tuple[object, ...]]:
-    """Names of a call's inputs, and the values of the last of them that may be left out."""
-    head = ast.parse(f"def {call}: ...").body[0]
-    assert isinstance(head, ast.FunctionDef)
-    values = tuple(ast.literal_eval(one) for one in head.args.defaults)
-    return tuple(one.arg for one in head.args.args), values
 
 
 @dataclass(frozen=True)
