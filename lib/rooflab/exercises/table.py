@@ -34,19 +34,21 @@ class Slip:
     ways: tuple[Mapping[str, Formula], ...]
 
 
-def slip(name: str, hint: str = "", **changes: Any) -> Slip:
+def slip(
+    name: str, hint: str = "", *, ways: Sequence[Mapping[str, Any]] = (), **changes: Any
+) -> Slip:
     """Return a slip that changes a part or an input, each by its name; "_" stands for a blank.
 
     A change is a function, or the value that it takes in every case; a list of changes is the same
-    slip made in several ways. ``whole`` changes all parts at once. Without a hint the slip has the
-    one of its name in ``COMMON``.
+    slip made in several ways; ``ways`` are more of them, each of which may change several things.
+    ``whole`` changes all parts at once. Without a hint it has the one of its name in ``COMMON``.
     """
     several = [
         {part: one}
         for part, change in changes.items()
         for one in (change if isinstance(change, list) else [change])
     ]
-    return Slip(name, hint or COMMON[name], tuple(several))
+    return Slip(name, hint or COMMON[name], (*several, *ways))
 
 
 def table(
