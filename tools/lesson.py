@@ -9,7 +9,8 @@ solution stands between two comment lines::
 
 The solution notebook keeps it without the markers; the learner's notebook gets one line in its
 place: ``...  # your code: 1 line``, or ``ridge = ...  # your code: 1 line`` where the block ends
-by assigning `ridge`, so that the cells below it still run.
+by assigning `ridge`, so that the cells below it still run. Above it stands what the inputs of the
+exercise may be, and one call with the value that the reference gives.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import hashlib
 import re
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +29,13 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from rooflab.exercises.compare import show
+from rooflab.exercises.observe.plaindata import to_plain
+from rooflab.exercises.registry import exercises
+
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
 FILE_NAME = re.compile(r"\d\d_[a-z0-9_]+\.py")
+LONGEST = 76  # characters of a call and its value on one line
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {
@@ -80,7 +87,9 @@ def read_lesson(source: Path) -> Lesson:
         text = cell.source.strip("\n")
         if cell.cell_type == "markdown" and (BEGIN in text or END in text):
             raise LessonError(f"{where}: a solution marker stands in a text cell")
-        learner.append(_cell(cell.cell_type, stub_solutions(text, where), metadata, identity))
+        asked = metadata.get("rooflab", {}).get("exercise") if "answer" in tags else None
+        stub = stub_solutions(text, where, example(asked) if asked else ())
+        learner.append(_cell(cell.cell_type, stub, metadata, identity))
         solution.append(_cell(cell.cell_type, keep_solutions(text), metadata, identity))
     name = source.stem
     return Lesson(name, _notebook(learner, name), _notebook(solution, name))
@@ -116,8 +125,11 @@ def keep_solutions(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if line.strip() not in (BEGIN, END))
 
 
-def stub_solutions(text: str, where: str) -> str:
-    """The text of a cell with each solution replaced by one line; `where` is for messages."""
+def stub_solutions(text: str, where: str, above: Sequence[str] = ()) -> str:
+    """The text of a cell with each solution replaced by one line, the first below those ``above``.
+
+    `where` is for messages.
+    """
     kept: list[str] = []
     block: list[str] | None = None
     indent = ""
@@ -130,8 +142,8 @@ def stub_solutions(text: str, where: str) -> str:
         elif marker == END:
             if block is None:
                 raise LessonError(f"{where}: {END!r} without {BEGIN!r} before it")
-            kept.append(indent + _stub(block, where))
-            block = None
+            kept += [indent + line for line in (*above, _stub(block, where))]
+            block, above = None, ()
         elif block is not None:
             block.append(line)
         else:
@@ -142,6 +154,29 @@ def stub_solutions(text: str, where: str) -> str:
         _must_be_python(keep_solutions(text), f"{where} with its solution")
         _must_be_python("\n".join(kept), f"{where} without its solution")
     return "\n".join(kept)
+
+
+def example(id: str) -> list[str]:
+    """The lines, as comments, that show what an exercise takes and what one call of it gives."""
+    found = exercises().get(id)
+    if found is None or not found.example:
+        return []
+    alike: dict[str, list[str]] = {}
+    for name, domain in found.domain.items():
+        alike.setdefault(domain.text, []).append(name)
+    takes = "; ".join(f"{', '.join(names)}: {text}" for text, names in alike.items())
+    call = f"{found.name}({', '.join(map(_written, found.example))})"
+    gives = f"gives {_written(found.reference(*found.example))}"
+    lines = [f"{call} {gives}"] if len(call + gives) < LONGEST else [call, gives]
+    return [f"# {line}" for line in ([takes] if takes else []) + lines]
+
+
+def _written(value: object) -> str:
+    """Plain data as a learner writes it."""
+    if not isinstance(value, (list, tuple)):
+        return show(to_plain(value))
+    items = ", ".join(map(_written, value))
+    return f"[{items}]" if isinstance(value, list) else f"({items})"
 
 
 def _stub(block: list[str], where: str) -> str:
