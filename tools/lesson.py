@@ -8,9 +8,9 @@ solution stands between two comment lines::
     # END SOLUTION
 
 The solution notebook keeps it without the markers; the learner's notebook gets one line in its
-place: ``...  # your code: 1 line``, or ``ridge = ...  # your code: 1 line`` where the block ends
-by assigning `ridge`, so that the cells below it still run. Above it stands what the inputs of the
-exercise may be, and one call with the value that the reference gives.
+place: ``...  # your code; ours has 1 line``. Where the block ends by assigning `ridge` that line
+begins with ``ridge = ``, so that the cells below it still run. Above it stands what the inputs of
+the exercise may be, and one call with the value that the reference gives.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _stub(block: list[str], where: str) -> str:
         raise LessonError(f"{where}: the solution is empty")
     name = _assigned_last(textwrap.dedent("\n".join(block)))
     target = f"{name} = " if name else ""
-    return f"{target}...  # your code: {lines} line{'s' if lines > 1 else ''}"
+    return f"{target}...  # your code; ours has {lines} line{'s' if lines > 1 else ''}"
 
 
 def _assigned_last(code: str) -> str | None:

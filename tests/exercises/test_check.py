@@ -102,8 +102,8 @@ def test_an_unknown_id_is_a_verdict_too():
 
 
 def test_an_untouched_cell_says_how_much_there_is_to_write():
-    assert check("00-bandwidth").reason == "not answered yet: 1 line to write"
-    assert check("01-product", lambda *a: ...).reason == "not answered yet: 4 lines to write"
+    assert check("00-bandwidth").reason == "not answered yet: ours has 1 line"
+    assert check("01-product", lambda *a: ...).reason == "not answered yet: ours has 4 lines"
 
     def stub(m, n, k, itemsize, accumulate=False): ...
 
@@ -243,7 +243,7 @@ def test_html_has_the_verdict_in_bold_the_call_in_monospace_and_a_paragraph_for_
     assert "the FLOPs of <code>product(m=" in page and "</code> gave " in page
     assert page.index("A usual mistake, “multiply-adds”: you counted") > page.rindex("<div")
     page = check("01-product")._repr_html_()
-    assert "<b>○ not answered yet</b>" in page and ">4 lines to write<" in page
+    assert "<b>○ not answered yet</b>" in page and ">ours has 4 lines<" in page
 
 
 def test_a_right_answer_is_told_what_it_means_and_a_wrong_one_is_not():
@@ -283,7 +283,7 @@ def test_a_check_asks_for_as_many_lines_as_the_lesson_does(name):
     asked = {
         c.metadata.rooflab.exercise: int(lines)
         for c in cells
-        for lines in re.findall(r"your code: (\d+) line", c.source)
+        for lines in re.findall(r"your code; ours has (\d+) line", c.source)
     }
     assert len(asked) >= 4
     assert asked == {id: exercise(id).lines for id in asked}

@@ -69,7 +69,7 @@ def test_saving_again_replaces_and_is_idempotent(mine):
 
 def test_a_function_that_is_not_written_yet_is_not_saved(mine):
     for body in (
-        "    ...  # your code: 1 line",
+        "    ...  # your code; ours has 1 line",
         "    total = ...\n    return total",
         "    return ...",
     ):

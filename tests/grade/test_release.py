@@ -64,7 +64,7 @@ def test_no_solution_is_in_its_notebooks(learner):
     for number, notebook in learner.items():
         for exercise in registry.lesson(number):
             cell = next(c for c in notebook.cells if exercise_of(c) == exercise.id)
-            assert "...  # your code: " in cell.source
+            assert "...  # your code; ours has " in cell.source
             assert cell.source != answer(solution(number), exercise.id)["source"]
 
 

@@ -192,7 +192,7 @@ def test_the_marks_stand_where_the_lesson_s_source_has_them(parts, tail):
     [
         ("a = 1", "b = 1", "no line"),
         ("a = 1", "a = 1\nb = 2", "more lines"),
-        ("...  # your code: 2 lines", "a = 1", "not where"),
+        ("...  # your code; ours has 2 lines", "a = 1", "not where"),
     ],
 )
 def test_two_cells_that_do_not_belong_together_are_refused(learner, solved, told):

@@ -30,7 +30,7 @@ def row(file="ann.ipynb", **more):
             "01-product", reason="product(m=3) gave 4: that is not right", case={"m": 3, "n": 5},
             yours="4", misconception="elements", hint="you counted elements",
         ),
-        "01-name": verdict("01-name", reason="not answered yet: 1 line to write"),
+        "01-name": verdict("01-name", reason="not answered yet: ours has 1 line"),
     }  # fmt: skip
     return Row(file, lesson="01", verdicts=verdicts, **more)
 

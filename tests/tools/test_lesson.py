@@ -29,11 +29,11 @@ def test_the_solution_keeps_the_code_and_loses_the_markers(lesson) -> None:
 
 
 def test_the_learner_sees_a_stub_with_its_length(lesson) -> None:
-    assert answer(lesson.learner, "00-double").endswith("    ...  # your code: 1 line")
+    assert answer(lesson.learner, "00-double").endswith("    ...  # your code; ours has 1 line")
 
 
 def test_a_solution_that_assigns_leaves_the_name_defined(lesson) -> None:
-    assert answer(lesson.learner, "00-ridge") == "ridge = ...  # your code: 2 lines"
+    assert answer(lesson.learner, "00-ridge") == "ridge = ...  # your code; ours has 2 lines"
 
 
 def test_no_solution_reaches_the_learner(lesson) -> None:
@@ -96,7 +96,7 @@ def test_a_solution_may_hold_several_functions() -> None:
         "def f():\n    # BEGIN SOLUTION\n    return g()\n\n\n"
         "def g():\n    x = 1\n    return x\n    # END SOLUTION"
     )
-    assert stub_solutions(cell, "here") == "def f():\n    ...  # your code: 4 lines"
+    assert stub_solutions(cell, "here") == "def f():\n    ...  # your code; ours has 4 lines"
 
 
 def test_a_marker_in_a_text_cell_is_refused(tmp_path: Path) -> None:
@@ -127,5 +127,5 @@ def test_any_stub_is_valid_python_and_as_long_as_it_says(body: list[str], depth:
     stub = stub_solutions(cell, "here")
     ast.parse(stub)
     ast.parse(keep_solutions(cell))
-    assert f"# your code: {len(body)} line" in stub
+    assert f"# your code; ours has {len(body)} line" in stub
     assert stub.count("\n") == len(head)

@@ -52,7 +52,7 @@ def learner() -> NotebookNode:
         cell("code", WIDGETS.strip(), "core", id="widget"),
         cell("code", PICTURE.strip(), "deep", id="deep"),
         cell("text", VOTE, "core", id="vote"),
-        cell("code", "answer = ...  # your code: 1 line", "core", "answer", id="answer"),
+        cell("code", "answer = ...  # your code; ours has 1 line", "core", "answer", id="answer"),
         cell("code", "class rl: check = print\nrl.check(1)", "core", id="other"),
         cell("code", "rl.check('00-answer')", "core", id="check"),
         cell("text", "## Asked\n\nHow many?", "core", id="asked"),
@@ -162,7 +162,7 @@ def test_what_only_a_deeper_cell_gives_is_missed(before: str, after: str) -> Non
 def test_an_exercise_shows_its_stub_and_covers_its_solution(notebooks) -> None:
     asked, solved = notebooks
     answer = next(cell for cell in core(solved, asked).cells if cell.id == "answer")
-    assert answer.source == "answer = ...  # your code: 1 line"
+    assert answer.source == "answer = ...  # your code; ours has 1 line"
     (covered,) = answer.outputs
     assert covered.data["text/html"].startswith("<details><summary>Solution</summary>")
     assert "6 * 7 &lt; 50" in covered.data["text/html"], "code is text, not markup"

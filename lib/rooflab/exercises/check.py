@@ -196,7 +196,7 @@ def check(id: str, answer: object = ...) -> Verdict:
     Examples
     --------
     >>> rl.check("01-product", ...)
-    ○ 01-product · 0 of 4 points: not answered yet: 4 lines to write
+    ○ 01-product · 0 of 4 points: not answered yet: ours has 4 lines
     >>> rl.check("00-bandwidth", lambda seconds, n, itemsize: 1).passed
     False
     """

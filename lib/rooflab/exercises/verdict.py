@@ -76,10 +76,12 @@ class Verdict:
     def _repr_html_(self) -> str:
         """The verdict in bold, the call in a monospaced font, each hint a paragraph of its own."""
         word = {"✓": "right", "✗": "not right", "○": UNANSWERED}[self.mark]
-        more = self.reason.removeprefix(f"{UNANSWERED}: ")
+        more = self.reason.removeprefix(f"{UNANSWERED}: ").removesuffix(f": that is {word}")
+        more = "" if more == word else more.removeprefix(f"{word}; ")  # it stands above already
         paragraphs = "".join(
             f'<div style="margin-top:.4em;max-width:48em;line-height:1.5">{_marked(text)}</div>'
             for text in (more, *self._besides)
+            if text
         )
         picture = "" if self.picture is None else self.picture._repr_html_()
         return (
@@ -120,4 +122,4 @@ def failed(
 def unanswered(exercise: Exercise) -> str:
     """Return what an untouched answer cell is told."""
     lines = "1 line" if exercise.lines == 1 else f"{exercise.lines} lines"
-    return f"{UNANSWERED}: {lines} to write"
+    return f"{UNANSWERED}: ours has {lines}"

@@ -375,7 +375,7 @@ rooflab grade submitted --points course.json --out grades
 
 
 SCHEMA = 3
-STUB = re.compile(r"(\s*)(?:.*= )?\.\.\.  # your code: (\d+) lines?")
+STUB = re.compile(r"(\s*)(?:.*= )?\.\.\.  # your code; ours has (\d+) lines?")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 TEST = """\
 checked = {call}

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from rooflab.exercises.compare import parts, same
-from rooflab.exercises.exercise import COMPARED
+from rooflab.exercises.exercise import COMPARED, Exercise, Misconception
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds.compared import _SLIPS
 from rooflab.exercises.observe.collect import collect
@@ -118,3 +118,13 @@ def test_what_stands_in_brackets_is_wanted_alone(id, kind):
     assert alone.passed
     several = told(found, lambda *inputs: {"it": 1, "other": 2}, found.draw(0))
     assert not several.passed
+
+
+def test_of_a_list_the_verdict_says_which_place_is_wrong():
+    found = Exercise(
+        "01-powers", "", 1, "", "powers(n)", lambda n: [1, n, n * n],
+        tuple(Misconception(name, lambda n: [0], "") for name in "abc"),
+    )  # fmt: skip
+    verdict = judge(found, [{"n": 3}], [{"value": [1, 3, 6]}])
+    assert verdict.reason == "at [2] `powers(n=3)` gave 6: that is not right"
+    assert verdict._repr_html_().count("not right") == 1

@@ -324,6 +324,8 @@ def complaint(found: Comparison, diagnosis: Diagnosis) -> str:
     if labels and len(pairs) > 1:
         value = exercise.kind == "value"
         subject = f"{labels[at]}: {subject}" if value else f"the {labels[at]} of {subject}"
+    elif len(pairs) > 1 and isinstance(got, list):
+        subject = f"at [{at}] {subject}"
     mistake = diagnosis.mistake
     close = mistake is not None and mistake.name in (NEARLY, ROUNDED, IN_SINGLE)
     problem = _problem(exercise, found.cases, *pairs[at]) or (
