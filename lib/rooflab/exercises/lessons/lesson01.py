@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from math import isqrt
+from math import inf
 from typing import Any
 
 from rooflab.count import axpy, dot, gemm, gemv, ger
@@ -119,6 +119,23 @@ PRODUCT = table(
              _numbers=lambda m, k: 2 * m * k,
              bytes=lambda _numbers, m, n, k, accumulate, itemsize:
                  (_numbers + (k + accumulate * n) * m) * itemsize),
+        slip("A or B read again",
+             "what is read as well as written is C, where the product is added to it; it has "
+             "m × n numbers. Do you take the arguments in the order m, n, k?",
+             bytes=[lambda _numbers, m, n, k, accumulate, itemsize:
+                        (_numbers + m * n + accumulate * k * n) * itemsize,
+                    lambda _numbers, m, n, k, accumulate, itemsize:
+                        (_numbers + m * n + accumulate * m * k) * itemsize]),
+        slip("all three doubled",
+             "accumulate makes one trip more, of C alone; A and B are read once in both cases.",
+             bytes=lambda _numbers, m, n, accumulate, itemsize:
+                 (_numbers + m * n) * (1 + accumulate) * itemsize),
+        slip("bytes multiplied",
+             "A and B lie beside each other in memory: add up how many numbers they have.",
+             _numbers=lambda m, n, k: m * k * k * n,
+             bytes=[lambda m, n, k, itemsize: m * k * k * n * itemsize,
+                    lambda m, n, k, itemsize: m * k * k * n * m * n * itemsize,
+                    lambda m, n, k, itemsize: (m * k * k * n + m * n) * itemsize]),
         slip("C forgotten", "the result travels too.",
              bytes=[lambda _numbers, itemsize: _numbers * itemsize,
                     lambda _numbers, m, n, accumulate, itemsize:
@@ -138,6 +155,7 @@ PRODUCT = table(
     ),
 )  # fmt: skip
 
+
 NAMES = ("axpy", "dot", "gemv", "outer", "gemm")
 
 
@@ -149,24 +167,12 @@ def _counters(rng: random.Random) -> list[Case]:
     for name, size in zip(NAMES, sizes, strict=True):
         kind, n = DTYPES[size], rng.randrange(60, 900)
         op = {
-            "axpy": lambda n, kind: axpy(n * n, kind), "dot": lambda n, kind: dot(n * n, kind),
-            "gemv": lambda n, kind: gemv(n, n, kind), "outer": lambda n, kind: ger(n, n, kind),
-            "gemm": lambda n, kind: gemm(n, n, n, kind),
-        }[name](n, kind)  # fmt: skip
+            "axpy": axpy(n * n, kind), "dot": dot(n * n, kind), "gemv": gemv(n, n, kind),
+            "outer": ger(n, n, kind), "gemm": gemm(n, n, n, kind),
+        }[name]  # fmt: skip
         drawn.append({"flops": op.flops, "nbytes": op.bytes, "itemsize": size})
     rng.shuffle(drawn)
     return drawn
-
-
-# Edges of 7 and of 10,007, lengths that are no square, and each operation with several types.
-EDGES_OF_COUNTERS = cases_of(
-    "flops nbytes itemsize",
-    (2 * 1009, 3 * 1009, 1), (2 * 10**8 + 14, 8 * (3 * 10**8 + 21), 8),  # axpy
-    (2 * 60, 2 * 121, 2), (2 * 10**8 + 6, 2 * 10**8 + 7, 1),  # dot
-    (2 * 49, 2 * (49 + 14), 2), (2 * 10_007**2, 4 * (10_007**2 + 20_014), 4),  # gemv
-    (2 * 49, 8 * (98 + 14), 8), (2 * 10_007**2, 2 * 10_007**2 + 20_014, 1),  # outer
-    (2 * 343, 3 * 49, 1), (2 * 10_007**3, 6 * 10_007**2, 2), (2 * 61**3, 24 * 61**2, 8),  # gemm
-)  # fmt: skip
 
 
 def _moved(flops: float) -> dict[str, float]:
@@ -185,77 +191,71 @@ def _nearest(flops: float, moved: float, **mistaken: float) -> str:
     return min(there, key=lambda name: abs(there[name] / moved - 1))
 
 
-def _name(flops: int, nbytes: int, itemsize: int) -> str:
-    return _nearest(flops, nbytes / itemsize)
+def _exact(flops: float, moved: float, **mistaken: float) -> str:
+    """The operation that moves just as many numbers; GEMM if none does."""
+    there = {**_moved(flops), **mistaken}
+    return next((name for name, count in there.items() if count == moved), "gemm")
 
 
-def _called(name: str, **mistaken: str) -> str:
-    """``name``, or what it is mistaken for."""
-    return mistaken.get(name, name)
-
-
-def _by_intensity(*borders: tuple[float, str]) -> Callable[[int, int, int], str]:
+def _by_intensity(*borders: tuple[float, str]) -> Callable[[int, int], str]:
     """FLOP/byte and nothing else: the first border that is not reached."""
-    return lambda f, b, s: next((name for border, name in borders if f / b < border), "gemm")
+    return lambda flops, nbytes: next(
+        (name for border, name in borders if flops / nbytes < border), "gemm"
+    )
 
 
-def _exactly(dot: int = 1, gemv: int = 2) -> Callable[[int, int, int], str]:
-    """Counts to the last number, with ``dot`` results and ``gemv`` vectors; the rest is GEMM."""
-
-    def answer(flops: int, nbytes: int, itemsize: int) -> str:
-        adds, moved = flops // 2, nbytes // itemsize
-        edge = isqrt(adds)
-        there = {
-            "axpy": 3 * adds, "dot": 2 * adds + dot, "gemv": adds + gemv * edge,
-            "outer": 2 * adds + 2 * edge,
-        }  # fmt: skip
-        return next((name for name, count in there.items() if count == moved), "gemm")
-
-    return answer
-
-
-def _always(name: str, *counters: int) -> str:
-    """The same ``name`` whatever was counted."""
-    return name
-
-
-NAME = Exercise(
+NAME = table(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
-    "name(flops, nbytes, itemsize)", _name, cases=_counters,
-    fixed=EDGES_OF_COUNTERS, lines=5,
-    derives=("axpy", "dot", "gemv", "ger", "gemm"),
+    "name(flops, nbytes, itemsize)", cases=_counters,
+    fixed=cases_of(  # edges of 7 and of 10,007, lengths that are no square, several types each
+        "flops nbytes itemsize",
+        (2 * 1009, 3 * 1009, 1), (2 * 10**8 + 14, 8 * (3 * 10**8 + 21), 8),  # axpy
+        (2 * 60, 2 * 121, 2), (2 * 10**8 + 6, 2 * 10**8 + 7, 1),  # dot
+        (2 * 49, 2 * (49 + 14), 2), (2 * 10_007**2, 4 * (10_007**2 + 20_014), 4),  # gemv
+        (2 * 49, 8 * (98 + 14), 8), (2 * 10_007**2, 2 * 10_007**2 + 20_014, 1),  # outer
+        (2 * 343, 3 * 49, 1), (2 * 10_007**3, 6 * 10_007**2, 2), (2 * 61**3, 24 * 61**2, 8),  # gemm
+    ),
+    domain={"itemsize": ITEMSIZES}, example=(100, 600, 4),
+    lines=5, derives=("axpy", "dot", "gemv", "ger", "gemm"),
     insight="The counters of your own machine give the same two numbers. They tell the operation, "
             "and the operation tells what would make it faster.",
-    misconceptions=(
-        Misconception("multiply-adds", lambda f, b, s: _nearest(2 * f, b / s),
-                      "flops counts 2 for each multiply-add; halve it before you take an edge."),
-        Misconception("y not read", lambda f, b, s: _nearest(f, b / s, axpy=f + 0.5),
-                      "AXPY reads x and y and writes y: three numbers for each multiply-add."),
-        Misconception("dot and outer share an intensity",
-                      lambda f, b, s: _called(_name(f, b, s), outer="dot"),
-                      "both move about two numbers for each multiply-add, if A is read before it "
-                      "is written. Count to the last number what either of them moves.",
-                      variants=(lambda f, b, s: _called(_name(f, b, s), dot="outer"),)),
-        Misconception("a border for FLOP/byte", _by_intensity((0.3, "axpy"), (1, "gemv")),
-                      "FLOP/byte changes with itemsize, and the operations with it: count numbers, "
-                      "bytes ÷ itemsize, beside multiply-adds, flops ÷ 2.",
-                      variants=(_by_intensity((0.2, "axpy"), (0.26, "dot"), (0.3, "outer"),
-                                              (1, "gemv")),
-                                _by_intensity((1, "axpy")))),
-        Misconception("the result of dot forgotten", _exactly(dot=0),
-                      "dot writes one number too, its result."),
-        Misconception("one vector of GEMV", _exactly(gemv=1),
-                      "GEMV carries two vectors beside its matrix: x is read, y is written."),
-        Misconception("elements for bytes", lambda f, b, s: _nearest(f, b),
-                      "bytes are not numbers; each has itemsize of them."),
-        Misconception("4 bytes always", lambda f, b, s: _nearest(f, b / 4),
-                      "not every number has 4 bytes; itemsize says how many."),
-        Misconception("one name for all", partial(_always, "axpy"),
-                      "every case is another operation: the name follows from the counters.",
-                      variants=tuple(partial(_always, name) for name in NAMES[1:])),
-        Misconception("matrix or vector", lambda f, b, s: "gemm" if b / s < 0.4 * f else "gemv",
-                      "AXPY, dot, GEMV and the outer product differ in their bytes alone."),
+    answer={
+        "_moved": lambda nbytes, itemsize: nbytes / itemsize,
+        "answer": lambda flops, _moved: _nearest(flops, _moved),
+    },
+    slips=(
+        slip("multiply-adds",
+             "flops counts 2 for each multiply-add; halve it before you take an edge.",
+             flops=lambda flops: 2 * flops),
+        slip("y not read",
+             "AXPY reads x and y and writes y: three numbers for each multiply-add.",
+             answer=lambda flops, _moved: _nearest(flops, _moved, axpy=flops + 0.5)),
+        slip("dot and outer share an intensity",
+             "both move about two numbers for each multiply-add, if A is read before it is "
+             "written. Count to the last number what either of them moves.",
+             answer=[lambda flops, _moved: _nearest(flops, _moved, outer=inf),
+                     lambda flops, _moved: _nearest(flops, _moved, dot=inf)]),
+        slip("a border for FLOP/byte",
+             "FLOP/byte changes with itemsize, and the operations with it: count numbers, bytes ÷ "
+             "itemsize, beside multiply-adds, flops ÷ 2.",
+             answer=[_by_intensity((0.3, "axpy"), (1, "gemv")),
+                     _by_intensity((0.2, "axpy"), (0.26, "dot"), (0.3, "outer"), (1, "gemv")),
+                     _by_intensity((1, "axpy"))]),
+        slip("the result of dot forgotten", "dot writes one number too, its result.",
+             answer=lambda flops, _moved: _exact(flops, _moved, dot=flops)),
+        slip("one vector of GEMV",
+             "GEMV carries two vectors beside its matrix: x is read, y is written.",
+             answer=lambda flops, _moved:
+                 _exact(flops, _moved, gemv=flops / 2 + (flops / 2) ** 0.5)),
+        slip("elements for bytes", "bytes are not numbers; each has itemsize of them.", itemsize=1),
+        slip("4 bytes always", itemsize=4),
+        slip("one name for all",
+             "every case is another operation: the name follows from the counters.",
+             answer=[*NAMES]),
+        slip("matrix or vector",
+             "AXPY, dot, GEMV and the outer product differ in their bytes alone.",
+             answer=lambda flops, _moved: "gemm" if _moved < 0.4 * flops else "gemv"),
     ),
 )  # fmt: skip
 
@@ -271,74 +271,60 @@ LEAVES_TWO = (1025, 1040, 1055, 1088, 1100, 1127)  # divided by 3: n // 3 is off
 SHOWN = 0.0016  # relative: less than that, and more than the 1/n of either value of GEMV
 
 
-EDGES_OF_N = cases_of("n", (1025,), (4096,), (12_289,), (81_920,))
-
-
 def _large(rng: random.Random) -> list[Case]:
     return [{"n": rng.choice(LEAVES_TWO)}, *({"n": rng.randrange(1500, 9000)} for _ in range(3))]
 
 
-def _three(n: int) -> tuple[float, float, float]:
-    """GEMV's is halfway between its value at n and the limit for large n: both are right."""
-    return (
-        axpy(n * n, "fp16").intensity,
-        (gemv(n, n, "fp16").intensity + 1) / 2,
-        gemm(n, n, n, "fp16").intensity,
-    )
+def _gemv_of_large(n: int) -> float:
+    """Halfway between its value at n and the limit for large n: both are right."""
+    return (gemv(n, n, "fp16").intensity + 1) / 2
 
 
-THREE = Exercise(
+THREE = table(
     "01-three-intensities", "Three intensities", 2,
     "Large N, 2-byte numbers: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N "
     "matrices?",
-    "intensities(n)", _three, cases=_large, fixed=EDGES_OF_N, tolerance=SHOWN,
-    returns=("AXPY intensity", "GEMV intensity", "GEMM intensity"), lines=3,
-    derives=("axpy", "gemv", "gemm"),
-    also=(("0.33 stands for 1/3", lambda n: (0.33, *_three(n)[1:])),),
+    "intensities(n)", cases=_large, fixed=cases_of("n", (1025,), (4096,), (12_289,), (81_920,)),
+    tolerance=SHOWN, example=(30_000,), lines=3, derives=("axpy", "gemv", "gemm"),
+    also=(("0.33 stands for 1/3", lambda n: (0.33, _gemv_of_large(n), n / 3)),),
     insight="The first two are the same for every N. Of the three, only GEMM walks towards the "
             "ridge of your machine as N grows.",
-    misconceptions=(
-        Misconception("AXPY has about 1", lambda n: (1, 1, n / 3),
-                      "AXPY does 2 FLOPs on 3 numbers that travel, and a number has 2 bytes."),
-        Misconception("GEMV has about 2", lambda n: (1 / 3, 2, n / 3),
-                      "2 FLOPs per number of the matrix, yes, but a number has 2 bytes."),
-        Misconception("GEMM has N", lambda n: (1 / 3, 1, n),
-                      "2N FLOPs for every 3 numbers that travel, and a number has 2 bytes."),
-        Misconception("4-byte elements", lambda n: (1 / 6, 1 / 2, n / 6),
-                      "either your numbers have 4 bytes, or you counted a multiply-add as 1 FLOP.",
-                      variants=(lambda n: (1 / 3, 1, n / 6), lambda n: (1 / 3, 1 / 2, n / 3))),
-        Misconception("8-byte elements", lambda n: (1 / 12, 1 / 4, n / 12),
-                      "your numbers have 8 bytes, or 4 with a multiply-add counted as 1 FLOP."),
-        Misconception("y not read", lambda n: (1 / 2, 1, n / 3),
-                      "AXPY reads x, reads y and writes y: three numbers travel, not two."),
-        Misconception("four trips", lambda n: (1 / 4, 1, n / 3),
-                      "AXPY reads x, reads y and writes y: three numbers travel, not four."),
-        Misconception("C forgotten", lambda n: (1 / 3, 1, n / 2),
-                      "three matrices travel: A and B are read, C is written."),
-        Misconception("FLOPs per number", lambda n: (2 / 3, 2, 2 * n / 3),
-                      "that is FLOPs for each number that travels; a number has 2 bytes.",
-                      variants=(lambda n: (2 / 3, 1, n / 3), lambda n: (1 / 3, 1, 2 * n / 3))),
-        Misconception("another power of N", lambda n: (n / 3, 1, n / 3),
-                      "divide all FLOPs by all bytes: AXPY and GEMV have N² above and below, GEMM "
-                      "N³ above and N² below.",
-                      variants=(lambda n: (n * n / 3, 1, n / 3), lambda n: (1 / 3, n, n / 3),
-                                lambda n: (n / 3, n, n / 3), lambda n: (1 / 3, 1, n * n / 3),
-                                lambda n: (1 / 3, n / 2, n / 3), lambda n: (1 / 3, n / 3, n / 3))),
-        Misconception("// for /", lambda n: (1 / 3, 1, n // 3),
-                      "// and int() drop what stands after the point; divide with /.",
-                      variants=(lambda n: (0, 1, n // 3), lambda n: (0, 0, n // 3))),
-        Misconception("GEMV like AXPY", lambda n: (1 / 3, 1 / 3, n / 3),
-                      "GEMV reads each number of its matrix once and writes none of them: one "
-                      "number travels for a multiply-add, where AXPY has three."),
-        Misconception("4096 for every N", lambda n: (1 / 3, 1, 4096 / 3),
-                      "that is the intensity of one size; n says which N is asked."),
-        Misconception("upside down", lambda n: (3, 1, 3 / n),
-                      "that is bytes per FLOP; intensity is FLOPs per byte.",
-                      variants=(lambda n: (6, 2, 6 / n), lambda n: (12, 4, 12 / n))),
-        Misconception("vector add", lambda n: (1 / 6, 1, n / 3),
-                      "that is x + y; AXPY multiplies as well."),
-        Misconception("C read too", lambda n: (1 / 3, 1, n / 4),
-                      "for C = A·B the old C is not read; that would be β ≠ 0."),
+    answer={
+        "AXPY intensity": lambda n: axpy(n * n, "fp16").intensity,
+        "GEMV intensity": _gemv_of_large,
+        "GEMM intensity": lambda n: gemm(n, n, n, "fp16").intensity,
+    },
+    slips=(
+        slip("AXPY has about 1",
+             "AXPY does 2 FLOPs on 3 numbers that travel, and a number has 2 bytes.",
+             AXPY_intensity=1),
+        slip("GEMV has about 2",
+             "2 FLOPs per number of the matrix, yes, but a number has 2 bytes.", GEMV_intensity=2),
+        slip("GEMM has N", "2N FLOPs for every 3 numbers that travel, and a number has 2 bytes.",
+             GEMM_intensity=lambda n: n),
+        slip("4-byte elements",
+             "either your numbers have 4 bytes, or you counted a multiply-add as 1 FLOP.",
+             whole=lambda n: (1 / 6, 1 / 2, n / 6),
+             GEMM_intensity=lambda n: n / 6, GEMV_intensity=1 / 2),
+        slip("y not read", "AXPY reads x, reads y and writes y: three numbers travel, not two.",
+             AXPY_intensity=1 / 2),
+        slip("C forgotten", "three matrices travel: A and B are read, C is written.",
+             GEMM_intensity=lambda n: n / 2),
+        slip("FLOPs per number",
+             "that is FLOPs for each number that travels; a number has 2 bytes.",
+             whole=lambda n: (2 / 3, 2, 2 * n / 3),
+             AXPY_intensity=2 / 3, GEMM_intensity=lambda n: 2 * n / 3),
+        slip("another power of N",
+             "divide all FLOPs by all bytes: AXPY and GEMV have N² above and below, GEMM N³ above "
+             "and N² below.",
+             AXPY_intensity=[lambda n: n / 3, lambda n: n * n / 3],
+             GEMV_intensity=[lambda n: n, lambda n: n / 2, lambda n: n / 3],
+             GEMM_intensity=lambda n: n * n / 3, whole=lambda n: (n / 3, n, n / 3)),
+        slip("// for /", "// and int() drop what stands after the point; divide with /.",
+             whole=[lambda n: (1 / 3, 1, n // 3), lambda n: (0, 1, n // 3),
+                    lambda n: (0, 0, n // 3)]),
+        slip("upside down",
+             whole=[lambda n: (3, 1, 3 / n), lambda n: (6, 2, 6 / n), lambda n: (12, 4, 12 / n)]),
     ),
 )  # fmt: skip
 
@@ -355,87 +341,79 @@ def _roofs(rng: random.Random) -> list[Case]:
     return drawn
 
 
-# Every itemsize, a ridge at 1 and below, none of the catalogue's figures.
-EDGES_OF_ROOFS = cases_of(
-    "peak bandwidth itemsize",
-    (3.3e12, 4.7e11, 8), (2.0**40, 2.0**40, 2), (7.1e13, 1.3e12, 1), (3e9, 8e8, 4),
-    (4.1e15, 1.9e12, 2),
-)  # fmt: skip
-LIMIT = Exercise(
+LIMIT = table(
     "01-speed-limit", "The ratio at the roofs", 2,
     "GEMM on the flat roof, AXPY on the slope: how many times as fast is GEMM, in FLOP/s, on "
     "machines you have not seen?",
-    "speed_limit(peak, bandwidth, itemsize)",
-    lambda peak, bandwidth, itemsize: peak / bandwidth * 3 * itemsize / 2, cases=_roofs,
-    fixed=EDGES_OF_ROOFS, lines=2, derives=("axpy", "Roofline"),
+    "speed_limit(peak, bandwidth, itemsize)", cases=_roofs,
+    fixed=cases_of(  # a ridge at 1 and below, none of the catalogue's figures
+        "peak bandwidth itemsize",
+        (3.3e12, 4.7e11, 8), (2.0**40, 2.0**40, 2), (7.1e13, 1.3e12, 1), (3e9, 8e8, 4),
+        (4.1e15, 1.9e12, 2),
+    ),
+    domain={"itemsize": ITEMSIZES}, example=(1e13, 5e11, 4), lines=2, derives=("axpy", "Roofline"),
     insight="With the peak and the bandwidth of your machine, this is the most by which a GEMM can "
             "beat an AXPY there, however much larger its intensity is.",
-    misconceptions=(
-        Misconception("the ridge alone", lambda p, b, s: p / b,
-                      "that is GEMM against 1 FLOP per byte; AXPY has less than that."),
-        Misconception("one speed alone", lambda p, b, s: p,
-                      "that is how fast one of the two is; divide GEMM's FLOP/s by AXPY's.",
-                      variants=(lambda p, b, s: b * 2 / (3 * s),)),
-        Misconception("times for divided by", lambda p, b, s: p / b * 2 / (3 * s),
-                      "AXPY's speed is its intensity times the bandwidth; divide the peak by it.",
-                      variants=(lambda p, b, s: p / b / 6,)),
-        Misconception("no parentheses", lambda p, b, s: p / (b * 2 / 3 * s),
-                      "2 / 3 * itemsize divides by 3 alone; larger numbers are more bytes."),
-        Misconception("divided by the element size", lambda p, b, s: p / (b * s),
-                      "larger elements mean fewer FLOPs per byte for AXPY, and a larger ratio."),
-        Misconception("the ratio of the intensities", lambda p, b, s: 4096,
-                      "GEMM would be that much faster if its slope did not end at the roof."),
-        Misconception("elements for bytes", lambda p, b, s: 1.5 * p / b,
-                      "AXPY has 2 FLOPs for 3 numbers; each has itemsize bytes."),
-        Misconception("4 bytes always", lambda p, b, s: p / b * 6,
-                      "you took AXPY's intensity in fp32; itemsize may be another."),
-        Misconception("vector add", lambda p, b, s: p / b * 3 * s,
-                      "AXPY does 2 FLOPs an element, a multiplication and an addition."),
-        Misconception("y not read", lambda p, b, s: p / b * s,
-                      "AXPY reads x, reads y and writes y: three numbers travel, not two."),
-        Misconception("GEMV's intensity", lambda p, b, s: p / b * s / 2,
-                      "2 FLOPs a number is GEMV; AXPY moves 3 numbers for its 2 FLOPs."),
-        Misconception("upside down", lambda p, b, s: 2 * b / (3 * s * p),
-                      "that is AXPY's speed over GEMM's.", variants=(lambda p, b, s: b / p,)),
+    answer={
+        "_axpy": lambda bandwidth, itemsize: bandwidth * 2 / (3 * itemsize),  # its FLOP/s
+        "answer": lambda peak, _axpy: peak / _axpy,
+    },
+    slips=(
+        slip("the ridge alone", "that is GEMM against 1 FLOP per byte; AXPY has less than that.",
+             _axpy=lambda bandwidth: bandwidth),
+        slip("one speed alone",
+             "that is how fast one of the two is; divide GEMM's FLOP/s by AXPY's.",
+             answer=[lambda peak: peak, lambda _axpy: _axpy]),
+        slip("times for divided by",
+             "AXPY's speed is its intensity times the bandwidth; divide the peak by it.",
+             _axpy=[lambda bandwidth, itemsize: bandwidth / 2 * (3 * itemsize),
+                    lambda bandwidth: bandwidth * 6]),
+        slip("no parentheses",
+             "2 / 3 * itemsize divides by 3 alone; larger numbers are more bytes.",
+             _axpy=lambda bandwidth, itemsize: bandwidth * 2 / 3 * itemsize),
+        slip("the ratio of the intensities",
+             "GEMM would be that much faster if its slope did not end at the roof.", answer=4096),
+        slip("elements for bytes", "AXPY has 2 FLOPs for 3 numbers; each has itemsize bytes.",
+             itemsize=1),
+        slip("4 bytes always", itemsize=4),
+        slip("vector add", "AXPY does 2 FLOPs an element, a multiplication and an addition.",
+             _axpy=lambda bandwidth, itemsize: bandwidth / (3 * itemsize)),
+        slip("y not read", "AXPY reads x, reads y and writes y: three numbers travel, not two.",
+             _axpy=lambda bandwidth, itemsize: bandwidth / itemsize),
+        slip("upside down", "that is AXPY's speed over GEMM's.",
+             answer=[lambda peak, _axpy: _axpy / peak, lambda peak, bandwidth: bandwidth / peak]),
     ),
 )  # fmt: skip
 
 _TRUE = gemm(4096, 4096, 4096).intensity
 
-CLAIM_1365 = Exercise(
+CLAIM_1365 = table(
     "01-claim-1365", "“A 4096 fp32 GEMM has 1365 FLOP/byte”", 2,
     "Find the error: which intensity is right, and with how many bytes an element would 1365 be?",
-    "(intensity, itemsize)", lambda: (_TRUE, 2), kind="value", tolerance=0.001,
-    returns=("intensity", "element size"), derives=("gemm",),
+    "(intensity, itemsize)", kind="value", tolerance=0.001, derives=("gemm",),
     insight="On your roofline too, the page's dot would stand at twice the intensity that the "
             "product has.",
-    misconceptions=(
-        Misconception("the claim", lambda: (4096 / 3, 2),
-                      "that is what the page printed; run its formula with 4-byte elements."),
-        Misconception("fp64 for fp32", lambda: (_TRUE / 2, 2),
-                      "that is 8-byte elements (or a multiply-add counted as 1 FLOP)."),
-        Misconception("C read too", lambda: (512, 2),
-                      "that is C += A·B; the claim has three matrices, each moved once."),
-        Misconception("FLOPs per number", lambda: (_TRUE * 4, 2),
-                      "that is FLOPs for each number that travels; a number has 4 bytes."),
-        Misconception("C forgotten", lambda: (1024, 2),
-                      "three matrices travel: A and B are read, C is written."),
-        Misconception("upside down", lambda: (1 / _TRUE, 2),
-                      "that is bytes per FLOP; intensity is FLOPs per byte."),
-        Misconception("N", lambda: (4096, 2),
-                      "“N FLOP/byte” forgets the 2, the 3 matrices and the bytes."),
-        Misconception("fp32 after all", lambda: (_TRUE, 4),
-                      "with 4 bytes the formula does not give 1365; try other element sizes."),
-        Misconception("the wrong way", lambda: (_TRUE, 8),
-                      "larger elements mean more bytes and a lower intensity."),
-        Misconception("1 byte", lambda: (_TRUE, 1),
-                      "with elements of 1 byte the formula gives twice the claim."),
-        Misconception("half a byte", lambda: (_TRUE, 0.5),
-                      "with elements of half a byte the formula gives four times the claim."),
-        Misconception("bits for bytes", lambda: (_TRUE, 16),
-                      "that many bits; how many bytes are they?"),
-        Misconception("one matrix of three", lambda: (2048, 2),
-                      "that is 2N FLOPs for each number of a single matrix; how many travel?"),
+    answer={"intensity": lambda: _TRUE, "element size": lambda: 2},
+    slips=(
+        slip("the claim", "that is what the page printed; run its formula with 4-byte elements.",
+             intensity=2 * _TRUE),
+        slip("fp64 for fp32", "that is 8-byte elements (or a multiply-add counted as 1 FLOP).",
+             intensity=_TRUE / 2),
+        slip("C read too", "that is C += A·B; the claim has three matrices, each moved once.",
+             intensity=512),
+        slip("FLOPs per number",
+             "that is FLOPs for each number that travels; a number has 4 bytes.",
+             intensity=4 * _TRUE),
+        slip("C forgotten", "three matrices travel: A and B are read, C is written.",
+             intensity=1024),
+        slip("upside down", intensity=1 / _TRUE),
+        slip("N", "“N FLOP/byte” forgets the 2, the 3 matrices and the bytes.", intensity=4096),
+        slip("fp32 after all",
+             "with 4 bytes the formula does not give 1365; try other element sizes.",
+             element_size=4),
+        slip("the wrong way", "larger elements mean more bytes and a lower intensity.",
+             element_size=8),
+        slip("bits for bytes", "that many bits; how many bytes are they?", element_size=16),
     ),
 )  # fmt: skip
 
@@ -444,280 +422,142 @@ APART = 2.0  # the two mixes of reading and writing differ by less than that on 
 HONEST, CACHED = (0.58, 0.95), (2.3, 5.0)  # one byte/s over the other's: of two mixes, of a cache
 
 
-def _work(n: int, itemsize: int, trips: float = 3) -> tuple[float, float, float]:
-    """Bytes of an AXPY on n² numbers, bytes of a GEMV and FLOPs of a GEMM on n×n matrices.
-
-    ``trips``: how often a number of AXPY's vectors crosses the bus.
-    """
-    return trips * n * n * itemsize, (n * n + 2 * n) * itemsize, 2 * n**3
-
-
-def _rates(
-    n: int, itemsize: int, axpy: float, gemv: float, gemm: float, trips: float = 3
-) -> tuple[float, float, float]:
-    """Byte/s of AXPY, byte/s of GEMV and FLOP/s of GEMM, from the seconds of each."""
-    by_axpy, by_gemv, flops = _work(n, itemsize, trips)
-    return by_axpy / axpy, by_gemv / gemv, flops / gemm
-
-
 def _reports(rng: random.Random) -> list[Case]:
     """Three timings each of six hidden machines: AXPY lies on two, GEMV on two, nobody on two."""
     drawn, slower = [], rng.sample(("axpy", "gemv"), 2)  # of two who both tell the truth
     for itemsize, liar in zip((4, 8, 4, 8, 2, 4), ("axpy", "gemv", "nobody") * 2, strict=True):
-        n = rng.randrange(3000, 9000)
+        n, kind = rng.randrange(3000, 9000), DTYPES[itemsize]
         bandwidth = rng.uniform(1e10, 4e11)
         rates = {"axpy": bandwidth, "gemv": bandwidth}
         if liar == "nobody":
             rates[slower.pop()] *= rng.uniform(*HONEST)
         else:
             rates[liar] *= rng.uniform(*CACHED)
-        peak = rng.uniform(20, 90) * bandwidth / itemsize
-        rates["gemm"] = peak
-        work = dict(zip(("axpy", "gemv", "gemm"), _work(n, itemsize), strict=True))
-        seconds = {name: work[name] / rates[name] for name in work}
-        drawn.append({
-            "n": n, "itemsize": itemsize,
-            **{f"t_{name}": rounded(t, 6) for name, t in seconds.items()},
-        })  # fmt: skip
+        seconds = {
+            "t_axpy": axpy(n * n, kind).bytes / rates["axpy"],
+            "t_gemv": gemv(n, n, kind).bytes / rates["gemv"],
+            "t_gemm": gemm(n, n, n).flops / (rng.uniform(20, 90) * bandwidth / itemsize),
+        }
+        rows = {name: rounded(t, 6) for name, t in seconds.items()}
+        drawn.append({"n": n, "itemsize": itemsize, **rows})
     rng.shuffle(drawn)
     return drawn
 
 
-# Honest rates that differ by a factor of 1.94, 1.96 and 1, of a cache by 2.13, 2.16 and 40.
-EDGES_OF_REPORTS = cases_of(
-    "n itemsize t_axpy t_gemv t_gemm",
-    (2111, 1, 4.45632e-05, 2.87777e-05, 0.00209051),
-    (30011, 8, 2.16158, 0.367641, 180.198),
-    (9001, 2, 4.85574e-05, 3.44834e-05, 0.00182311),
-    (5003, 4, 0.00136527, 0.000210775, 2.27682),
-    (4099, 8, 0.00672072, 0.00224133, 0.0688706),
-    (2203, 2, 8.08868e-05, 0.00107947, 0.712775),
-)  # fmt: skip
+def _suspect(_axpy: float, _gemv: float) -> str:
+    """Who timed a cache: whose byte/s are more than any mix allows."""
+    if _axpy > APART * _gemv:
+        return "axpy"
+    return "gemv" if _gemv > APART * _axpy else "nobody"
 
 
-def _witnesses(
-    n: int, itemsize: int, t_axpy: float, t_gemv: float, t_gemm: float, axpy_trips: float = 3
-) -> tuple[float, float, str]:
-    by_axpy, by_gemv, peak = _rates(n, itemsize, t_axpy, t_gemv, t_gemm, axpy_trips)
-    if by_axpy > APART * by_gemv:
-        return peak, by_gemv, "axpy"
-    if by_gemv > APART * by_axpy:
-        return peak, by_axpy, "gemv"
-    return peak, max(by_axpy, by_gemv), "nobody"
+def _memory(pick: Callable[..., float]) -> Callable[[str, float, float], float]:
+    """The byte/s of who did not lie, or ``pick`` of both where nobody did."""
+    return lambda _liar, _axpy, _gemv: {"axpy": _gemv, "gemv": _axpy}.get(_liar, pick(_axpy, _gemv))
 
 
-def _by_flops(honest: Callable[[float, float], float]) -> Callable[..., tuple[float, float, str]]:
-    """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine.
-
-    ``honest(by_axpy, by_gemv)``: the bandwidth where nobody seems to lie.
-    """
-
-    def answer(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
-        by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
-        if axpy > APART * gemv:  # as many FLOPs, so the times tell
-            return peak, by_axpy, "gemv"
-        if gemv > APART * axpy:
-            return peak, by_gemv, "axpy"
-        return peak, honest(by_axpy, by_gemv), "nobody"
-
-    return answer
+def _by_flops(t_axpy: float, t_gemv: float) -> str:
+    """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine."""
+    return _suspect(1 / t_axpy, 1 / t_gemv)  # both do as many FLOPs
 
 
-def _flops_for_bytes(
-    pick: Callable[[float, float], float], liars: bool
-) -> Callable[..., tuple[float, float, str]]:
-    """FLOP/s in place of the bandwidth; ``liars``: they are compared to find the liar as well."""
-
-    def answer(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
-        judged = _by_flops(pick) if liars else _witnesses
-        peak, _, liar = judged(n, s, axpy, gemv, gemm)
-        by_axpy, by_gemv = 2 * n * n / axpy, 2 * n * n / gemv
-        honest = {"axpy": by_gemv, "gemv": by_axpy}
-        return peak, honest.get(liar, pick(by_axpy, by_gemv)), liar
-
-    return answer
-
-
-def _believed(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
-    """Everybody tells the truth, and the highest byte/s are the memory's."""
-    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
-    return peak, max(by_axpy, by_gemv), "nobody"
-
-
-def _nobody(pick: Callable[[float, float], float]) -> Callable[..., tuple[float, float, str]]:
-    """Everybody tells the truth, and ``pick(by_axpy, by_gemv)`` is the bandwidth."""
-
-    def answer(*case: float) -> tuple[float, float, str]:
-        by_axpy, by_gemv, peak = _rates(*case)
-        return peak, pick(by_axpy, by_gemv), "nobody"
-
-    return answer
-
-
-def _faster_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
-    """Any difference is a lie."""
-    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
-    return peak, min(by_axpy, by_gemv), "axpy" if by_axpy > by_gemv else "gemv"
-
-
-def _slower_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
-    """The right suspicion, and the wrong one of the two."""
-    peak, bandwidth, liar = _witnesses(n, s, axpy, gemv, gemm)
-    swapped = {"axpy": "gemv", "gemv": "axpy"}
-    return (peak, _believed(n, s, axpy, gemv, gemm)[1], swapped.get(liar, "nobody"))
-
-
-def _liar_believed(*case: float) -> tuple[float, float, str]:
-    peak, bandwidth, liar = _witnesses(*case)
-    by_axpy, by_gemv, _ = _rates(*case)
-    return peak, {"axpy": by_axpy, "gemv": by_gemv}.get(liar, bandwidth), liar
-
-
-def _mean_of_honest(*case: float) -> tuple[float, float, str]:
-    peak, bandwidth, liar = _witnesses(*case)
-    return peak, sum(_rates(*case)[:2]) / 2 if liar == "nobody" else bandwidth, liar
-
-
-def _other_name(*case: float) -> tuple[float, float, str]:
-    peak, bandwidth, liar = _witnesses(*case)
-    return peak, bandwidth, {"axpy": "gemv", "gemv": "axpy"}.get(liar, liar)
-
-
-def _by_time(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
-    """Whoever needs fewer seconds timed a cache."""
-    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
-    return (peak, by_gemv, "axpy") if axpy < gemv else (peak, by_axpy, "gemv")
-
-
-WITNESSES = Exercise(
+WITNESSES = table(
     "01-witnesses", "Three witnesses", 4,
     "Three timings of an unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
-    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", _witnesses, cases=_reports,
-    fixed=EDGES_OF_REPORTS, lines=8,
-    returns=("peak", "bandwidth", "liar"), tolerance=0.001,
+    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", cases=_reports,
+    fixed=cases_of(  # honest rates apart by 1.94, 1.96 and 1, those of a cache by 2.13, 2.16 and 40
+        "n itemsize t_axpy t_gemv t_gemm",
+        (2111, 1, 4.45632e-05, 2.87777e-05, 0.00209051), (30011, 8, 2.16158, 0.367641, 180.198),
+        (9001, 2, 4.85574e-05, 3.44834e-05, 0.00182311),
+        (5003, 4, 0.00136527, 0.000210775, 2.27682),
+        (4099, 8, 0.00672072, 0.00224133, 0.0688706), (2203, 2, 8.08868e-05, 0.00107947, 0.712775),
+    ),
+    domain={"itemsize": ITEMSIZES}, example=(1000, 4, 1.2e-4, 5.01e-5, 2e-3),
+    lines=8, tolerance=0.001,
     insight="Put your own three timings of this lesson to the same test: is one byte/s more than "
             "twice the other?",
-    misconceptions=(
-        Misconception("everybody believed", _believed,
-                      "two mixes differ by less than a factor of 2; a rate above that is a "
-                      "cache's.",
-                      variants=(lambda *case: (*_witnesses(*case)[:2], "nobody"), _nobody(min),
-                                _nobody(lambda a, v: a), _nobody(lambda a, v: v))),
-        Misconception("FLOP/s compared", _by_flops(lambda a, v: v),
-                      "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
-                      variants=(_by_flops(lambda a, v: a), _by_flops(max), _by_flops(min),
-                                lambda *case: (_rates(*case)[2], min(_rates(*case)[:2]),
-                                               _by_flops(min)(*case)[2]))),
-        Misconception("FLOP/s for byte/s", _flops_for_bytes(max, liars=True),
-                      "a bandwidth is in bytes per second; AXPY and GEMV count FLOPs as well, but "
-                      "not here.",
-                      variants=(_flops_for_bytes(lambda a, v: v, liars=True),
-                                _flops_for_bytes(lambda a, v: a, liars=True),
-                                _flops_for_bytes(max, liars=False),
-                                _flops_for_bytes(min, liars=False),
-                                _flops_for_bytes(lambda a, v: v, liars=False),
-                                _flops_for_bytes(lambda a, v: a, liars=False))),
-        Misconception("the slower one accused", _slower_lies,
-                      "a cache is faster than memory: it is too many byte/s that are suspicious."),
-        Misconception("y not read", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 2),
-                      "AXPY reads x and y and writes y: three trips."),
-        Misconception("NumPy's trips", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 5),
-                      "that is NumPy's a*x + y, which stores a*x first; AXPY makes three trips."),
-        Misconception("multiply-adds",
-                      lambda n, s, a, v, m: (n**3 / m, *_witnesses(n, s, a, v, m)[1:]),
-                      "you counted multiply-adds; each is 2 FLOPs."),
-        Misconception("AXPY on n numbers",
-                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2], 3 * n * s / a, "gemv"),
-                      "all three work on n × n numbers: AXPY's vectors are that long."),
-        Misconception("the slower one always",
-                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
-                                             min(_rates(n, s, a, v, m)[:2]),
-                                             _witnesses(n, s, a, v, m)[2]),
-                      "where nobody timed a cache both rates are the memory's, and it can do the "
-                      "higher one."),
-        Misconception("the right liar, its own byte/s", _liar_believed,
-                      "you found who timed a cache, and took the bandwidth from that one; take the "
-                      "other's."),
-        Misconception("the mean where nobody lies", _mean_of_honest,
-                      "where nobody timed a cache both rates are the memory's, and it can do the "
-                      "higher one."),
-        Misconception("the wrong name for the liar", _other_name,
-                      "the bandwidth is the honest one's, and the third value is the name of the "
-                      "other, who timed a cache."),
-        Misconception("times for rates", _by_time,
-                      "AXPY carries three times GEMV's bytes, so its seconds are longer on an "
-                      "honest clock too; compare byte/s."),
-        Misconception("the mean of both",
-                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
-                                             sum(_rates(n, s, a, v, m)[:2]) / 2, "nobody"),
-                      "a cache's rate has no place in the memory's bandwidth; who is the liar?",
-                      variants=(lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
-                                                       sum(_rates(n, s, a, v, m)[:2]) / 2,
-                                                       _witnesses(n, s, a, v, m)[2]),)),
-        Misconception("4 bytes always", lambda n, s, a, v, m: _witnesses(n, 4, a, v, m),
-                      "not every number has 4 bytes; itemsize says how many."),
-        Misconception("n² for n³",
-                      lambda n, s, a, v, m: (2 * n * n / m, *_witnesses(n, s, a, v, m)[1:]),
-                      "GEMM has n × n results, and each is a sum over n products."),
-        Misconception("elements for bytes",
-                      lambda n, s, a, v, m: (*_scaled(_witnesses(n, s, a, v, m), s),),
-                      "you counted numbers; each has itemsize bytes."),
-        Misconception("the faster one always lies", _faster_lies,
-                      "two honest witnesses need not agree: how far apart may their rates be?"),
+    answer={
+        "_axpy": lambda n, itemsize, t_axpy: 3 * n * n * itemsize / t_axpy,  # byte/s of both
+        "_gemv": lambda n, itemsize, t_gemv: (n * n + 2 * n) * itemsize / t_gemv,
+        "_liar": _suspect,
+        "peak": lambda n, t_gemm: 2 * n**3 / t_gemm,
+        "bandwidth": _memory(max),
+        "liar": lambda _liar: _liar,
+    },
+    slips=(
+        slip("everybody believed",
+             "two mixes differ by less than a factor of 2; a rate above that is a cache's.",
+             _liar="nobody", liar="nobody",
+             ways=[{"_liar": "nobody", "bandwidth": lambda _axpy, _gemv: min(_axpy, _gemv)},
+                   {"_liar": "nobody", "bandwidth": lambda _axpy: _axpy},
+                   {"_liar": "nobody", "bandwidth": lambda _gemv: _gemv}]),
+        slip("FLOP/s compared",
+             "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
+             _liar=_by_flops,
+             ways=[{"_liar": _by_flops, "bandwidth": bandwidth} for bandwidth in (
+                 _memory(lambda axpy, gemv: gemv), _memory(lambda axpy, gemv: axpy), _memory(min),
+                 lambda _axpy, _gemv: min(_axpy, _gemv))]),
+        slip("y not read", "AXPY reads x and y and writes y: three trips.",
+             _axpy=lambda n, itemsize, t_axpy: 2 * n * n * itemsize / t_axpy),
+        slip("multiply-adds", peak=lambda n, t_gemm: n**3 / t_gemm),
+        slip("elements for bytes", itemsize=1),
+        slip("4 bytes always", itemsize=4),
+        slip("the slower one always",
+             "where nobody timed a cache both rates are the memory's, and it can do the higher "
+             "one.", bandwidth=_memory(min)),
+        slip("the right liar, its own byte/s",
+             "you found who timed a cache, and took the bandwidth from that one; take the other's.",
+             bandwidth=lambda _liar, _axpy, _gemv:
+                 _gemv if _liar == "gemv" else _axpy if _liar == "axpy" else max(_axpy, _gemv)),
+        slip("the wrong name for the liar",
+             "the bandwidth is the honest one's, and the third value is the name of the other, who "
+             "timed a cache.",
+             liar=lambda _liar: {"axpy": "gemv", "gemv": "axpy"}.get(_liar, _liar)),
+        slip("times for rates",
+             "AXPY carries three times GEMV's bytes, so its seconds are longer on an honest clock "
+             "too; compare byte/s.",
+             _liar=lambda t_axpy, t_gemv: "axpy" if t_axpy < t_gemv else "gemv"),
+        slip("the faster one always lies",
+             "two honest witnesses need not agree: how far apart may their rates be?",
+             _liar=lambda _axpy, _gemv: "axpy" if _axpy > _gemv else "gemv"),
     ),
 )  # fmt: skip
 
-
-def _scaled(answer: tuple[float, float, str], itemsize: int) -> tuple[float, float, str]:
-    peak, bandwidth, liar = answer
-    return peak, bandwidth / itemsize, liar
-
-
 # The page's sentences as the lesson prints them, A to F; B and C hold for some shapes only.
-_VERDICTS = ("wrong", "sometimes", "sometimes", "wrong", "right", "wrong")
-
-
-def _but(**changed: str) -> tuple[str, ...]:
-    """The right verdicts with those of some letters changed."""
-    return tuple(
-        changed.get(letter, word) for letter, word in zip("ABCDEF", _VERDICTS, strict=True)
-    )
-
-
-CLAIMS = Exercise(
+CLAIMS = table(
     "01-claims", "Six sentences of one page", 3,
     "A to F: right, wrong, or sometimes (right for some shapes only)?",
-    '("…", "…", "…", "…", "…", "…")', lambda: _VERDICTS, kind="value",
-    returns=tuple("ABCDEF"), derives=("axpy", "gemm"),
+    '("…", "…", "…", "…", "…", "…")', kind="value", derives=("axpy", "gemm"),
     insight="Five of six sentences did not survive a count. It is the same count on every machine, "
             "and takes a minute.",
-    misconceptions=(
-        Misconception("the page believed", lambda: ("right",) * 6,
-                      "only one of the six holds for every shape."),
-        Misconception("nothing believed", lambda: ("wrong",) * 6,
-                      "one of the six holds for every shape, and others hold for some."),
-        Misconception("D depends on the shape", lambda: _but(D="sometimes"),
-                      "AXPY has as many FLOPs for each byte at every n: right or wrong for all."),
-        Misconception("F depends on the shape", lambda: _but(F="sometimes"),
-                      "which type NumPy's random numbers have does not depend on their shape."),
-        Misconception("A @ x adds to y", lambda: _but(A="right"),
-                      "does A @ x look at what y was before?"),
-        Misconception("attention is always GEMM", lambda: _but(B="right"),
-                      "count the rows of Q when a model writes one token after another."),
-        Misconception("attention is never GEMM", lambda: _but(B="wrong"),
-                      "count the rows of Q when a whole text is read at once."),
-        Misconception("one K for all", lambda: _but(C="right"),
-                      "an element of A is used once for each column of B; how many are there?"),
-        Misconception("no K at all", lambda: _but(C="wrong"),
-                      "with square matrices the three counts are the same number."),
-        Misconception("vector add for AXPY", lambda: _but(D="right"),
-                      "0.083 is 1 FLOP for 12 bytes; how many FLOPs has AXPY on each element?"),
-        Misconception("N³ over N² is N", lambda: _but(E="wrong"),
-                      "FLOPs grow with N³ and bytes with N²; divide them, and compare two sizes."),
-        Misconception("only for large N", lambda: _but(E="sometimes"),
-                      "the counts are exact for every N; take the quotient at 2 and at 16."),
-        Misconception("two types on one page", lambda: _but(F="right"),
-                      "look which type NumPy's random numbers have, and how many bytes that is."),
+    answer={
+        "A": lambda: "wrong", "B": lambda: "sometimes", "C": lambda: "sometimes",
+        "D": lambda: "wrong", "E": lambda: "right", "F": lambda: "wrong",
+    },
+    slips=(
+        slip("the page believed", "only one of the six holds for every shape.",
+             whole=lambda: ("right",) * 6),
+        slip("nothing believed", "one of the six holds for every shape, and others hold for some.",
+             whole=lambda: ("wrong",) * 6),
+        slip("D depends on the shape",
+             "AXPY has as many FLOPs for each byte at every n: right or wrong for all.",
+             D="sometimes"),
+        slip("A @ x adds to y", "does A @ x look at what y was before?", A="right"),
+        slip("attention is always GEMM",
+             "count the rows of Q when a model writes one token after another.", B="right"),
+        slip("attention is never GEMM", "count the rows of Q when a whole text is read at once.",
+             B="wrong"),
+        slip("one K for all",
+             "an element of A is used once for each column of B; how many are there?", C="right"),
+        slip("no K at all", "with square matrices the three counts are the same number.",
+             C="wrong"),
+        slip("vector add for AXPY",
+             "0.083 is 1 FLOP for 12 bytes; how many FLOPs has AXPY on each element?", D="right"),
+        slip("N³ over N² is N",
+             "FLOPs grow with N³ and bytes with N²; divide them, and compare two sizes.",
+             E="wrong"),
+        slip("two types on one page",
+             "look which type NumPy's random numbers have, and how many bytes that is.", F="right"),
     ),
 )  # fmt: skip
 
