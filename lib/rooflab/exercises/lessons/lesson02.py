@@ -194,7 +194,7 @@ def _tests(rng: random.Random) -> list[Case]:
         (cpu, cpu["l2"], 8, 20e9, 3.0),
         (cpu, cpu["l2"] + about(0.5 * cpu["l1"]), 4, 20e9, 2.0),
     )
-    drawn = []
+    drawn: list[Case] = []
     for caches, held, itemsize, bandwidth, times in wanted:
         n = int(held) // (2 * itemsize)
         seconds = round(3 * n * itemsize / (times * rng.uniform(0.95, 1.05) * bandwidth), 12)
@@ -343,7 +343,7 @@ BIAS = table(
 def _images(rng: random.Random) -> list[Case]:
     """The usual windows of pooling and others; each fits its image without a rest."""
     windows = [(2, 1), (3, 1), (2, 2), (3, 2)]
-    drawn = []
+    drawn: list[Case] = []
     for kernel, stride in windows:
         rows, cols = rng.sample(range(20, 60), 2)
         h, w = (stride * (edge - 1) + kernel for edge in (rows, cols))
@@ -903,8 +903,6 @@ AXPY = Exercise(
         _numbers("a on y", lambda a, x, y: x + a * y,
                  "a is a factor of x, and y is added as it is."),
         _renamed(lambda a, x, y: y),
-        _numbers("a on both", lambda a, x, y: a * (x + y),
-                 "a is a factor of x alone; y is added as it is."),
         _numbers("y forgotten", lambda a, x, y: a * x,
                  "y is not added: `y[…] = …` writes over it, and `y[…] += …` adds to it."),
         *_shared(
@@ -947,15 +945,9 @@ SQUARES = Exercise(
         Misconception("single precision", lambda x: np.float32(np.dot(x, x)),
                       "the sum of float64 numbers came back as a float32, which keeps 7 digits; "
                       "return it as it comes out.", single),
-        _numbers("the root of each square", lambda x: np.sum(np.sqrt(x * x)),
-                 "the root of a square is the number without its sign; add up the squares "
-                 "themselves."),
         Misconception("the last piece alone", ways.squares_of_last_piece,
                       "`total = …` forgets the pieces before; `total += …` adds each one.",
                       last_piece),
-        _numbers("the mean", lambda x: np.dot(x, x) / len(x),
-                 "that is the mean of the squares; their sum is wanted."),
-        _numbers("not squared", np.sum, "those are the numbers themselves; add up their squares."),
         _numbers("not added up", np.square,
                  "the squares came back, one for each number; their sum is wanted, one number."),
         *_ONE_NUMBER[:-2], _SEVERAL, *_ONE_NUMBER[-2:]),
@@ -980,9 +972,6 @@ NORM = Exercise(
         _numbers("no root", lambda x: x / ways.lengths(x) ** 2,
                  "a length is the root of the sum of the squares."),
         _renamed(lambda x: x),
-        _numbers("the root of each square",
-                 lambda x: x / np.sum(np.sqrt(x * x), axis=1, keepdims=True),
-                 "add up the squares of a row first; the root comes last."),
         _of_pieces("columns for rows", lambda x: x / np.sqrt((x * x).sum(axis=0)),
                    "axis=0 adds down the columns; a row is added up along axis=1.",
                    ways.norm_of_columns_of_blocks),
@@ -991,10 +980,6 @@ NORM = Exercise(
                    "np.linalg.norm(rows) is one number for all of them.", ways.norm_of_blocks),
         _numbers("whole numbers", lambda x: x // ways.lengths(x),
                  "`//` drops what comes after the point; `/` divides."),
-        _numbers("multiplied", lambda x: x * ways.lengths(x),
-                 "a row is divided by its length, not multiplied."),
-        _numbers("not squared", lambda x: x / x.sum(axis=1, keepdims=True),
-                 "that is the sum of a row; its length is the root of the sum of its squares."),
         Misconception("only one piece", ways.norm_of_one_piece, _ONE_PIECE, does_one_piece),
         Misconception("filled for nothing", ways.norm_filled, _FILLED, filled_first),
         Misconception("pieces joined at the end", ways.norm_joined, _JOINED, joins_pieces),
@@ -1039,17 +1024,12 @@ RELU = Exercise(
         Misconception("no ReLU", lambda x, b: x + b,
                       "b is added, and what is negative must still become zero: np.maximum does "
                       "that.", calling(_SUM, *_RELUS, instead=False)),
-        _numbers("b subtracted", lambda x, b: np.maximum(x - b, 0), "b is added to every row."),
-        _numbers("b as a factor", lambda x, b: np.maximum(x * b, 0),
-                 "b is added to every row, not multiplied."),
         _numbers("the sign dropped", lambda x, b: np.abs(x + b),
                  "np.abs turns what is negative into its positive; it must become zero."),
         _numbers("b forgotten", lambda x, b: np.maximum(x, 0),
                  "b is added to every row before what is negative becomes zero."),
         _numbers("ReLU before the bias", lambda x, b: np.maximum(x, 0) + b,
                  "add b first; it is the sum that must not be negative."),
-        _numbers("the negative half kept", lambda x, b: np.minimum(x + b, 0),
-                 "what is negative becomes zero; what is positive stays."),
         Misconception(
             "a mask", ways.relu_mask,
             "True and False take a byte each, for every number, and that array travels as well; "
@@ -1078,12 +1058,6 @@ SCALE = Exercise(
         _renamed(lambda a, b, x, y: y),
         _numbers("brackets forgotten", lambda a, b, x, y: b * a * x + y,
                  "b is a factor of the whole sum, of y too."),
-        _numbers("a and b exchanged", lambda a, b, x, y: a * (b * x + y),
-                 "a is the factor of x alone, b of the sum."),
-        _numbers("b on y alone", lambda a, b, x, y: a * x + b * y,
-                 "b is a factor of the whole sum, of a*x too: add first."),
-        _numbers("b forgotten", lambda a, b, x, y: a * x + y,
-                 "b is missing: it is a factor of the whole sum."),
         _numbers("y forgotten", lambda a, b, x, y: b * (a * x),
                  "y is not added: it belongs to the sum that b multiplies."),
         *_shared(
