@@ -744,8 +744,7 @@ def _again(seen: Observation) -> Iterator[Entry]:
 
 # Exercises of lesson 02 that are holes of byte golf.
 #
-# Every mistake is a whole wrong function (labs/golf/solutions.py), recognised from its trace
-# (golf_mistakes.py).
+# Every mistake is a whole wrong function (labs/golf/solutions.py), recognised from its trace.
 
 
 PAR = 1.05  # room for a row of lengths or a vector of biases beside the large arrays
@@ -773,69 +772,51 @@ def _indivisible(hole: str, dtype: str, n: int = 786_441, **factors: float) -> t
 
 PRIME_ROWS = 512 * 1301
 
-_WIDER = "a number of a wider type (np.float64) or astype made everything wider."
-_TAIL = "the last numbers do not fill a whole chunk, and they are left out."
-_LARGE = (
-    "you cut the work into pieces, but a piece is too large: before it is needed again, what was "
-    "touched since has pushed it out of the cache of 512 KiB. Count all arrays of a piece, in the "
-    "widest type."
-)
-_PASSES = (
-    "all of x is carried in more than once, for every call or every loop over it. Finish a piece "
-    "while the cache has it."
-)
-_JOINED = (
-    "all pieces of the result are kept to the end, more than the cache holds, and copied once "
-    "more there; begin with np.empty_like, which moves nothing, and fill it piece by piece."
-)
-_OUT = "out= saves the allocation, not the trips: the whole array is still written and read back."
-_IN_PLACE = (
-    "writing over an input needs no new array, but each call still carries a whole array to the "
-    "processor and back."
-)
-_PLAIN = (
-    "NumPy finishes each call before the next begins, so whole arrays are stored and read back; "
-    "do all calls on one piece before the next piece."
-)
-_COPIED = (
-    "a copy of everything is a trip there and one back, before any work is done; begin with "
-    "np.empty_like, which moves nothing, and fill it piece by piece."
-)
-_FILLED = (
-    "the result is filled once for nothing, with zeros say, and then again with what you worked "
-    "out. np.zeros_like, np.full_like and np.apply_along_axis fill what they make; np.empty_like "
-    "and np.zeros do not: the system clears memory when it is first written to."
-)
-_SCRATCH = (
-    "two inputs are written over, and one result is wanted: the other one is carried back to "
-    "memory for nothing. Let the first call make a small array instead."
-)
-_SQUARES = (
-    "one call stores all the squares, the next reads them back; look for one call that multiplies "
-    "and adds up at once. It stores no squares."
-)
-
-
-_OVERLAP = (
-    "the pieces overlap: some numbers are in two of them, and are worked on twice. The step of the "
-    "loop must be as long as a piece."
-)
-_ONE_PIECE = (
-    "only one piece was worked on. All work on a piece is indented under `for`; `return` comes "
-    "after the loop, not in it."
-)
-_OUTSIDE = (
-    "the loop goes through pieces, but one call before or after it goes over a whole array once "
-    "more; do that in the loop too, piece by piece."
-)
-_TWO_LOOPS = (
-    "the second loop carries in every piece once more, long after it has left the cache; do all "
-    "work on a piece in one loop."
-)
-_RENAMED = (
-    "`part = part + …` gives the name to a new array, and what you return stays as it was; write "
-    "into the piece itself, with `part += …` or `part[:] = …`."
-)
+TRAFFIC = (  # a way of ``_traffic``, its name, its hint and what shows it; the most telling first
+    ("copied", "a copy to begin with",
+     "a copy of everything is a trip there and one back, before any work is done; begin with "
+     "np.empty_like, which moves nothing, and fill it piece by piece.", copied_first),
+    ("filled", "filled for nothing",
+     "the result is filled once for nothing, with zeros say, and then again with what you worked "
+     "out. np.zeros_like, np.full_like and np.apply_along_axis fill what they make; np.empty_like "
+     "and np.zeros do not: the system clears memory when it is first written to.", filled_first),
+    ("joined", "pieces joined at the end",
+     "all pieces of the result are kept to the end, more than the cache holds, and copied once "
+     "more there; begin with np.empty_like, which moves nothing, and fill it piece by piece.",
+     joins_pieces),
+    ("overlapping", "overlapping pieces",
+     "the pieces overlap: some numbers are in two of them, and are worked on twice. The step of "
+     "the loop must be as long as a piece.", pieces_overlap),
+    ("one_piece", "only one piece",
+     "only one piece was worked on. All work on a piece is indented under `for`; `return` comes "
+     "after the loop, not in it.", does_one_piece),
+    ("tail", "tail forgotten",
+     "the last numbers do not fill a whole chunk, and they are left out.", tail_forgotten),
+    ("widened", "wider type",
+     "a number of a wider type (np.float64) or astype made everything wider.", wider),
+    ("outside", "a call outside the loop",
+     "the loop goes through pieces, but one call before or after it goes over a whole array once "
+     "more; do that in the loop too, piece by piece.", calls_outside_loop),
+    ("large", "piece larger than the cache",
+     "you cut the work into pieces, but a piece is too large: before it is needed again, what was "
+     "touched since has pushed it out of the cache of 512 KiB. Count all arrays of a piece, in "
+     "the widest type.", large_piece),
+    ("in_place", "in place moves fewer bytes",
+     "writing over an input needs no new array, but each call still carries a whole array to the "
+     "processor and back.", works_in_place),
+    ("out", "out= saves traffic",
+     "out= saves the allocation, not the trips: the whole array is still written and read back.",
+     out_again),
+    ("loops", "two loops over the pieces",
+     "the second loop carries in every piece once more, long after it has left the cache; do all "
+     "work on a piece in one loop.", two_loops),
+    ("plain", "the plain expression",
+     "NumPy finishes each call before the next begins, so whole arrays are stored and read back; "
+     "do all calls on one piece before the next piece.", whole_temporary),
+    ("scratch", "an input as scratch",
+     "two inputs are written over, and one result is wanted: the other one is carried back to "
+     "memory for nothing. Let the first call make a small array instead.", input_as_scratch),
+)  # fmt: skip
 
 
 def _numbers(name: str, wrong: Way, hint: str) -> Misconception:
@@ -849,47 +830,24 @@ def _of_pieces(name: str, wrong: Way, hint: str, in_pieces: Way) -> Misconceptio
 
 
 def _renamed(unchanged: Way) -> Misconception:
-    return _numbers("a new array under an old name", unchanged, _RENAMED)
+    return _numbers(
+        "a new array under an old name", unchanged,
+        "`part = part + …` gives the name to a new array, and what you return stays as it was; "
+        "write into the piece itself, with `part += …` or `part[:] = …`.",
+    )  # fmt: skip
 
 
-def _shared(
-    right: Way,
-    *,
-    plain: Way,
-    in_place: Way,
-    out: Way,
-    widened: Way,
-    overlapping: Way,
-    one_piece: Way,
-    one_large: Way,
-    chunk: int = ways.CHUNK,
-    copied: Way | None = None,
-    filled: Way | None = None,
-    joined: Way | None = None,
-    scratch: Way | None = None,
-    outside: Way | None = None,
-    loops: Way | None = None,
-    plain_hint: str = _PLAIN,
+def _traffic(
+    right: Way, *, one_large: Way, chunk: int = ways.CHUNK, plain_hint: str = "", **wrong: Way
 ) -> tuple[Misconception, ...]:
-    """The mistakes of most holes, the most telling first; ``chunk`` is one that the cache keeps."""
-    large = partial(right, chunk=TOO_LARGE * chunk)
-    found = (
-        ("a copy to begin with", copied, _COPIED, copied_first),
-        ("filled for nothing", filled, _FILLED, filled_first),
-        ("pieces joined at the end", joined, _JOINED, joins_pieces),
-        ("overlapping pieces", overlapping, _OVERLAP, pieces_overlap),
-        ("only one piece", one_piece, _ONE_PIECE, does_one_piece),
-        ("tail forgotten", partial(right, tail=False), _TAIL, tail_forgotten),
-        ("wider type", widened, _WIDER, wider),
-        ("a call outside the loop", outside, _OUTSIDE, calls_outside_loop),
-        ("piece larger than the cache", large, _LARGE, large_piece, (one_large,)),
-        ("in place moves fewer bytes", in_place, _IN_PLACE, works_in_place),
-        ("out= saves traffic", out, _OUT, out_again),
-        ("two loops over the pieces", loops, _TWO_LOOPS, two_loops),
-        ("the plain expression", plain, plain_hint, whole_temporary),
-        ("an input as scratch", scratch, _SCRATCH, input_as_scratch),
+    """The mistakes of ``TRAFFIC`` that a hole has; ``chunk`` is one that the cache keeps."""
+    wrong |= {"tail": partial(right, tail=False), "large": partial(right, chunk=TOO_LARGE * chunk)}
+    others, hints = {"large": (one_large,)}, {"plain": plain_hint}
+    return tuple(
+        Misconception(name, wrong[way], hints.get(way) or hint, shows, others.get(way, ()))
+        for way, name, hint, shows in TRAFFIC
+        if way in wrong
     )
-    return tuple(Misconception(*each) for each in found if each[1])
 
 
 AXPY = Exercise(
@@ -905,7 +863,7 @@ AXPY = Exercise(
         _renamed(lambda a, x, y: y),
         _numbers("y forgotten", lambda a, x, y: a * x,
                  "y is not added: `y[…] = …` writes over it, and `y[…] += …` adds to it."),
-        *_shared(
+        *_traffic(
         ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place,
         out=ways.axpy_through_a_temporary,
         widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
@@ -916,9 +874,11 @@ AXPY = Exercise(
     )),
 )  # fmt: skip
 
-_ONE_NUMBER = _shared(
+_ONE_NUMBER = _traffic(
     ways.squares, plain=lambda x: np.sum(x * x), in_place=ways.squares_in_place,
-    out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2), plain_hint=_SQUARES,
+    out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2),
+    plain_hint="one call stores all the squares, the next reads them back; look for one call that "
+               "multiplies and adds up at once. It stores no squares.",
     overlapping=ways.squares_overlapping, one_piece=ways.squares_of_one_piece,
     one_large=ways.squares_in_one_large_piece,
 )  # fmt: skip
@@ -980,22 +940,15 @@ NORM = Exercise(
                    "np.linalg.norm(rows) is one number for all of them.", ways.norm_of_blocks),
         _numbers("whole numbers", lambda x: x // ways.lengths(x),
                  "`//` drops what comes after the point; `/` divides."),
-        Misconception("only one piece", ways.norm_of_one_piece, _ONE_PIECE, does_one_piece),
-        Misconception("filled for nothing", ways.norm_filled, _FILLED, filled_first),
-        Misconception("pieces joined at the end", ways.norm_joined, _JOINED, joins_pieces),
-        Misconception("a copy to begin with", ways.norm_copied, _COPIED, copied_first),
-        Misconception("tail forgotten", partial(ways.row_norm, tail=False), _TAIL,
-                      tail_forgotten),
-        Misconception("wider type", lambda x: x / ways.lengths(x.astype(np.float64)), _WIDER,
-                      wider),
-        Misconception("piece larger than the cache",
-                      partial(ways.row_norm, chunk=TOO_LARGE * ways.ROWS), _LARGE,
-                      large_piece, (ways.norm_in_one_large_piece,)),
-        Misconception("the plain expression",
-                      lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)), _PLAIN,
-                      whole_temporary),
-        Misconception("two passes over the whole array", lambda x: x / ways.lengths(x), _PASSES,
-                      passes),
+        *_traffic(
+            ways.row_norm, plain=lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)),
+            chunk=ways.ROWS, widened=lambda x: x / ways.lengths(x.astype(np.float64)),
+            copied=ways.norm_copied, filled=ways.norm_filled, joined=ways.norm_joined,
+            one_piece=ways.norm_of_one_piece, one_large=ways.norm_in_one_large_piece,
+        ),
+        Misconception("two passes over the whole array", lambda x: x / ways.lengths(x),
+                      "all of x is carried in more than once, for every call or every loop over "
+                      "it. Finish a piece while the cache has it.", passes),
     ),
 )  # fmt: skip
 
@@ -1034,7 +987,7 @@ RELU = Exercise(
             "a mask", ways.relu_mask,
             "True and False take a byte each, for every number, and that array travels as well; "
             "np.maximum needs none.", mask),
-        *_shared(
+        *_traffic(
             ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
             out=ways.relu_out, chunk=ways.ROWS,
             widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
@@ -1060,7 +1013,7 @@ SCALE = Exercise(
                  "b is a factor of the whole sum, of y too."),
         _numbers("y forgotten", lambda a, b, x, y: b * (a * x),
                  "y is not added: it belongs to the sum that b multiplies."),
-        *_shared(
+        *_traffic(
         ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
         in_place=ways.scale_in_place, out=ways.scale_out,
         widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
