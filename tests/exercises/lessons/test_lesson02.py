@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.count import axpy, gemv, pool2d
+from rooflab.count import axpy, elementwise, gemv, pool2d
 from rooflab.exercises.check import check
 from rooflab.exercises.guesses import question
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lessons.lesson02 import lines_touched, smallest, warm_axpy
+from rooflab.exercises.lessons.lesson02 import lines_touched, smallest
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
 from rooflab.predict.catalogue import machine
@@ -64,6 +64,20 @@ def test_every_written_exercise_has_another_way():
     assert len(lesson("02")) == 11 and sum(e.kind == "golf" for e in lesson("02")) == 5
 
 
+def test_the_formulas_are_those_of_the_ledger():
+    for itemsize, dtype in {8: "fp64", 4: "fp32", 2: "fp16", 1: "fp8_e4m3"}.items():
+        for m, n in ((1, 1), (3, 512), (4096, 40)):
+            vectors = exercise("02-numpy-bytes").reference(n, itemsize)
+            assert vectors[1] == axpy(n, dtype).bytes
+            added = elementwise("add", (m, n), dtype, inputs={"x": (m, n), "b": (n,)})
+            bias = exercise("02-claim-bias").reference(m, n, itemsize)
+            assert bias[:2] == (added.flops, added.bytes)
+    for h, w, c, k, stride in ((1, 1, 2, 1, 1), (57, 31, 16, 3, 2), (9, 12, 5, 3, 3)):
+        pool = pool2d(1, h, w, c, k, "fp32", stride=stride)
+        found = exercise("02-pooling").reference(h, w, c, k, stride)
+        assert found == (pool.flops, pool.bytes)
+
+
 def test_published_bytes():
     """40 and 24 bytes in fp64."""
     assert exercise("02-numpy-bytes").reference(1, 8) == (40, 24)
@@ -107,8 +121,8 @@ def test_the_sizes_of_the_court_fit_the_cards_cache():
     l2 = machine("rtx-4090").capacities["l2"]
     assert l2 == 72 * 2**20 > gemv(4096, 4096).working_set > 67e6
     assert axpy(10**6).working_set == 8_000_000
-    gpu = {"l2": l2}
-    assert warm_axpy(4_000_000, 4, 48e6 / 2.9e12, 1.008e12, gpu)[1:] == (
+    gpu, witness = {"l2": l2}, exercise("02-claim-warm").reference
+    assert witness(4_000_000, 4, 48e6 / 2.9e12, 1.008e12, gpu)[1:] == (
         pytest.approx(2.877, abs=1e-3), "l2",
     )  # fmt: skip
     assert smallest(96_000_000, gpu) == "dram"
@@ -116,8 +130,9 @@ def test_the_sizes_of_the_court_fit_the_cards_cache():
 
 def test_every_level_is_on_trial():
     for seed in SEEDS:
-        cases = exercise("02-claim-warm").draw(seed)
-        levels = [warm_axpy(*case.values())[2] for case in cases]
+        found = exercise("02-claim-warm")
+        cases = found.draw(seed)
+        levels = [found.reference(*case.values())[2] for case in cases]
         assert {"l1", "l2", "l3", "dram"} <= set(levels)
         faster = [c["bandwidth"] < 3 * c["n"] * c["itemsize"] / c["seconds"] for c in cases]
         slow = [level for level, above in zip(levels, faster, strict=True) if not above]

@@ -8,13 +8,13 @@ a start that every run pays, so that no single point tells the slope.
 from __future__ import annotations
 
 import random
-from itertools import pairwise
-from math import ceil, floor, inf
+from math import inf
 from statistics import linear_regression, median
 from typing import Any
 
 from rooflab.count.si import rounded
-from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
+from rooflab.exercises.exercise import ITEMSIZES, Case, at_least, cases_of
+from rooflab.exercises.table import slip, table
 from rooflab.predict.catalogue import machine
 
 MULTIPLY_ADDS = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
@@ -29,7 +29,7 @@ EDGES_OF_BANDWIDTH = cases_of(
     ([3.0769e-5, 3.0831e-5, 3.0708e-5, 3.08e-5, 2.4579e-4, 2.4652e-3], 10_000_019, 2),
     ([6.6666e-3, 6.6799e-3, 6.6532e-3, 6.6732e-3, 9.9848e-3, 0.018917, 0.036629, 0.072221,
       0.14362, 0.28498, 0.57056, 1.1372], 999_983, 1),
-    ([9.7049e-9, 9.7243e-9, 9.6855e-9, 9.7146e-9, 1.5505e-8, 3.1102e-8, 4.6537e-8], 37, 8),
+    ([9.7049e-9, 9.7243e-9, 9.6855e-9, 9.7146e-9, 1.5505e-8, 3.1102e-8, 4.6537e-8], 1, 8),
     ([5.8537e-4, 5.8654e-4, 5.842e-4, 5.8595e-4, 5.8449e-4, 6.6899e-4], 600_000_000, 4),
 )  # fmt: skip
 EDGES_OF_PEAK = cases_of(
@@ -39,7 +39,7 @@ EDGES_OF_PEAK = cases_of(
     ([3, 4, 5, 6, 7, 8, 9, 10, 11], [3.81039e-5, 3.81306e-5, 3.81572e-5, 3.81839e-5, 3.87273e-5,
       3.9974e-5, 4.12208e-5, 4.24675e-5, 4.37143e-5], 48_000_000),
     ([1, 10, 100, 1000, 9000, 10_000],
-     [2.154e-5, 2.15551e-5, 2.15702e-5, 3.4e-5, 1.46e-4, 1.6e-4], 77),
+     [2.154e-5, 2.15551e-5, 2.15702e-5, 3.4e-5, 1.46e-4, 1.6e-4], 1),
 )  # fmt: skip
 EDGES_OF_TIME = cases_of(
     "k n itemsize peak bandwidth",
@@ -65,8 +65,6 @@ NO_NUMBER = (  # of multiply-adds, where the faster memory always wins
 )  # fmt: skip
 RETURN_TRIP = "the return trip forgotten"
 TWO_TRIPS = "every number is carried to the processor, and its result is carried back."
-PER_NUMBER = "you counted numbers; each has itemsize bytes."
-ITEMSIZE = "not every number has 4 bytes; itemsize says how many."
 
 
 def _curves(rng: random.Random, start: tuple[float, float] = (0, 0)) -> list[dict[str, object]]:
@@ -128,280 +126,171 @@ def _lunch_cases(rng: random.Random) -> list[Case]:
     return [*drawn, {**drawn[0], "itemsize": 8}]  # 8 bytes a number, and the peaks as given
 
 
-def _bandwidth(seconds: list[float], n: int, itemsize: int) -> float:
-    return 2 * n * itemsize / min(seconds)
-
-
-def _peak(k: list[int], seconds: list[float], n: int) -> float:
-    return 2 * n * (k[-1] - k[-2]) / (seconds[-1] - seconds[-2])
-
-
-def _quickest_step(k: list[int], seconds: list[float], n: int) -> float:
-    """The highest rate between any two neighbours, up or down by chance."""
-    points = list(zip(k, seconds, strict=True))
-    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
-    return max(2 * n * more / longer for more, longer in steps if longer)
-
-
-def _time(k: int, n: int, itemsize: int, peak: float, bandwidth: float) -> float:
-    return max(2 * n * itemsize / bandwidth, 2 * n * k / peak)
-
-
-def _sides(
-    peak_a: float, bandwidth_a: float, peak_b: float, bandwidth_b: float
-) -> tuple[float, float, float, float]:
-    """Bandwidth and peak of the machine with the slower memory, then those of the other one."""
-    slow, fast = sorted([(bandwidth_a, peak_a), (bandwidth_b, peak_b)])
-    return (*slow, *fast)
-
-
-def _overtakes(
-    peak_a: float, bandwidth_a: float, peak_b: float, bandwidth_b: float, itemsize: int
-) -> float:
-    """k at which the faster memory's machine needs as long to compute as the other to carry."""
-    carries, peak, _, other_peak = _sides(peak_a, bandwidth_a, peak_b, bandwidth_b)
-    return itemsize * other_peak / carries if peak > other_peak else 0
-
-
-def _faster_bend(
-    peak_a: float, bandwidth_a: float, peak_b: float, bandwidth_b: float, itemsize: int
-) -> float:
-    """k at which the faster memory's machine begins to rise, whether the other overtakes or not."""
-    _, _, bandwidth, peak = _sides(peak_a, bandwidth_a, peak_b, bandwidth_b)
-    return itemsize * peak / bandwidth
-
-
-def _mixed_bend(
-    peak_a: float, bandwidth_a: float, peak_b: float, bandwidth_b: float, itemsize: int
-) -> float:
-    """k at which the slower memory's machine needs as long to compute as the other to carry."""
-    _, peak, bandwidth, _ = _sides(peak_a, bandwidth_a, peak_b, bandwidth_b)
-    return itemsize * peak / bandwidth
-
-
-def _sums_meet(pa: float, ba: float, pb: float, bb: float, itemsize: int) -> float:
-    """The same, if carrying and computing took turns."""
-    slow, peak, fast, other = _sides(pa, ba, pb, bb)
-    return itemsize * (1 / slow - 1 / fast) / (1 / other - 1 / peak) if peak > other else 0
-
-
-BANDWIDTH = Exercise(
+BANDWIDTH = table(
     "00-bandwidth", "Bandwidth from the flat part", 1,
     "The curve is flat at first: the time is the carrying. How many bytes a second is that?",
-    "bandwidth(seconds, n, itemsize)", _bandwidth, cases=_bandwidth_cases,
-    fixed=EDGES_OF_BANDWIDTH, tolerance=FROM_A_CURVE, kind="arrays",
+    "bandwidth(seconds, n, itemsize)", kind="arrays", cases=_bandwidth_cases,
+    fixed=EDGES_OF_BANDWIDTH, tolerance=FROM_A_CURVE,
+    domain={"n": at_least(1), "itemsize": ITEMSIZES},
+    example=([0.002, 0.002, 0.004, 0.008], 1_000_000, 4),
     insight="With the times of your own curve, these are the bytes that travel each second between "
             "your memory and one core: the slope of your roof.",
-    misconceptions=(
-        Misconception(RETURN_TRIP, lambda s, n, i: n * i / min(s), TWO_TRIPS,
-                      variants=(lambda s, n, i: n / min(s),)),
-        Misconception("GiB", lambda s, n, i: _bandwidth(s, n, i) / 2**30,
-                      "that is in GiB/s (2³⁰ bytes); the answer is in bytes per second."),
-        Misconception("GB/s", lambda s, n, i: _bandwidth(s, n, i) / 1e9,
-                      "that is in GB/s; the answer is in bytes per second, no prefix."),
-        Misconception("bits for bytes", lambda s, n, i: 8 * _bandwidth(s, n, i),
-                      "you counted bits; itemsize is already in bytes."),
-        Misconception("elements for bytes", lambda s, n, i: 2 * n / min(s), PER_NUMBER),
-        Misconception("the rising end", lambda s, n, i: 2 * n * i / s[-1],
-                      "on the right arithmetic takes the time; read it where the curve is flat.",
-                      variants=(lambda s, n, i: 2 * n * i / (s[-1] - s[0]),)),
-        Misconception("all times for one trip", lambda s, n, i: 2 * n * i / sum(s),
-                      "that adds up the times of all runs, for the bytes of one; take one time."),
-        Misconception("a fixed number", lambda s, n, i: 2.5e10,
-                      "every case is another computer, with a bandwidth of its own; work it out "
-                      "from seconds, n and itemsize."),
-        Misconception("the mean of the curve", lambda s, n, i: 2 * n * i * len(s) / sum(s),
-                      "the long times on the right are arithmetic; only the flat part counts."),
-        Misconception("the median of the curve", lambda s, n, i: 2 * n * i / median(s),
-                      "half of the times may lie on the rising part; only the flat part counts."),
-        Misconception("the mean of the rates",
-                      lambda s, n, i: sum(2 * n * i / t for t in s) / len(s),
-                      "the low rates on the right are those of arithmetic; only the flat part "
-                      "counts."),
-        Misconception("4 bytes always", lambda s, n, i: 2 * n * 4 / min(s), ITEMSIZE),
-        Misconception("times for divided by", lambda s, n, i: 2 * n * i * min(s),
-                      "bytes times seconds are no bytes per second."),
-        Misconception("upside down", lambda s, n, i: 1 / _bandwidth(s, n, i),
-                      "that is seconds per byte; a bandwidth is bytes per second."),
-        Misconception("FLOPs instead of bytes", lambda s, n, i: 2 * n * 257 / s[-1],
-                      "you counted arithmetic; bandwidth counts the bytes that travel."),
+    answer={
+        "_bytes": lambda n, itemsize: 2 * n * itemsize,
+        "_time": lambda seconds: min(seconds),
+        "answer": lambda _bytes, _time: _bytes / _time,
+    },
+    slips=(
+        slip(RETURN_TRIP, TWO_TRIPS, _bytes=[lambda n, itemsize: n * itemsize, lambda n: n]),
+        slip("GB/s", "that is in GB/s; the answer is in bytes per second, no prefix.",
+             answer=lambda _bytes, _time: _bytes / _time / 1e9),
+        slip("bits for bytes", itemsize=lambda itemsize: 8 * itemsize),
+        slip("elements for bytes", itemsize=1),
+        slip("4 bytes always", itemsize=4),
+        slip("the rising end",
+             "on the right arithmetic takes the time; read it where the curve is flat.",
+             _time=[lambda seconds: seconds[-1], lambda seconds: seconds[-1] - seconds[0]]),
+        slip("the mean of the curve",
+             "the long times on the right are arithmetic; only the flat part counts.",
+             _time=lambda seconds: sum(seconds) / len(seconds)),
+        slip("the median of the curve",
+             "half of the times may lie on the rising part; only the flat part counts.",
+             _time=lambda seconds: median(seconds)),
+        slip("upside down", "that is seconds per byte; a bandwidth is bytes per second.",
+             answer=lambda _bytes, _time: _time / _bytes),
     ),
 )  # fmt: skip
 
-PEAK = Exercise(
+PEAK = table(
     "00-peak", "Peak from the slope", 2,
     "On the right every further multiply-add costs time. How many FLOPs a second is that?",
-    "peak(k, seconds, n)", _peak, cases=_peak_cases, fixed=EDGES_OF_PEAK,
-    tolerance=FROM_A_CURVE, lines=2, kind="arrays",
+    "peak(k, seconds, n)", kind="arrays", cases=_peak_cases, fixed=EDGES_OF_PEAK,
+    tolerance=FROM_A_CURVE, lines=2, domain={"n": at_least(1)},
+    example=([1, 2, 4, 8], [0.003, 0.003, 0.004, 0.008], 1_000_000),
     insight="With your own curve, these are the FLOPs that one of your cores does each second at "
             "best: the flat part of your roof.",
-    misconceptions=(
-        Misconception("multiply-adds", lambda k, s, n: _peak(k, s, n) / 2,
-                      "you counted multiply-adds; each is 2 FLOPs."),
-        Misconception("one point", lambda k, s, n: 2 * n * k[-1] / s[-1],
-                      "every time holds the start too; a slope is between two points.",
-                      variants=(lambda k, s, n: n * k[-1] / s[-1] + n * k[-2] / s[-2],)),
-        Misconception("the steepest of all", _quickest_step,
-                      "on the left times differ by chance alone, and a step of almost no time "
-                      "makes a huge rate; take the two points at the right end."),
-        Misconception("the wrong sign", lambda k, s, n: -_peak(k, s, n),
-                      "both differences go from the earlier point to the later one."),
-        Misconception("one element", lambda k, s, n: _peak(k, s, n) / n,
-                      "k is per number, and there are n of them.",
-                      variants=(lambda k, s, n: 2 * k[-1] / s[-1],
-                                lambda k, s, n: _peak(k, s, n) / (2 * n))),
-        Misconception("k forgotten", lambda k, s, n: 2 * n / s[-1],
-                      "each of the n numbers goes through k multiply-adds, not through one.",
-                      variants=(lambda k, s, n: 2 * n / (s[-1] - s[-2]),)),
-        Misconception("the flat end", lambda k, s, n: 2 * n * k[0] / s[0],
-                      "on the left the carrying takes the time; the arithmetic waits."),
-        Misconception("the average of the curve", lambda k, s, n: 2 * n * sum(k) / sum(s),
-                      "that mixes in the flat part; take the slope of the straight part alone.",
-                      variants=(
-                          lambda k, s, n: sum(2 * n * a / t for a, t in zip(k, s)) / len(k),)),
-        Misconception("times for divided by",
-                      lambda k, s, n: 2 * n * (k[-1] - k[-2]) * (s[-1] - s[-2]),
-                      "FLOPs times seconds are no FLOPs per second.",
-                      variants=(lambda k, s, n: 2 * n * k[-1] * s[-1],)),
-        Misconception("GFLOP/s", lambda k, s, n: _peak(k, s, n) / 1e9,
-                      "that is in GFLOP/s; the answer is in FLOP/s, no prefix."),
-        Misconception("the whole curve", lambda k, s, n: 2 * n * (k[-1] - k[0]) / (s[-1] - s[0]),
-                      "the flat part has no slope; take it from the straight part alone.",
-                      variants=(lambda k, s, n: 2 * n / linear_regression(k, s).slope,
-                                lambda k, s, n: 2 * n * k[-1] / (s[-1] - s[0]))),
-        Misconception("upside down", lambda k, s, n: 1 / _peak(k, s, n),
-                      "that is seconds per FLOP; a peak is FLOPs per second."),
+    answer={
+        "_more": lambda k: k[-1] - k[-2],
+        "_longer": lambda seconds: seconds[-1] - seconds[-2],
+        "answer": lambda n, _more, _longer: 2 * n * _more / _longer,
+    },
+    slips=(
+        slip("multiply-adds", answer=lambda n, _more, _longer: n * _more / _longer),
+        slip("one point", "every time holds the start too; a slope is between two points.",
+             answer=[lambda k, seconds, n: 2 * n * k[-1] / seconds[-1],
+                     lambda k, seconds, n: n * k[-1] / seconds[-1] + n * k[-2] / seconds[-2]]),
+        slip("one element", "k is per number, and there are n of them.", n=[1, 0.5],
+             answer=lambda k, seconds: 2 * k[-1] / seconds[-1]),
+        slip("k forgotten", "each of the n numbers goes through k multiply-adds, not through one.",
+             _more=1, answer=lambda seconds, n: 2 * n / seconds[-1]),
+        slip("the flat end", "on the left the carrying takes the time; the arithmetic waits.",
+             answer=lambda k, seconds, n: 2 * n * k[0] / seconds[0]),
+        slip("the average of the curve",
+             "that mixes in the flat part; take the slope of the straight part alone.",
+             answer=[lambda k, seconds, n: 2 * n * sum(k) / sum(seconds),
+                     lambda k, seconds, n:
+                         sum(2 * n * a / t for a, t in zip(k, seconds)) / len(k)]),
+        slip("the whole curve", "the flat part has no slope; take it from the straight part alone.",
+             answer=[lambda k, seconds, n: 2 * n * (k[-1] - k[0]) / (seconds[-1] - seconds[0]),
+                     lambda k, seconds, n: 2 * n * k[-1] / (seconds[-1] - seconds[0]),
+                     lambda k, seconds, n: 2 * n / linear_regression(k, seconds).slope]),
+        slip("upside down", "that is seconds per FLOP; a peak is FLOPs per second.",
+             answer=lambda n, _more, _longer: _longer / (2 * n * _more)),
     ),
 )  # fmt: skip
 
-TIME = Exercise(
+TIME = table(
     "00-time", "Predict the time", 2,
     "Predict the seconds for k multiply-adds on each of n numbers, on machines you have not seen.",
-    "time(k, n, itemsize, peak, bandwidth)", _time, cases=_time_cases, fixed=EDGES_OF_TIME, lines=3,
+    "time(k, n, itemsize, peak, bandwidth)", cases=_time_cases, fixed=EDGES_OF_TIME, lines=3,
+    domain={"k": at_least(1), "n": at_least(1), "itemsize": ITEMSIZES},
+    example=(10, 1_000_000, 4, 1e11, 2e10),
     insight="With the peak and the bandwidth of your own curve it draws that curve again, with a "
             "sharp corner.",
-    misconceptions=(
-        Misconception("sum for max", lambda k, n, i, p, b: 2 * n * i / b + 2 * n * k / p,
-                      "that is no overlap: carrying and computing happen at the same time.",
-                      variants=(lambda k, n, i, p, b: n * i / b + n * k / p,)),
-        Misconception("min for max", lambda k, n, i, p, b: min(2 * n * i / b, 2 * n * k / p),
-                      "the shorter of the two has to wait for the longer."),
-        Misconception("twice the arithmetic, twice the time", lambda k, n, i, p, b: 2 * n * k / p,
-                      "you pay for arithmetic alone; left of the bend carrying takes the time."),
-        Misconception("only the trip", lambda k, n, i, p, b: 2 * n * i / b,
-                      "the curve does not stay flat; right of the bend arithmetic takes the time."),
-        Misconception("n forgotten", lambda k, n, i, p, b: max(2 * n * i / b, 2 * k / p),
-                      "k multiply-adds are done on each of n numbers.",
-                      variants=(lambda k, n, i, p, b: max(2 * i / b, 2 * k / p),)),
-        Misconception("carried for every multiply-add",
-                      lambda k, n, i, p, b: k * max(2 * n * i / b, 2 * n / p),
-                      "a number stays in the processor for all k of them; it travels once."),
-        Misconception("bytes in the arithmetic",
-                      lambda k, n, i, p, b: max(2 * n * i / b, 2 * n * k * i / p),
-                      "a FLOP is a FLOP, however many bytes its numbers have; itemsize belongs to "
-                      "the carrying."),
-        Misconception("both factors 2 forgotten", lambda k, n, i, p, b: _time(k, n, i, p, b) / 2,
-                      "each number makes two trips, and each multiply-add is 2 FLOPs."),
-        Misconception("the cases exchanged",
-                      lambda k, n, i, p, b: 2 * n * k / p if k < p / b else 2 * n * i / b,
-                      "few multiply-adds leave the carrying as the longer one, many the "
-                      "computing; max(…) finds it without comparing k."),
-        Misconception("k against FLOP/byte",
-                      lambda k, n, i, p, b: 2 * n * i / b if k < p / b else 2 * n * k / p,
-                      "peak ÷ bandwidth is FLOPs per byte, and k counts multiply-adds of a number; "
-                      "the two cannot be compared."),
-        Misconception("three trips", lambda k, n, i, p, b: max(3 * n * i / b, 2 * n * k / p),
-                      "a number is carried to the processor, and its result back: that is two."),
-        Misconception("// for /", lambda k, n, i, p, b: max(2 * n * i // b, 2 * n * k // p),
-                      "// and int() drop what stands after the point, and of a time below one "
-                      "second nothing is left; divide with /."),
-        Misconception("milliseconds", lambda k, n, i, p, b: 1000 * _time(k, n, i, p, b),
-                      "that is in milliseconds; the answer is in seconds, no prefix."),
-        Misconception("multiply-adds", lambda k, n, i, p, b: max(2 * n * i / b, n * k / p),
-                      "you counted multiply-adds; each is 2 FLOPs."),
-        Misconception(RETURN_TRIP, lambda k, n, i, p, b: max(n * i / b, 2 * n * k / p), TWO_TRIPS),
-        Misconception("4 bytes always", lambda k, n, i, p, b: _time(k, n, 4, p, b), ITEMSIZE),
-        Misconception("elements for bytes", lambda k, n, i, p, b: _time(k, n, 1, p, b), PER_NUMBER),
-        Misconception("upside down",
-                      lambda k, n, i, p, b: max(b / (2 * n * i), p / (2 * n * k)),
-                      "a rate divided by an amount is no time; seconds are bytes ÷ byte/s.",
-                      variants=(lambda *case: 1 / _time(*case),)),
-        Misconception("times for divided by",
-                      lambda k, n, i, p, b: max(2 * n * i * b, 2 * n * k * p),
-                      "look at the units: bytes and byte/s have to make seconds."),
-        Misconception("peak and bandwidth exchanged",
-                      lambda k, n, i, p, b: _time(k, n, i, b, p),
-                      "the bandwidth carries the bytes, the peak does the FLOPs."),
+    answer={
+        "_carrying": lambda n, itemsize, bandwidth: 2 * n * itemsize / bandwidth,
+        "_computing": lambda k, n, peak: 2 * n * k / peak,
+        "answer": lambda _carrying, _computing: max(_carrying, _computing),
+    },
+    slips=(
+        slip("sum for max", "that is no overlap: carrying and computing happen at the same time.",
+             answer=[lambda _carrying, _computing: _carrying + _computing,
+                     lambda _carrying, _computing: (_carrying + _computing) / 2]),
+        slip("min for max", "the shorter of the two has to wait for the longer.",
+             answer=lambda _carrying, _computing: min(_carrying, _computing)),
+        slip("twice the arithmetic, twice the time",
+             "you pay for arithmetic alone; left of the bend carrying takes the time.",
+             _carrying=0),
+        slip("only the trip",
+             "the curve does not stay flat; right of the bend arithmetic takes the time.",
+             _computing=0),
+        slip("n forgotten", "k multiply-adds are done on each of n numbers.",
+             n=1, _computing=lambda k, peak: 2 * k / peak),
+        slip("carried for every multiply-add",
+             "a number stays in the processor for all k of them; it travels once.",
+             _carrying=lambda k, n, itemsize, bandwidth: k * 2 * n * itemsize / bandwidth),
+        slip("multiply-adds", _computing=lambda k, n, peak: n * k / peak),
+        slip(RETURN_TRIP, TWO_TRIPS,
+             _carrying=lambda n, itemsize, bandwidth: n * itemsize / bandwidth),
+        slip("4 bytes always", itemsize=4),
+        slip("upside down",
+             "a rate divided by an amount is no time; seconds are bytes ÷ byte/s.",
+             answer=[lambda _carrying, _computing: 1 / min(_carrying, _computing),
+                     lambda _carrying, _computing: 1 / max(_carrying, _computing)]),
     ),
 )  # fmt: skip
 
-LUNCH = Exercise(
+LUNCH = table(
     "00-lunch", "Whose lunch is longer?", 3,
     "From how many multiply-adds a number on is the machine with the slower memory the faster "
     "one? 0 if it never is.",
-    "overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize)", _overtakes,
-    cases=_lunch_cases, fixed=EDGES_OF_LUNCH, lines=5, errors=(("None", *NO_NUMBER),),
+    "overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize)", cases=_lunch_cases,
+    fixed=EDGES_OF_LUNCH, lines=5, errors=(("None", *NO_NUMBER),), domain={"itemsize": ITEMSIZES},
+    example=(2e13, 1e12, 1e13, 2e12, 4),
     insight="Left of this number the faster memory wins, right of it the higher peak. Ask the same "
             "of your own machine before you envy another one.",
-    misconceptions=(
-        Misconception("its own bend",
-                      lambda pa, ba, pb, bb, i: (lambda s: i * s[1] / s[0] if s[1] > s[3] else 0)(
-                          _sides(pa, ba, pb, bb)),
-                      "there its own free lunch ends; by then it has long been in the lead."),
-        Misconception("the other one's bend",
-                      lambda pa, ba, pb, bb, i: (lambda s: i * s[3] / s[2] if s[1] > s[3] else 0)(
-                          _sides(pa, ba, pb, bb)),
-                      "there the other one only begins to rise, and it is still below.",
-                      variants=(_faster_bend, lambda *case: _faster_bend(*case) / case[4],
-                                lambda *case: _faster_bend(*case) / case[4]
-                                if _overtakes(*case) else 0)),
-        Misconception("carrying and computing exchanged", _mixed_bend,
-                      "where the two are equally fast, one still carries and the other computes: "
-                      "which one does which?",
-                      variants=(lambda *case: _mixed_bend(*case) if _overtakes(*case) else 0,)),
-        Misconception("overtakes whatever the peaks",
-                      lambda pa, ba, pb, bb, i: i * _sides(pa, ba, pb, bb)[3] / min(ba, bb),
-                      "with the lower peak it rises sooner or more steeply, and never gets below.",
-                      variants=(lambda pa, ba, pb, bb, i: i * min(pa, pb) / min(ba, bb),)),
-        Misconception("a is the slower memory",
-                      lambda pa, ba, pb, bb, i: i * pb / ba if pa > pb else 0,
-                      "a and b come in either order; look which memory is the slower one.",
-                      variants=(lambda pa, ba, pb, bb, i: i * pb / ba,)),
-        Misconception("the two cases exchanged",
-                      lambda pa, ba, pb, bb, i: 0 if (pa > pb) != (ba > bb)
-                      else i * min(pa, pb) / min(ba, bb),
-                      "the slower memory can win only if its peak is the higher one."),
-        Misconception(NO_NUMBER[0], lambda *case: _overtakes(*case) or inf, NO_NUMBER[1],
-                      variants=(lambda *case: _overtakes(*case) or -1,
-                                lambda *case: _overtakes(*case) or None)),
-        Misconception("the faster memory always wins", lambda pa, ba, pb, bb, i: 0,
-                      "far to the right memory does not matter, and the higher peak wins."),
-        Misconception("the two bends subtracted",
-                      lambda pa, ba, pb, bb, i: i * abs(pa / ba - pb / bb),
-                      "how far the bends lie apart says nothing; at which k are the two times "
-                      "equal?",
-                      variants=(lambda pa, ba, pb, bb, i: abs(pa / ba - pb / bb),
-                                lambda *case: case[4] * abs(case[0] / case[1] - case[2] / case[3])
-                                if _overtakes(*case) else 0)),
-        Misconception("the next whole k", lambda *case: ceil(_overtakes(*case)),
-                      "a loop over whole k finds the first one beyond the crossing; divide, and "
-                      "return the crossing itself.",
-                      variants=(lambda *case: floor(_overtakes(*case)) + bool(_overtakes(*case)),)),
-        Misconception("multiply-adds",
-                      lambda pa, ba, pb, bb, i: 2 * _overtakes(pa, ba, pb, bb, i),
-                      "a multiply-add is 2 FLOPs; a peak counts FLOPs."),
-        Misconception(RETURN_TRIP, lambda pa, ba, pb, bb, i: _overtakes(pa, ba, pb, bb, i) / 2,
-                      TWO_TRIPS),
-        Misconception("4 bytes always", lambda pa, ba, pb, bb, i: _overtakes(pa, ba, pb, bb, 4),
-                      ITEMSIZE),
-        Misconception("elements for bytes", lambda pa, ba, pb, bb, i: _overtakes(pa, ba, pb, bb, 1),
-                      PER_NUMBER),
-        Misconception("sum for max", _sums_meet,
-                      "carrying and computing happen at the same time; a time is the longer one."),
-        Misconception("a is the faster memory",
-                      lambda pa, ba, pb, bb, i: i * pa / bb if pb > pa else 0,
-                      "a and b come in either order; look which memory is the faster one.",
-                      variants=(lambda pa, ba, pb, bb, i: i * pa / bb,)),
+    answer={  # where the faster memory computes as long as the slower one carries
+        "_slow": lambda bandwidth_a, peak_a, bandwidth_b, peak_b:
+            min((bandwidth_a, peak_a), (bandwidth_b, peak_b)),
+        "_fast": lambda bandwidth_a, peak_a, bandwidth_b, peak_b:
+            max((bandwidth_a, peak_a), (bandwidth_b, peak_b)),
+        "_wins": lambda _slow, _fast: _slow[1] > _fast[1],
+        "_never": lambda: 0,
+        "answer": lambda itemsize, _slow, _fast, _wins, _never:
+            itemsize * _fast[1] / _slow[0] if _wins else _never,
+    },
+    slips=(
+        slip("its own bend",
+             "there its own free lunch ends; by then it has long been in the lead.",
+             answer=lambda itemsize, _slow, _wins: _wins * itemsize * _slow[1] / _slow[0]),
+        slip("the other one's bend",
+             "there the other one only begins to rise, and it is still below.",
+             answer=[lambda itemsize, _fast, _wins: _wins * itemsize * _fast[1] / _fast[0],
+                     lambda itemsize, _fast: itemsize * _fast[1] / _fast[0],
+                     lambda _fast, _wins: _wins * _fast[1] / _fast[0],
+                     lambda _fast: _fast[1] / _fast[0]]),
+        slip("carrying and computing exchanged",
+             "where the two are equally fast, one still carries and the other computes: which one "
+             "does which?",
+             answer=[lambda itemsize, _slow, _fast: itemsize * _slow[1] / _fast[0],
+                     lambda itemsize, _slow, _fast, _wins:
+                         _wins * itemsize * _slow[1] / _fast[0]]),
+        slip("overtakes whatever the peaks",
+             "with the lower peak it rises sooner or more steeply, and never gets below.",
+             _wins=True,
+             answer=lambda itemsize, _slow, _fast: itemsize * min(_slow[1], _fast[1]) / _slow[0]),
+        slip("a is the slower memory",
+             "a and b come in either order; look which memory is the slower one.",
+             answer=[lambda itemsize, peak_a, bandwidth_a, peak_b:
+                         itemsize * peak_b / bandwidth_a if peak_a > peak_b else 0,
+                     lambda itemsize, bandwidth_a, peak_b: itemsize * peak_b / bandwidth_a]),
+        slip("the two cases exchanged",
+             "the slower memory can win only if its peak is the higher one.",
+             answer=lambda itemsize, _slow, _wins: 0 if _wins else itemsize * _slow[1] / _slow[0]),
+        slip(*NO_NUMBER, _never=[inf, -1, None]),
+        slip("the faster memory always wins",
+             "far to the right memory does not matter, and the higher peak wins.", answer=0),
+        slip("4 bytes always", itemsize=4),
     ),
 )  # fmt: skip
 

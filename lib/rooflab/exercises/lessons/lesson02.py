@@ -9,67 +9,70 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import accumulate
 from math import ceil, inf
 
 import numpy as np
 
-from rooflab.count import axpy, elementwise, pool2d
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation, cases_of
+from rooflab.exercises.exercise import (
+    ITEMSIZES,
+    Case,
+    Exercise,
+    Misconception,
+    Observation,
+    at_least,
+    cases_of,
+)
 from rooflab.exercises.kinds.golf import agree, one_number
-from rooflab.exercises.lessons.drawing import DTYPES
 from rooflab.exercises.observe.golf import arrays, digest
+from rooflab.exercises.table import slip, table
 from rooflab.labs.golf import CACHE
 from rooflab.labs.golf import solutions as ways
 from rooflab.predict.catalogue import machine
 
 MACHINES = ("h200-sxm", "rtx-4090", "mi300x", "m3-pro")
 LEAST_RIDGE = "a100-sxm-80"  # about 10 FLOP/byte in fp32
-EXPRESSION = 5  # trips of a*x + y: read x, write tmp, read tmp, read y, write the result
-
-_ELEMENTS = "you counted elements; each has itemsize bytes."
 
 
 def _vectors(rng: random.Random) -> list[Case]:
     return [{"n": rng.randrange(10**6, 10**8), "itemsize": size} for size in (8, 4, 2, 1)]
 
 
-def _both(n: int, itemsize: int) -> tuple[int, int]:
-    return EXPRESSION * n * itemsize, axpy(n, DTYPES[itemsize]).bytes
-
-
 EDGES_OF_VECTORS = cases_of(
     "n itemsize", (1_000_003, 1), (10**9, 2), (2**31 + 7, 4), (123_456_789, 8), (10**10 + 1, 2)
 )
 
-NUMPY_BYTES = Exercise(
+NUMPY_BYTES = table(
     "02-numpy-bytes", "Bytes of a NumPy expression", 2,
     "How many bytes does NumPy move for a*x + y on vectors far larger than the cache, and how many "
     "does BLAS's AXPY?",
-    "bytes_moved(n, itemsize)", _both, cases=_vectors,
-    fixed=EDGES_OF_VECTORS, returns=("NumPy bytes", "AXPY bytes"), lines=2,
-    derives=("axpy", "golf"),
+    "bytes_moved(n, itemsize)", cases=_vectors, fixed=EDGES_OF_VECTORS, lines=2,
+    derives=("axpy", "golf"), domain={"itemsize": ITEMSIZES}, example=(1_000_000_000, 8),
     insight="Five trips against three, in every number type. Does your own clock show the same "
             "ratio?",
-    misconceptions=(
-        Misconception("that is BLAS", lambda n, s: (3 * n * s, 3 * n * s),
-                      "that is BLAS; NumPy finishes and stores a*x first."),
-        Misconception("tmp not read back", lambda n, s: (4 * n * s, 3 * n * s),
-                      "the temporary is written by the first call and read by the second."),
-        Misconception("three trips each", lambda n, s: (6 * n * s, 3 * n * s),
-                      "two calls, but the first one has only one array to read: a is a number."),
-        Misconception("two arrays in, one out", lambda n, s: (5 * n * s, 2 * n * s),
-                      "AXPY reads x, reads y and writes y: y travels both ways."),
-        Misconception("NumPy's for both", lambda n, s: (5 * n * s, 5 * n * s),
-                      "BLAS multiplies and adds in one go; it stores no temporary."),
-        Misconception("elements", lambda n, s: (5 * n, 3 * n), _ELEMENTS),
-        Misconception("of one number", lambda n, s: (5 * s, 3 * s),
-                      "that is what travels for one number; each vector has n of them.",
-                      variants=(lambda n, s: (5, 3),)),
-        Misconception("8 bytes always", lambda n, s: (40 * n, 24 * n),
-                      "fp64 is only NumPy's default; itemsize says how many bytes yours have."),
-        Misconception("write-allocate", lambda n, s: (7 * n * s, 3 * n * s),
-                      "so the hardware may do it; count the trips that the program orders."),
+    answer={
+        "_trip": lambda n, itemsize: n * itemsize,
+        "NumPy bytes": lambda _trip: 5 * _trip,  # read x, write tmp, read tmp, read y, write
+        "AXPY bytes": lambda _trip: 3 * _trip,
+    },
+    slips=(
+        slip("that is BLAS", "that is BLAS; NumPy finishes and stores a*x first.",
+             NumPy_bytes=lambda _trip: 3 * _trip),
+        slip("tmp not read back", "the temporary is written by the first call and read by the "
+             "second.", NumPy_bytes=lambda _trip: 4 * _trip),
+        slip("three trips each", "two calls, but the first one has only one array to read: a is a "
+             "number.", NumPy_bytes=lambda _trip: 6 * _trip),
+        slip("two arrays in, one out", "AXPY reads x, reads y and writes y: y travels both ways.",
+             AXPY_bytes=lambda _trip: 2 * _trip),
+        slip("NumPy's for both", "BLAS multiplies and adds in one go; it stores no temporary.",
+             AXPY_bytes=lambda _trip: 5 * _trip),
+        slip("elements for bytes", itemsize=1),
+        slip("of one number", "that is what travels for one number; each vector has n of them.",
+             n=1, _trip=1),
+        slip("8 bytes always",
+             "fp64 is only NumPy's default; itemsize says how many bytes yours have.", itemsize=8),
+        slip("write-allocate",
+             "so the hardware may do it; count the trips that the program orders.",
+             NumPy_bytes=lambda _trip: 7 * _trip),
     ),
 )  # fmt: skip
 
@@ -94,11 +97,6 @@ def _balances(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _balance(flops: int, nbytes: int, peak: float, bandwidth: float) -> tuple[float, float, str]:
-    program, offered = nbytes / flops, bandwidth / peak
-    return program, offered, "memory" if program > offered else "compute"
-
-
 # A little below and above the machine's B/F, which is 1, 2, below 0.001 and 10.
 EDGES_OF_BALANCE = cases_of(
     "flops nbytes peak bandwidth",
@@ -108,59 +106,53 @@ EDGES_OF_BALANCE = cases_of(
 )  # fmt: skip
 
 
-def _other(limit: str) -> str:
-    return "compute" if limit == "memory" else "memory"
-
-
-BALANCE = Exercise(
+BALANCE = table(
     "02-balance", "B/F, the other way round", 2,
     "Some texts use bytes per FLOP (B/F). Return the program's B/F, the machine's B/F, and what "
     'limits the program: "memory" or "compute".',
-    "balance(flops, nbytes, peak, bandwidth)", _balance, cases=_balances,
-    fixed=EDGES_OF_BALANCE,
-    returns=("program's B/F", "machine's B/F", "limit"), lines=2, derives=("Roofline",),
+    "balance(flops, nbytes, peak, bandwidth)", cases=_balances, fixed=EDGES_OF_BALANCE, lines=2,
+    derives=("Roofline",), domain={"flops": at_least(1), "nbytes": at_least(1)},
+    example=(1_000, 200, 2e12, 1e12),
     insight="Your machine has a B/F too, its bandwidth divided by its peak. A program that asks "
             "for more waits for memory.",
-    misconceptions=(
-        Misconception("FLOP/byte", lambda f, b, p, w: (f / b, p / w, _balance(f, b, p, w)[2]),
-                      "that is intensity and ridge; B/F is their reciprocal."),
-        Misconception("compared the wrong way",
-                      lambda f, b, p, w: (b / f, w / p, _other(_balance(f, b, p, w)[2])),
-                      "a program that asks for more bytes per FLOP than the machine has waits for "
-                      "memory."),
-        Misconception("one B/F", lambda f, b, p, w: (b / f, b / f, _balance(f, b, p, w)[2]),
-                      "the machine's B/F has nothing to do with the program: it is made of "
-                      "bandwidth and peak."),
-        Misconception("the ridge for the machine",
-                      lambda f, b, p, w: (b / f, p / w, _balance(f, b, p, w)[2]),
-                      "peak over bandwidth is the ridge, in FLOP/byte; the machine's B/F is the "
-                      "other way round."),
-        Misconception("program and machine swapped",
-                      lambda f, b, p, w: (w / p, b / f, _balance(f, b, p, w)[2]),
-                      "the program comes first, then the machine."),
-        Misconception("another word",
-                      lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2] + "-bound"),
-                      'the numbers are right; the limit is one of "memory" and "compute".'),
-        Misconception("memory is bandwidth",
-                      lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2]
-                                          .replace("memory", "bandwidth")),
-                      'the numbers are right; the limit is one of "memory" and "compute".'),
-        Misconception("always memory", lambda f, b, p, w: (b / f, w / p, "memory"),
-                      "compare the two B/F: some of these programs ask for less than is offered."),
-        Misconception("always compute", lambda f, b, p, w: (b / f, w / p, "compute"),
-                      "compare the two B/F: some of these programs ask for more than is offered."),
-        Misconception("compared with the ridge",
-                      lambda f, b, p, w: (b / f, w / p, "memory" if b / f > p / w else "compute"),
-                      "the program's B/F and the ridge have different units; compare it with the "
-                      "machine's B/F."),
-        Misconception("B/F above 1",
-                      lambda f, b, p, w: (b / f, w / p, "memory" if b > f else "compute"),
-                      "the border is not at 1 byte per FLOP; it is the machine's own B/F."),
-        Misconception("seconds", lambda f, b, p, w: (b / w, f / p, _balance(f, b, p, w)[2]),
-                      "those are the times for carrying and computing; they carry no ratio yet."),
-        Misconception("multiply-adds", lambda f, b, p, w: (2 * b / f, w / p,
-                                                           _balance(f, b, p, w)[2]),
-                      "flops counts FLOPs already; a multiply-add is two of them."),
+    answer={
+        "_asked": lambda flops, nbytes: nbytes / flops,
+        "_offered": lambda peak, bandwidth: bandwidth / peak,
+        "program's B/F": lambda _asked: _asked,
+        "machine's B/F": lambda _offered: _offered,
+        "limit": lambda _asked, _offered: "memory" if _asked > _offered else "compute",
+    },
+    slips=(
+        slip("FLOP/byte", "that is intensity and ridge; B/F is their reciprocal.",
+             ways=[{"program's_B/F": lambda flops, nbytes: flops / nbytes,
+                    "machine's_B/F": lambda peak, bandwidth: peak / bandwidth}]),
+        slip("compared the wrong way",
+             "a program that asks for more bytes per FLOP than the machine has waits for memory.",
+             limit=lambda _asked, _offered: "compute" if _asked > _offered else "memory"),
+        slip("one B/F",
+             "the machine's B/F has nothing to do with the program: it is made of bandwidth and "
+             "peak.", ways=[{"machine's_B/F": lambda _asked: _asked}]),
+        slip("the ridge for the machine",
+             "peak over bandwidth is the ridge, in FLOP/byte; the machine's B/F is the other way "
+             "round.", ways=[{"machine's_B/F": lambda peak, bandwidth: peak / bandwidth}]),
+        slip("program and machine swapped", "the program comes first, then the machine.",
+             ways=[{"program's_B/F": lambda _offered: _offered,
+                    "machine's_B/F": lambda _asked: _asked}]),
+        slip("another word",
+             'the numbers are right; the limit is one of "memory" and "compute".',
+             limit=[lambda _asked, _offered:
+                        "memory-bound" if _asked > _offered else "compute-bound",
+                    lambda _asked, _offered: "bandwidth" if _asked > _offered else "compute"]),
+        slip("always memory",
+             "compare the two B/F: some of these programs ask for less than is offered.",
+             limit="memory"),
+        slip("always compute",
+             "compare the two B/F: some of these programs ask for more than is offered.",
+             limit="compute"),
+        slip("compared with the ridge",
+             "the program's B/F and the ridge have different units; compare it with the machine's "
+             "B/F.",
+             limit=lambda _asked, _offered: "memory" if _asked > 1 / _offered else "compute"),
     ),
 )  # fmt: skip
 
@@ -169,14 +161,6 @@ BALANCE = Exercise(
 #
 # Its sizes fit the cache of the card that the page speaks of, and its table calls a bias
 # add an AXPY.
-
-
-def warm_axpy(
-    n: int, itemsize: int, seconds: float, bandwidth: float, caches: Mapping[str, int]
-) -> tuple[float, float, str]:
-    """Byte/s, share of the DRAM roof and level of an AXPY in place, called over and over."""
-    rate = 3 * n * itemsize / seconds
-    return rate, rate / bandwidth, smallest(2 * n * itemsize, caches)
 
 
 def smallest(nbytes: int, caches: Mapping[str, int]) -> str:
@@ -210,7 +194,7 @@ def _tests(rng: random.Random) -> list[Case]:
         (cpu, cpu["l2"], 8, 20e9, 3.0),
         (cpu, cpu["l2"] + about(0.5 * cpu["l1"]), 4, 20e9, 2.0),
     )
-    drawn = []
+    drawn: list[Case] = []
     for caches, held, itemsize, bandwidth, times in wanted:
         n = int(held) // (2 * itemsize)
         seconds = round(3 * n * itemsize / (times * rng.uniform(0.95, 1.05) * bandwidth), 12)
@@ -231,151 +215,57 @@ EDGES_OF_FIT = cases_of(
 )  # fmt: skip
 
 
-def _wrong(level=None, traffic: int = 3, held: int = 2, farthest: bool = False):
-    """A wrong witness: another level, other bytes that travel, or other bytes that stay."""
-
-    def answer(n, itemsize, seconds, bandwidth, caches):
-        rate = traffic * n * itemsize / seconds
-        order = dict(reversed(caches.items())) if farthest else caches
-        where = level(caches) if level else smallest(held * n * itemsize, order)
-        return rate, rate / bandwidth, where
-
-    return answer
-
-
-def _by_rate(n, itemsize, seconds, bandwidth, caches):
-    rate, share, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
-    return rate, share, "dram" if rate <= bandwidth else level
-
-
-def _fast_so_near(nearest):
-    """Whatever is faster than the memory was timed in one and the same cache."""
-
-    def answer(n, itemsize, seconds, bandwidth, caches):
-        rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
-        return rate, share, "dram" if rate <= bandwidth else nearest(caches)
-
-    return answer
-
-
-def _less_than(n, itemsize, seconds, bandwidth, caches):
-    rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
-    return rate, share, smallest(2 * n * itemsize + 1, caches)
-
-
-def _added_up(n, itemsize, seconds, bandwidth, caches):
-    together = dict(zip(caches, accumulate(caches.values()), strict=True))
-    return warm_axpy(n, itemsize, seconds, bandwidth, together)
-
-
-def _capped(*case):
-    rate, share, level = warm_axpy(*case)
-    return rate, min(share, 1.0), level
-
-
-def _nearest(caches):
-    return next(iter(caches))
-
-
-def _per_cent(n, itemsize, seconds, bandwidth, caches):
-    rate, share, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
-    return rate, 100 * share, level
-
-
-def _in_gb(n, itemsize, seconds, bandwidth, caches):
-    rate, share, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
-    return rate / 1e9, share / 1e9, level
-
-
-def _in_elements(held: int, rate: bool = True):
-    """Numbers in place of bytes: where they stay, and in the ``rate`` as well."""
-
-    def answer(n, itemsize, seconds, bandwidth, caches):
-        carried = 3 * n * (1 if rate else itemsize) / seconds
-        return carried, carried / bandwidth, smallest(held * n, caches)
-
-    return answer
-
-
-def _too_small(n, itemsize, seconds, bandwidth, caches):
-    rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
-    held = 2 * n * itemsize
-    return rate, share, next((level for level, size in caches.items() if held > size), "dram")
-
-
-def _share_upside_down(*case):
-    rate, share, level = warm_axpy(*case)
-    return rate, 1 / share, level
-
-
-def _rate_upside_down(*case):
-    rate, share, level = warm_axpy(*case)
-    return 1 / rate, share, level
-
-
-def _rate_upside_down_share_too(n, itemsize, seconds, bandwidth, caches):
-    rate, _, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
-    return 1 / rate, 1 / rate / bandwidth, level
-
-
-WARM = Exercise(
+WARM = table(
     "02-claim-warm", "Which memory was timed?", 2,
     "An AXPY on n numbers, called over and over, took `seconds` a call. Return its byte/s, its "
     "share of the memory's bandwidth, and the level that it really timed.",
-    "witness(n, itemsize, seconds, bandwidth, caches)", warm_axpy, cases=_tests,
-    fixed=EDGES_OF_FIT,
-    returns=("byte/s", "share", "level"), lines=3, tolerance=1e-6, derives=("axpy", "explain"),
+    "witness(n, itemsize, seconds, bandwidth, caches)", cases=_tests, fixed=EDGES_OF_FIT, lines=3,
+    tolerance=1e-6, derives=("axpy", "explain"),
+    domain={"n": at_least(1), "itemsize": ITEMSIZES},
+    example=(10_000, 4, 1e-5, 1e10, {"l1": 32_768, "l2": 1_048_576}),
     errors=(
         ("KeyError", "a cache that is not there", "not every machine has the same caches; go "
          "through those in caches, the nearest first."),
     ),
     insight="A loop of your own over data that fits a cache is such a test too: its byte/s are "
             "the cache's, whatever the label says.",
-    misconceptions=(
-        Misconception("the claim", _wrong(level=lambda caches: "dram"),
-                      "a memory cannot give more than its bandwidth; ask where the data was."),
-        Misconception("slow, so it was the memory", _by_rate,
-                      "a loop can be slow for other reasons, also on data in a cache; ask where "
-                      "both vectors fit."),
-        Misconception("always the nearest", _wrong(level=_nearest),
-                      "the nearest cache is the smallest; the vectors have to fit into it.",
-                      variants=(_wrong(level=lambda caches: "l1"),)),
-        Misconception("fast, so it was the nearest", _fast_so_near(_nearest),
-                      "a rate above the roof says that it was a cache, not which one; ask which "
-                      "holds both vectors.",
-                      variants=(_fast_so_near(lambda caches: "l1"),)),
-        Misconception("less than the cache", _less_than,
-                      "vectors that are together exactly as large as a cache fit into it."),
-        Misconception("caches added up", _added_up,
-                      "one cache has to hold both vectors by itself; do not add up the caches."),
-        Misconception("the largest that fits", _wrong(farthest=True),
-                      "several caches hold both vectors, and the nearest of them is where they "
-                      "settle. If you go through the caches in order, stop at the first."),
-        Misconception("always the last", _wrong(level=lambda caches: list(caches)[-1]),
-                      "data settles in the nearest cache that holds it all, and some fit none."),
-        Misconception("one vector", _wrong(held=1),
-                      "x and y both have to stay there from one call to the next."),
-        Misconception("trips, not arrays", _wrong(held=3),
-                      "y travels twice but lies in the cache once: trips count for the rate, "
-                      "arrays for the fit."),
-        Misconception("y not read", _wrong(traffic=2),
-                      "AXPY reads x, reads y and writes y: count every trip."),
-        Misconception("NumPy's trips", _wrong(traffic=5),
-                      "AXPY stores no temporary; that would be NumPy's a*x + y."),
-        Misconception("elements for bytes", _in_elements(2),
-                      "you counted numbers; each has itemsize bytes, on its way and in a cache.",
-                      variants=(_in_elements(2, rate=False), _in_elements(1))),
-        Misconception("too large for it", _too_small,
-                      "that is a cache which cannot hold both vectors; which one can?"),
-        Misconception("share upside down", _share_upside_down,
-                      "the share is the byte/s divided by the bandwidth."),
-        Misconception("rate upside down", _rate_upside_down,
-                      "that is seconds per byte; byte/s are bytes divided by seconds.",
-                      variants=(_rate_upside_down_share_too,)),
-        Misconception("share cut off at 1", _capped,
-                      "leave a share above 1 as it is: it says that the memory was not timed."),
-        Misconception("per cent", _per_cent, "the share is a ratio: all of the roof is 1."),
-        Misconception("GB/s", _in_gb, "byte/s are wanted, and the bandwidth is in byte/s too."),
+    answer={
+        "_rate": lambda n, itemsize, seconds: 3 * n * itemsize / seconds,
+        "_held": lambda n, itemsize: 2 * n * itemsize,
+        "byte/s": lambda _rate: _rate,
+        "share": lambda _rate, bandwidth: _rate / bandwidth,
+        "level": lambda _held, caches: smallest(_held, caches),
+    },
+    slips=(
+        slip("the claim", "a memory cannot give more than its bandwidth; ask where the data was.",
+             level="dram"),
+        slip("slow, so it was the memory",
+             "a loop can be slow for other reasons, also on data in a cache; ask where both "
+             "vectors fit.",
+             level=lambda _rate, bandwidth, _held, caches:
+                 "dram" if _rate <= bandwidth else smallest(_held, caches)),
+        slip("always the nearest",
+             "the nearest cache is the smallest; the vectors have to fit into it.",
+             level=[lambda caches: next(iter(caches)), "l1"]),
+        slip("the largest that fits",
+             "several caches hold both vectors, and the nearest of them is where they settle. If "
+             "you go through the caches in order, stop at the first.",
+             caches=lambda caches: dict(reversed(caches.items()))),
+        slip("one vector", "x and y both have to stay there from one call to the next.",
+             _held=lambda n, itemsize: n * itemsize),
+        slip("trips, not arrays",
+             "y travels twice but lies in the cache once: trips count for the rate, arrays for "
+             "the fit.", _held=lambda n, itemsize: 3 * n * itemsize),
+        slip("y not read", "AXPY reads x, reads y and writes y: count every trip.",
+             _rate=lambda n, itemsize, seconds: 2 * n * itemsize / seconds),
+        slip("NumPy's trips", "AXPY stores no temporary; that would be NumPy's a*x + y.",
+             _rate=lambda n, itemsize, seconds: 5 * n * itemsize / seconds),
+        slip("elements for bytes",
+             "you counted numbers; each has itemsize bytes, on its way and in a cache.",
+             itemsize=1, _held=lambda n: 2 * n, ways=[{"itemsize": 1, "_held": lambda n: n}]),
+        slip("share cut off at 1",
+             "leave a share above 1 as it is: it says that the memory was not timed.",
+             share=lambda _rate, bandwidth: min(_rate / bandwidth, 1.0)),
     ),
 )  # fmt: skip
 
@@ -394,56 +284,55 @@ EDGES_OF_MATRICES = cases_of(
 )
 
 
-def _bias_add(m: int, n: int, itemsize: int) -> tuple[int, int, float]:
-    op = elementwise("add", (m, n), DTYPES[itemsize], inputs={"x": (m, n), "b": (n,)})
-    return op.flops, op.bytes, 1 / (2 * itemsize)
+def _two_matrices(m: int, n: int, itemsize: int) -> int:
+    """Bytes of a vector add: two matrices in and one out."""
+    return 3 * m * n * itemsize
 
 
-BIAS = Exercise(
+BIAS = table(
     "02-claim-bias", "“A bias add is AXPY”", 2,
     "One row of n numbers is added to every row of an m×n matrix, into a new matrix. Return the "
     "FLOPs, the fewest bytes, and the FLOP/byte that it comes to with very many rows.",
-    "bias_add(m, n, itemsize)", _bias_add, cases=_matrices,
-    fixed=EDGES_OF_MATRICES,
-    returns=("FLOPs", "bytes", "intensity"), lines=3, derives=("elementwise", "axpy"),
+    "bias_add(m, n, itemsize)", cases=_matrices, fixed=EDGES_OF_MATRICES, lines=3,
+    derives=("elementwise", "axpy"),
+    domain={"m": at_least(1), "n": at_least(1), "itemsize": ITEMSIZES}, example=(10, 100, 4),
     insight="Compare it with the ridge of your machine: does a bias add ever meet the flat roof "
             "there?",
-    misconceptions=(
-        Misconception("the claim", lambda m, n, s: (2 * m * n, 3 * m * n * s, 2 / (3 * s)),
-                      "that is AXPY on m·n numbers: it multiplies as well, and its second array is "
-                      "as large as the first."),
-        Misconception("a vector add", lambda m, n, s: (m * n, 3 * m * n * s, 1 / (3 * s)),
-                      "that adds two arrays of m·n numbers; here one of them is a single row, "
-                      "which stays near while the matrix goes by.",
-                      variants=(lambda m, n, s: (m * n, 3 * m * n * s, 1 / (2 * s)),
-                                lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / (3 * s)))),
-        Misconception("a column", lambda m, n, s: (m * n, (2 * n + 1) * m * s, 1 / (2 * s)),
-                      "one row of n numbers is added; how many has a column?"),
-        Misconception("the row forgotten", lambda m, n, s: (m * n, 2 * m * n * s, 1 / (2 * s)),
-                      "the row is short, but it travels too: once."),
-        Misconception("multiply-adds", lambda m, n, s: (2 * m * n, (2 * m + 1) * n * s, 1 / s),
-                      "nothing is multiplied; adding one number is one FLOP."),
-        Misconception("the result left out", lambda m, n, s: (m * n, (m + 1) * n * s, 1 / s),
-                      "the sums are written: the matrix travels in and out."),
-        Misconception("of this matrix",
-                      lambda m, n, s: (m * n, (2 * m + 1) * n * s, m / ((2 * m + 1) * s)),
-                      "that is the intensity with m rows; which value does it approach?"),
-        Misconception("no limit", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 0),
-                      "FLOPs and bytes both grow with the rows; their quotient comes to a number "
-                      "that is neither 0 nor infinite.",
-                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, inf),)),
-        Misconception("one row only", lambda m, n, s: (n, 3 * n * s, 1 / (2 * s)),
-                      "the row is added to every row of the matrix, m times.",
-                      variants=(lambda m, n, s: (n, (2 * m + 1) * n * s, 1 / (2 * s)),)),
-        Misconception("elements", lambda m, n, s: (m * n, (2 * m + 1) * n, 1 / 2),
-                      "you counted numbers; each has itemsize bytes."),
-        Misconception("4 bytes always", lambda m, n, s: (m * n, (2 * m + 1) * n * 4, 1 / 8),
-                      "1/8 is right for 4-byte numbers only; use itemsize.",
-                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / 8),)),
-        Misconception("bytes per FLOP", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 2 * s),
-                      "that is bytes for each FLOP; FLOP/byte is the other way round.",
-                      variants=(
-                          lambda m, n, s: (m * n, (2 * m + 1) * n * s, (2 * m + 1) * s / m),)),
+    answer={
+        "FLOPs": lambda m, n: m * n,
+        "bytes": lambda m, n, itemsize: (2 * m + 1) * n * itemsize,
+        "intensity": lambda itemsize: 1 / (2 * itemsize),
+    },
+    slips=(
+        slip("the claim",
+             "that is AXPY on m·n numbers: it multiplies as well, and its second array is as "
+             "large as the first.",
+             ways=[{"FLOPs": lambda m, n: 2 * m * n, "bytes": _two_matrices,
+                    "intensity": lambda itemsize: 2 / (3 * itemsize)}]),
+        slip("a vector add",
+             "that adds two arrays of m·n numbers; here one of them is a single row, which stays "
+             "near while the matrix goes by.",
+             bytes=_two_matrices, intensity=lambda itemsize: 1 / (3 * itemsize),
+             ways=[{"bytes": _two_matrices, "intensity": lambda itemsize: 1 / (3 * itemsize)}]),
+        slip("a column", "one row of n numbers is added; how many has a column?",
+             bytes=lambda m, n, itemsize: (2 * n + 1) * m * itemsize),
+        slip("the row forgotten", "the row is short, but it travels too: once.",
+             bytes=lambda m, n, itemsize: 2 * m * n * itemsize),
+        slip("multiply-adds", "nothing is multiplied; adding one number is one FLOP.",
+             ways=[{"FLOPs": lambda m, n: 2 * m * n, "intensity": lambda itemsize: 1 / itemsize}]),
+        slip("of this matrix",
+             "that is the intensity with m rows; which value does it approach?",
+             intensity=lambda m, itemsize: m / ((2 * m + 1) * itemsize)),
+        slip("no limit",
+             "FLOPs and bytes both grow with the rows; their quotient comes to a number that is "
+             "neither 0 nor infinite.", intensity=[0, inf]),
+        slip("elements for bytes", itemsize=1),
+        slip("4 bytes always", "1/8 is right for 4-byte numbers only; use itemsize.",
+             itemsize=4, intensity=1 / 8),
+        slip("bytes per FLOP",
+             "that is bytes for each FLOP; FLOP/byte is the other way round.",
+             intensity=[lambda itemsize: 2 * itemsize,
+                        lambda m, itemsize: (2 * m + 1) * itemsize / m]),
     ),
 )  # fmt: skip
 
@@ -451,13 +340,10 @@ BIAS = Exercise(
 # Deeper exercises of lesson 02: the bytes of pooling, and lines, in which bytes travel.
 
 
-Pool = Callable[[int, int, int, int, int], tuple[int, int]]
-
-
 def _images(rng: random.Random) -> list[Case]:
     """The usual windows of pooling and others; each fits its image without a rest."""
     windows = [(2, 1), (3, 1), (2, 2), (3, 2)]
-    drawn = []
+    drawn: list[Case] = []
     for kernel, stride in windows:
         rows, cols = rng.sample(range(20, 60), 2)
         h, w = (stride * (edge - 1) + kernel for edge in (rows, cols))
@@ -465,139 +351,71 @@ def _images(rng: random.Random) -> list[Case]:
     return drawn
 
 
-# Windows of one number, of the whole image, side by side, and larger than in the text.
+# Windows of one number, of the whole image or both, side by side, and larger than in the text.
 EDGES_OF_IMAGES = cases_of(
     "h w c k stride",
     (7, 5, 2, 1, 1), (4, 4, 1, 4, 1), (12, 9, 5, 3, 3), (23, 11, 7, 5, 3), (227, 223, 3, 11, 4),
-    (13, 300, 1, 4, 1), (9, 9, 1000, 2, 1),
+    (13, 300, 1, 4, 1), (9, 9, 1000, 2, 1), (1, 1, 2, 1, 1),
 )  # fmt: skip
 
 
-def _pool(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    op = pool2d(1, h, w, c, k, "fp32", stride=stride)
-    return op.flops, op.bytes
+def _windows(h: int, w: int, k: int, stride: int) -> int:
+    """Return how many windows a channel has."""
+    return ((h - k) // stride + 1) * ((w - k) // stride + 1)
 
 
-def _windows(h: int, w: int, c: int, k: int, stride: int) -> int:
-    return ((h - k) // stride + 1) * ((w - k) // stride + 1) * c
+def _instead(*wrong: Callable[..., int]) -> list[dict[str, Callable[..., int]]]:
+    """Return each ``wrong`` number of windows as a slip in FLOPs and bytes, and in either."""
+    return [dict.fromkeys(parts, windows) for windows in wrong
+            for parts in (("_windows", "_results"), ("_windows",), ("_results",))]  # fmt: skip
 
 
-def _pool_without_reuse(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    windows = _windows(h, w, c, k, stride)
-    return (k * k - 1) * windows, 4 * (k * k + 1) * windows
-
-
-def _one_channel_read(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    flops, nbytes = _pool(h, w, c, k, stride)
-    return flops, nbytes - 4 * (c - 1) * h * w
-
-
-def _one_channel_written(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    flops, nbytes = _pool(h, w, c, k, stride)
-    return flops, nbytes - 4 * (_windows(h, w, c, k, stride) - _windows(h, w, 1, k, stride))
-
-
-def _of_windows(h: int, w: int, c: int, k: int, windows: int) -> tuple[int, int]:
-    return (k * k - 1) * windows * c, 4 * c * (h * w + windows)
-
-
-def _each(*ways: Pool) -> tuple[Pool, ...]:
-    """The same mistakes made in the FLOPs alone, and in the bytes alone; then in both."""
-
-    def flops(wrong: Pool) -> Pool:
-        return lambda *case: (wrong(*case)[0], _pool(*case)[1])
-
-    def nbytes(wrong: Pool) -> Pool:
-        return lambda *case: (_pool(*case)[0], wrong(*case)[1])
-
-    return tuple(way for wrong in ways for way in (flops(wrong), nbytes(wrong), wrong))
-
-
-def _one_fewer(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    return _of_windows(h, w, c, k, (h - k) // stride * ((w - k) // stride))
-
-
-def _rounded_down(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    return _of_windows(h, w, c, k, (h - k + 1) // stride * ((w - k + 1) // stride))
-
-
-def _no_stride(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    return _of_windows(h, w, c, k, (h - k + 1) * (w - k + 1))
-
-
-def _beyond_the_border(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    return _of_windows(h, w, c, k, h // stride * (w // stride))
-
-
-def _one_channel(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    return _pool(h, w, 1, k, stride)
-
-
-def _as_large(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
-    return _of_windows(h, w, c, k, h * w)
-
-
-_SQUARE: tuple[Pool, ...] = (
-    lambda h, w, c, k, s: _pool(h, h, c, k, s),
-    lambda h, w, c, k, s: _pool(w, w, c, k, s),
-    lambda h, w, c, k, s: _of_windows(h, w, c, k, _windows(h, h, 1, k, s)),
-    lambda h, w, c, k, s: _of_windows(h, w, c, k, _windows(w, w, 1, k, s)),
-)
-
-
-POOLING = Exercise(
+POOLING = table(
     "02-pooling", "Max-pooling", 2,
     "The largest number of every k×k window that slides over an fp32 image of h×w×c in steps of "
     "`stride`: how many comparisons (1 FLOP each), how many bytes at least?",
-    "pooling(h, w, c, k, stride)", _pool, cases=_images,
-    fixed=EDGES_OF_IMAGES, returns=("FLOPs", "bytes"), lines=2, derives=("pool2d",),
+    "pooling(h, w, c, k, stride)", cases=_images, fixed=EDGES_OF_IMAGES, lines=2,
+    derives=("pool2d",), domain=dict.fromkeys(("h", "w", "c", "k", "stride"), at_least(1)),
+    example=(5, 4, 3, 2, 1),
     insight="With a small window there are few comparisons for each byte. Compare their "
             "quotient with the ridge of your machine.",
-    misconceptions=(
-        Misconception("K² comparisons",
-                      lambda h, w, c, k, s: (k * k * _windows(h, w, c, k, s),
-                                             _pool(h, w, c, k, s)[1]),
-                      "the largest of 2 numbers takes 1 comparison, of 3 it takes 2."),
-        Misconception("one edge of the window",
-                      lambda h, w, c, k, s: ((k - 1) * _windows(h, w, c, k, s),
-                                             _pool(h, w, c, k, s)[1]),
-                      "a window is k numbers wide and k high; how many does it hold?",
-                      variants=(lambda h, w, c, k, s: (_windows(h, w, c, k, s),
-                                                       _pool(h, w, c, k, s)[1]),)),
-        Misconception("a smaller window",
-                      lambda h, w, c, k, s: ((k - 1) ** 2 * _windows(h, w, c, k, s),
-                                             _pool(h, w, c, k, s)[1]),
-                      "of the k×k numbers only one needs no comparison, not a row and a column."),
-        Misconception("one window fewer", _one_fewer,
-                      "windows begin at 0 and so on, as long as they end inside; where the first "
-                      "one begins counts too.",
-                      variants=_each(_one_fewer, _rounded_down)),
-        Misconception("a square image", _SQUARE[0],
-                      "the image is h high and w wide; both count.", variants=_each(*_SQUARE)),
-        Misconception("image forgotten",
-                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0],
-                                             4 * _windows(h, w, c, k, s)),
-                      "the image is read before anything can be compared."),
-        Misconception("no reuse", _pool_without_reuse,
-                      "windows overlap, but a number that many of them use need travel only once."),
-        Misconception("stride ignored", _no_stride,
-                      "with a stride there are fewer windows, and fewer results.",
-                      variants=_each(_no_stride)),
-        Misconception("the whole image in windows", _beyond_the_border,
-                      "the last window must end inside the image: it begins k before the border.",
-                      variants=_each(_beyond_the_border)),
-        Misconception("channels forgotten", _one_channel,
-                      "every channel is an image of its own, with windows of its own.",
-                      variants=(*_each(_one_channel), _one_channel_read, _one_channel_written)),
-        Misconception("result forgotten",
-                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], 4 * h * w * c),
-                      "every window writes one number."),
-        Misconception("result as large as the image", _as_large,
-                      "a window has to lie inside the image, so there are fewer of them.",
-                      variants=_each(_as_large)),
-        Misconception("elements",
-                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], _pool(h, w, c, k, s)[1] // 4),
-                      "you counted elements; an fp32 number has 4 bytes."),
+    answer={
+        "_windows": _windows, "_results": _windows,  # once for the FLOPs, once for the bytes
+        "FLOPs": lambda c, k, _windows: (k * k - 1) * _windows * c,
+        "bytes": lambda h, w, c, _results: 4 * c * (h * w + _results),
+    },
+    slips=(
+        slip("K² comparisons", "the largest of 2 numbers takes 1 comparison, of 3 it takes 2.",
+             FLOPs=lambda c, k, _windows: k * k * _windows * c),
+        slip("one edge of the window",
+             "a window is k numbers wide and k high; how many does it hold?",
+             FLOPs=[lambda c, k, _windows: (k - 1) * _windows * c,
+                    lambda c, _windows: _windows * c]),
+        slip("one window fewer",
+             "windows begin at 0 and so on, as long as they end inside; where the first one begins "
+             "counts too.",
+             ways=_instead(lambda h, w, k, stride: (h - k) // stride * ((w - k) // stride),
+                           lambda h, w, k, stride:
+                               (h - k + 1) // stride * ((w - k + 1) // stride))),
+        slip("image forgotten", "the image is read before anything can be compared.",
+             bytes=lambda c, _results: 4 * c * _results),
+        slip("no reuse",
+             "windows overlap, but a number that many of them use need travel only once.",
+             bytes=lambda c, k, _results: 4 * c * (k * k + 1) * _results),
+        slip("stride ignored", "with a stride there are fewer windows, and fewer results.",
+             ways=_instead(lambda h, w, k: (h - k + 1) * (w - k + 1))),
+        slip("the whole image in windows",
+             "the last window must end inside the image: it begins k before the border.",
+             ways=_instead(lambda h, w, stride: h // stride * (w // stride))),
+        slip("channels forgotten",
+             "every channel is an image of its own, with windows of its own.",
+             c=1, FLOPs=lambda k, _windows: (k * k - 1) * _windows,
+             bytes=[lambda h, w, _results: 4 * (h * w + _results),
+                    lambda h, w, c, _results: 4 * (h * w + c * _results),
+                    lambda h, w, c, _results: 4 * (c * h * w + _results)]),
+        slip("result forgotten", "every window writes one number.", _results=0),
+        slip("elements for bytes", "you counted elements; an fp32 number has 4 bytes.",
+             bytes=lambda h, w, c, _results: c * (h * w + _results)),
     ),
 )  # fmt: skip
 
@@ -626,58 +444,47 @@ def lines_touched(address: int, count: int, stride: int, itemsize: int, line: in
     return len({(address + i * stride * itemsize) // line for i in range(count)})
 
 
-def _span(count: int, stride: int, itemsize: int) -> int:
-    return ((count - 1) * stride + 1) * itemsize
-
-
-LINES = Exercise(
+LINES = table(
     "02-lines", "Bytes travel in lines", 2,
     "`count` numbers of `itemsize` bytes are read, every stride-th of an array; the first is at "
     "byte `address`. Memory comes in lines of `line` bytes. How many bytes travel?",
-    "travelling(address, count, stride, itemsize, line)",
-    lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * line, cases=_addresses,
-    fixed=EDGES_OF_LINES, lines=2,
+    "travelling(address, count, stride, itemsize, line)", cases=_addresses, fixed=EDGES_OF_LINES,
+    lines=2, example=(16, 10, 3, 8, 64),
+    domain={"address": at_least(0), "count": at_least(1), "stride": at_least(1),
+            "itemsize": ITEMSIZES},
     insight="Where one number of each line is used, it costs as much as the whole line. Choose "
             "the order of your own loops by that.",
-    misconceptions=(
-        Misconception("what is used", lambda a, n, d, s, line: n * s,
-                      "you counted the bytes that are used; whole lines travel."),
-        Misconception("aligned", lambda a, n, d, s, line: lines_touched(0, n, d, s, line) * line,
-                      "the first number need not stand at the beginning of a line: use address."),
-        Misconception("a line each", lambda a, n, d, s, line: n * line,
-                      "neighbours in the same line come with one trip."),
-        Misconception("stride ignored",
-                      lambda a, n, d, s, line: lines_touched(a, n, 1, s, line) * line,
-                      "with a stride the numbers lie further apart.",
-                      variants=(lambda a, n, d, s, line: ceil(n * s / line) * line,
-                                lambda a, n, d, s, line: (n * s // line + 1) * line)),
-        Misconception("everything in between",
-                      lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
-                      "count only the lines that hold a wanted number. A prefetcher may bring "
-                      "more; the count does not. And where does the first line begin?",
-                      variants=(lambda a, n, d, s, line: ceil(n * d * s / line) * line,
-                                lambda a, n, d, s, line: (n * d * s // line + 1) * line)),
-        Misconception("stride numbers left out",
-                      lambda a, n, d, s, line: lines_touched(a, n, d + 1, s, line) * line,
-                      "a stride of 1 leads to the next number, so nothing is left out there."),
-        Misconception("from the first line to the last",
-                      lambda a, n, d, s, line: (((a + (n - 1) * d * s) // line - a // line) + 1)
-                      * line,
-                      "with a large stride there are lines in between that hold no wanted number; "
-                      "count the others."),
-        Misconception("stride in bytes",
-                      lambda a, n, d, s, line: len({(a + i * d) // line for i in range(n)}) * line,
-                      "stride counts numbers; the next one lies stride * itemsize bytes on."),
-        Misconception("64 bytes always",
-                      lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * 64,
-                      "not every machine has lines of 64 bytes; `line` says how many they have.",
-                      variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, 64) * 64,)),
-        Misconception("the stride of each number", lambda a, n, d, s, line: n * d * s,
-                      "that is the length of the way from the first number to the last; whole "
-                      "lines travel, and only those that hold a wanted number."),
-        Misconception("lines, not bytes", lambda a, n, d, s, line: lines_touched(a, n, d, s, line),
-                      "that is the number of lines; each has `line` bytes.",
-                      variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * s,)),
+    answer={"_lines": lines_touched, "answer": lambda _lines, line: _lines * line},
+    slips=(
+        slip("what is used", "you counted the bytes that are used; whole lines travel.",
+             answer=lambda count, itemsize: count * itemsize),
+        slip("aligned",
+             "the first number need not stand at the beginning of a line: use address.",
+             address=0),
+        slip("a line each", "neighbours in the same line come with one trip.",
+             answer=lambda count, line: count * line),
+        slip("stride ignored", "with a stride the numbers lie further apart.", stride=1,
+             _lines=[lambda count, itemsize, line: ceil(count * itemsize / line),
+                     lambda count, itemsize, line: count * itemsize // line + 1]),
+        slip("everything in between",
+             "count only the lines that hold a wanted number. A prefetcher may bring more; the "
+             "count does not. And where does the first line begin?",
+             _lines=[lambda count, stride, itemsize, line:
+                         ceil(((count - 1) * stride + 1) * itemsize / line),
+                     lambda count, stride, itemsize, line: ceil(count * stride * itemsize / line),
+                     lambda count, stride, itemsize, line: count * stride * itemsize // line + 1]),
+        slip("from the first line to the last",
+             "with a large stride there are lines in between that hold no wanted number; count "
+             "the others.",
+             _lines=lambda address, count, stride, itemsize, line:
+                 (address + (count - 1) * stride * itemsize) // line - address // line + 1),
+        slip("stride in bytes",
+             "stride counts numbers; the next one lies stride * itemsize bytes on.", itemsize=1),
+        slip("64 bytes always",
+             "not every machine has lines of 64 bytes; `line` says how many they have.", line=64,
+             answer=lambda _lines: _lines * 64),
+        slip("lines, not bytes", "that is the number of lines; each has `line` bytes.",
+             answer=[lambda _lines: _lines, lambda _lines, itemsize: _lines * itemsize]),
     ),
 )  # fmt: skip
 
@@ -937,8 +744,7 @@ def _again(seen: Observation) -> Iterator[Entry]:
 
 # Exercises of lesson 02 that are holes of byte golf.
 #
-# Every mistake is a whole wrong function (labs/golf/solutions.py), recognised from its trace
-# (golf_mistakes.py).
+# Every mistake is a whole wrong function (labs/golf/solutions.py), recognised from its trace.
 
 
 PAR = 1.05  # room for a row of lengths or a vector of biases beside the large arrays
@@ -966,69 +772,51 @@ def _indivisible(hole: str, dtype: str, n: int = 786_441, **factors: float) -> t
 
 PRIME_ROWS = 512 * 1301
 
-_WIDER = "a number of a wider type (np.float64) or astype made everything wider."
-_TAIL = "the last numbers do not fill a whole chunk, and they are left out."
-_LARGE = (
-    "you cut the work into pieces, but a piece is too large: before it is needed again, what was "
-    "touched since has pushed it out of the cache of 512 KiB. Count all arrays of a piece, in the "
-    "widest type."
-)
-_PASSES = (
-    "all of x is carried in more than once, for every call or every loop over it. Finish a piece "
-    "while the cache has it."
-)
-_JOINED = (
-    "all pieces of the result are kept to the end, more than the cache holds, and copied once "
-    "more there; begin with np.empty_like, which moves nothing, and fill it piece by piece."
-)
-_OUT = "out= saves the allocation, not the trips: the whole array is still written and read back."
-_IN_PLACE = (
-    "writing over an input needs no new array, but each call still carries a whole array to the "
-    "processor and back."
-)
-_PLAIN = (
-    "NumPy finishes each call before the next begins, so whole arrays are stored and read back; "
-    "do all calls on one piece before the next piece."
-)
-_COPIED = (
-    "a copy of everything is a trip there and one back, before any work is done; begin with "
-    "np.empty_like, which moves nothing, and fill it piece by piece."
-)
-_FILLED = (
-    "the result is filled once for nothing, with zeros say, and then again with what you worked "
-    "out. np.zeros_like, np.full_like and np.apply_along_axis fill what they make; np.empty_like "
-    "and np.zeros do not: the system clears memory when it is first written to."
-)
-_SCRATCH = (
-    "two inputs are written over, and one result is wanted: the other one is carried back to "
-    "memory for nothing. Let the first call make a small array instead."
-)
-_SQUARES = (
-    "one call stores all the squares, the next reads them back; look for one call that multiplies "
-    "and adds up at once. It stores no squares."
-)
-
-
-_OVERLAP = (
-    "the pieces overlap: some numbers are in two of them, and are worked on twice. The step of the "
-    "loop must be as long as a piece."
-)
-_ONE_PIECE = (
-    "only one piece was worked on. All work on a piece is indented under `for`; `return` comes "
-    "after the loop, not in it."
-)
-_OUTSIDE = (
-    "the loop goes through pieces, but one call before or after it goes over a whole array once "
-    "more; do that in the loop too, piece by piece."
-)
-_TWO_LOOPS = (
-    "the second loop carries in every piece once more, long after it has left the cache; do all "
-    "work on a piece in one loop."
-)
-_RENAMED = (
-    "`part = part + …` gives the name to a new array, and what you return stays as it was; write "
-    "into the piece itself, with `part += …` or `part[:] = …`."
-)
+TRAFFIC = (  # a way of ``_traffic``, its name, its hint and what shows it; the most telling first
+    ("copied", "a copy to begin with",
+     "a copy of everything is a trip there and one back, before any work is done; begin with "
+     "np.empty_like, which moves nothing, and fill it piece by piece.", copied_first),
+    ("filled", "filled for nothing",
+     "the result is filled once for nothing, with zeros say, and then again with what you worked "
+     "out. np.zeros_like, np.full_like and np.apply_along_axis fill what they make; np.empty_like "
+     "and np.zeros do not: the system clears memory when it is first written to.", filled_first),
+    ("joined", "pieces joined at the end",
+     "all pieces of the result are kept to the end, more than the cache holds, and copied once "
+     "more there; begin with np.empty_like, which moves nothing, and fill it piece by piece.",
+     joins_pieces),
+    ("overlapping", "overlapping pieces",
+     "the pieces overlap: some numbers are in two of them, and are worked on twice. The step of "
+     "the loop must be as long as a piece.", pieces_overlap),
+    ("one_piece", "only one piece",
+     "only one piece was worked on. All work on a piece is indented under `for`; `return` comes "
+     "after the loop, not in it.", does_one_piece),
+    ("tail", "tail forgotten",
+     "the last numbers do not fill a whole chunk, and they are left out.", tail_forgotten),
+    ("widened", "wider type",
+     "a number of a wider type (np.float64) or astype made everything wider.", wider),
+    ("outside", "a call outside the loop",
+     "the loop goes through pieces, but one call before or after it goes over a whole array once "
+     "more; do that in the loop too, piece by piece.", calls_outside_loop),
+    ("large", "piece larger than the cache",
+     "you cut the work into pieces, but a piece is too large: before it is needed again, what was "
+     "touched since has pushed it out of the cache of 512 KiB. Count all arrays of a piece, in "
+     "the widest type.", large_piece),
+    ("in_place", "in place moves fewer bytes",
+     "writing over an input needs no new array, but each call still carries a whole array to the "
+     "processor and back.", works_in_place),
+    ("out", "out= saves traffic",
+     "out= saves the allocation, not the trips: the whole array is still written and read back.",
+     out_again),
+    ("loops", "two loops over the pieces",
+     "the second loop carries in every piece once more, long after it has left the cache; do all "
+     "work on a piece in one loop.", two_loops),
+    ("plain", "the plain expression",
+     "NumPy finishes each call before the next begins, so whole arrays are stored and read back; "
+     "do all calls on one piece before the next piece.", whole_temporary),
+    ("scratch", "an input as scratch",
+     "two inputs are written over, and one result is wanted: the other one is carried back to "
+     "memory for nothing. Let the first call make a small array instead.", input_as_scratch),
+)  # fmt: skip
 
 
 def _numbers(name: str, wrong: Way, hint: str) -> Misconception:
@@ -1042,47 +830,24 @@ def _of_pieces(name: str, wrong: Way, hint: str, in_pieces: Way) -> Misconceptio
 
 
 def _renamed(unchanged: Way) -> Misconception:
-    return _numbers("a new array under an old name", unchanged, _RENAMED)
+    return _numbers(
+        "a new array under an old name", unchanged,
+        "`part = part + …` gives the name to a new array, and what you return stays as it was; "
+        "write into the piece itself, with `part += …` or `part[:] = …`.",
+    )  # fmt: skip
 
 
-def _shared(
-    right: Way,
-    *,
-    plain: Way,
-    in_place: Way,
-    out: Way,
-    widened: Way,
-    overlapping: Way,
-    one_piece: Way,
-    one_large: Way,
-    chunk: int = ways.CHUNK,
-    copied: Way | None = None,
-    filled: Way | None = None,
-    joined: Way | None = None,
-    scratch: Way | None = None,
-    outside: Way | None = None,
-    loops: Way | None = None,
-    plain_hint: str = _PLAIN,
+def _traffic(
+    right: Way, *, one_large: Way, chunk: int = ways.CHUNK, plain_hint: str = "", **wrong: Way
 ) -> tuple[Misconception, ...]:
-    """The mistakes of most holes, the most telling first; ``chunk`` is one that the cache keeps."""
-    large = partial(right, chunk=TOO_LARGE * chunk)
-    found = (
-        ("a copy to begin with", copied, _COPIED, copied_first),
-        ("filled for nothing", filled, _FILLED, filled_first),
-        ("pieces joined at the end", joined, _JOINED, joins_pieces),
-        ("overlapping pieces", overlapping, _OVERLAP, pieces_overlap),
-        ("only one piece", one_piece, _ONE_PIECE, does_one_piece),
-        ("tail forgotten", partial(right, tail=False), _TAIL, tail_forgotten),
-        ("wider type", widened, _WIDER, wider),
-        ("a call outside the loop", outside, _OUTSIDE, calls_outside_loop),
-        ("piece larger than the cache", large, _LARGE, large_piece, (one_large,)),
-        ("in place moves fewer bytes", in_place, _IN_PLACE, works_in_place),
-        ("out= saves traffic", out, _OUT, out_again),
-        ("two loops over the pieces", loops, _TWO_LOOPS, two_loops),
-        ("the plain expression", plain, plain_hint, whole_temporary),
-        ("an input as scratch", scratch, _SCRATCH, input_as_scratch),
+    """The mistakes of ``TRAFFIC`` that a hole has; ``chunk`` is one that the cache keeps."""
+    wrong |= {"tail": partial(right, tail=False), "large": partial(right, chunk=TOO_LARGE * chunk)}
+    others, hints = {"large": (one_large,)}, {"plain": plain_hint}
+    return tuple(
+        Misconception(name, wrong[way], hints.get(way) or hint, shows, others.get(way, ()))
+        for way, name, hint, shows in TRAFFIC
+        if way in wrong
     )
-    return tuple(Misconception(*each) for each in found if each[1])
 
 
 AXPY = Exercise(
@@ -1096,11 +861,9 @@ AXPY = Exercise(
         _numbers("a on y", lambda a, x, y: x + a * y,
                  "a is a factor of x, and y is added as it is."),
         _renamed(lambda a, x, y: y),
-        _numbers("a on both", lambda a, x, y: a * (x + y),
-                 "a is a factor of x alone; y is added as it is."),
         _numbers("y forgotten", lambda a, x, y: a * x,
                  "y is not added: `y[…] = …` writes over it, and `y[…] += …` adds to it."),
-        *_shared(
+        *_traffic(
         ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place,
         out=ways.axpy_through_a_temporary,
         widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
@@ -1111,9 +874,11 @@ AXPY = Exercise(
     )),
 )  # fmt: skip
 
-_ONE_NUMBER = _shared(
+_ONE_NUMBER = _traffic(
     ways.squares, plain=lambda x: np.sum(x * x), in_place=ways.squares_in_place,
-    out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2), plain_hint=_SQUARES,
+    out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2),
+    plain_hint="one call stores all the squares, the next reads them back; look for one call that "
+               "multiplies and adds up at once. It stores no squares.",
     overlapping=ways.squares_overlapping, one_piece=ways.squares_of_one_piece,
     one_large=ways.squares_in_one_large_piece,
 )  # fmt: skip
@@ -1140,15 +905,9 @@ SQUARES = Exercise(
         Misconception("single precision", lambda x: np.float32(np.dot(x, x)),
                       "the sum of float64 numbers came back as a float32, which keeps 7 digits; "
                       "return it as it comes out.", single),
-        _numbers("the root of each square", lambda x: np.sum(np.sqrt(x * x)),
-                 "the root of a square is the number without its sign; add up the squares "
-                 "themselves."),
         Misconception("the last piece alone", ways.squares_of_last_piece,
                       "`total = …` forgets the pieces before; `total += …` adds each one.",
                       last_piece),
-        _numbers("the mean", lambda x: np.dot(x, x) / len(x),
-                 "that is the mean of the squares; their sum is wanted."),
-        _numbers("not squared", np.sum, "those are the numbers themselves; add up their squares."),
         _numbers("not added up", np.square,
                  "the squares came back, one for each number; their sum is wanted, one number."),
         *_ONE_NUMBER[:-2], _SEVERAL, *_ONE_NUMBER[-2:]),
@@ -1173,9 +932,6 @@ NORM = Exercise(
         _numbers("no root", lambda x: x / ways.lengths(x) ** 2,
                  "a length is the root of the sum of the squares."),
         _renamed(lambda x: x),
-        _numbers("the root of each square",
-                 lambda x: x / np.sum(np.sqrt(x * x), axis=1, keepdims=True),
-                 "add up the squares of a row first; the root comes last."),
         _of_pieces("columns for rows", lambda x: x / np.sqrt((x * x).sum(axis=0)),
                    "axis=0 adds down the columns; a row is added up along axis=1.",
                    ways.norm_of_columns_of_blocks),
@@ -1184,26 +940,15 @@ NORM = Exercise(
                    "np.linalg.norm(rows) is one number for all of them.", ways.norm_of_blocks),
         _numbers("whole numbers", lambda x: x // ways.lengths(x),
                  "`//` drops what comes after the point; `/` divides."),
-        _numbers("multiplied", lambda x: x * ways.lengths(x),
-                 "a row is divided by its length, not multiplied."),
-        _numbers("not squared", lambda x: x / x.sum(axis=1, keepdims=True),
-                 "that is the sum of a row; its length is the root of the sum of its squares."),
-        Misconception("only one piece", ways.norm_of_one_piece, _ONE_PIECE, does_one_piece),
-        Misconception("filled for nothing", ways.norm_filled, _FILLED, filled_first),
-        Misconception("pieces joined at the end", ways.norm_joined, _JOINED, joins_pieces),
-        Misconception("a copy to begin with", ways.norm_copied, _COPIED, copied_first),
-        Misconception("tail forgotten", partial(ways.row_norm, tail=False), _TAIL,
-                      tail_forgotten),
-        Misconception("wider type", lambda x: x / ways.lengths(x.astype(np.float64)), _WIDER,
-                      wider),
-        Misconception("piece larger than the cache",
-                      partial(ways.row_norm, chunk=TOO_LARGE * ways.ROWS), _LARGE,
-                      large_piece, (ways.norm_in_one_large_piece,)),
-        Misconception("the plain expression",
-                      lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)), _PLAIN,
-                      whole_temporary),
-        Misconception("two passes over the whole array", lambda x: x / ways.lengths(x), _PASSES,
-                      passes),
+        *_traffic(
+            ways.row_norm, plain=lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)),
+            chunk=ways.ROWS, widened=lambda x: x / ways.lengths(x.astype(np.float64)),
+            copied=ways.norm_copied, filled=ways.norm_filled, joined=ways.norm_joined,
+            one_piece=ways.norm_of_one_piece, one_large=ways.norm_in_one_large_piece,
+        ),
+        Misconception("two passes over the whole array", lambda x: x / ways.lengths(x),
+                      "all of x is carried in more than once, for every call or every loop over "
+                      "it. Finish a piece while the cache has it.", passes),
     ),
 )  # fmt: skip
 
@@ -1232,22 +977,17 @@ RELU = Exercise(
         Misconception("no ReLU", lambda x, b: x + b,
                       "b is added, and what is negative must still become zero: np.maximum does "
                       "that.", calling(_SUM, *_RELUS, instead=False)),
-        _numbers("b subtracted", lambda x, b: np.maximum(x - b, 0), "b is added to every row."),
-        _numbers("b as a factor", lambda x, b: np.maximum(x * b, 0),
-                 "b is added to every row, not multiplied."),
         _numbers("the sign dropped", lambda x, b: np.abs(x + b),
                  "np.abs turns what is negative into its positive; it must become zero."),
         _numbers("b forgotten", lambda x, b: np.maximum(x, 0),
                  "b is added to every row before what is negative becomes zero."),
         _numbers("ReLU before the bias", lambda x, b: np.maximum(x, 0) + b,
                  "add b first; it is the sum that must not be negative."),
-        _numbers("the negative half kept", lambda x, b: np.minimum(x + b, 0),
-                 "what is negative becomes zero; what is positive stays."),
         Misconception(
             "a mask", ways.relu_mask,
             "True and False take a byte each, for every number, and that array travels as well; "
             "np.maximum needs none.", mask),
-        *_shared(
+        *_traffic(
             ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
             out=ways.relu_out, chunk=ways.ROWS,
             widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
@@ -1271,15 +1011,9 @@ SCALE = Exercise(
         _renamed(lambda a, b, x, y: y),
         _numbers("brackets forgotten", lambda a, b, x, y: b * a * x + y,
                  "b is a factor of the whole sum, of y too."),
-        _numbers("a and b exchanged", lambda a, b, x, y: a * (b * x + y),
-                 "a is the factor of x alone, b of the sum."),
-        _numbers("b on y alone", lambda a, b, x, y: a * x + b * y,
-                 "b is a factor of the whole sum, of a*x too: add first."),
-        _numbers("b forgotten", lambda a, b, x, y: a * x + y,
-                 "b is missing: it is a factor of the whole sum."),
         _numbers("y forgotten", lambda a, b, x, y: b * (a * x),
                  "y is not added: it belongs to the sum that b multiplies."),
-        *_shared(
+        *_traffic(
         ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
         in_place=ways.scale_in_place, out=ways.scale_out,
         widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
