@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
@@ -50,7 +51,6 @@ INT4_GROUP_32 = 4 / 8 + 4 / 32  # 4 bits, and a 2-byte scale and zero for 32 wei
 class PublishedRun:
     """One published row. ``kv``: bytes a token in the cache; ``compute``: type of the products."""
 
-    source: str
     machine: str
     model: str
     parameters: int
@@ -67,13 +67,9 @@ def kv_bytes(layers: int, heads: int, kv_heads: int, head_dim: int, itemsize: in
     return 2 * layers * kv_heads * head_dim * itemsize
 
 
-def _gpt_fast(
-    machine: str, model: str, read: int, itemsize: float, tokens_per_s: float
-) -> PublishedRun:
-    kv = kv_bytes(*SHAPES[model], 2)
-    return PublishedRun(
-        "gpt-fast", machine, model, read, itemsize, kv, 1, 105, "bf16", tokens_per_s
-    )
+def _gpt_fast(machine: str, model: str, itemsize: float, tokens_per_s: float) -> PublishedRun:
+    read, kv = _read(model), kv_bytes(*SHAPES[model], 2)
+    return PublishedRun(machine, model, read, itemsize, kv, 1, 105, "bf16", tokens_per_s)
 
 
 def _tensorrt(
@@ -83,27 +79,38 @@ def _tensorrt(
     model, context = "llama-2-7b", prompt + new // 2
     kv, compute = kv_bytes(*SHAPES[model], itemsize), "fp8" if itemsize == 1 else "fp16"
     return PublishedRun(
-        "TensorRT-LLM", machine, model, LLAMA_2_7B, itemsize, kv, batch, context, compute,
-        tokens_per_s,
-    )  # fmt: skip
+        machine, model, LLAMA_2_7B, itemsize, kv, batch, context, compute, tokens_per_s
+    )
 
 
 RUNS = (
-    _gpt_fast("a100-sxm-80", "llama-2-7b", LLAMA_2_7B, 2, 104.9),
-    _gpt_fast("a100-sxm-80", "llama-2-7b", LLAMA_2_7B, 1, 155.58),
-    _gpt_fast("a100-sxm-80", "llama-2-7b", LLAMA_2_7B, INT4_GROUP_32, 196.80),
-    _gpt_fast("a100-sxm-80", "llama-2-70b", LLAMA_2_70B, 1, 19.13),
-    _gpt_fast("a100-sxm-80", "llama-2-70b", LLAMA_2_70B, INT4_GROUP_32, 25.25),
-    _gpt_fast("a100-sxm-80", "llama-3-8b", LLAMA_3_8B, 2, 93.89),
-    _gpt_fast("a100-sxm-80", "llama-3-8b", LLAMA_3_8B, 1, 137.64),
-    _gpt_fast("mi250x-gcd", "llama-2-7b", LLAMA_2_7B, 2, 76.33),
-    _gpt_fast("mi250x-gcd", "llama-2-7b", LLAMA_2_7B, 1, 101.86),
+    _gpt_fast("a100-sxm-80", "llama-2-7b", 2, 104.9),
+    _gpt_fast("a100-sxm-80", "llama-2-7b", 1, 155.58),
+    _gpt_fast("a100-sxm-80", "llama-2-7b", INT4_GROUP_32, 196.80),
+    _gpt_fast("a100-sxm-80", "llama-2-70b", 1, 19.13),
+    _gpt_fast("a100-sxm-80", "llama-2-70b", INT4_GROUP_32, 25.25),
+    _gpt_fast("a100-sxm-80", "llama-3-8b", 2, 93.89),
+    _gpt_fast("a100-sxm-80", "llama-3-8b", 1, 137.64),
+    _gpt_fast("mi250x-gcd", "llama-2-7b", 2, 76.33),
+    _gpt_fast("mi250x-gcd", "llama-2-7b", 1, 101.86),
     _tensorrt("a100-sxm-80", 2, 60, 128, 2048, 1928),
     _tensorrt("a100-sxm-80", 2, 384, 128, 128, 5586),
     _tensorrt("l40s", 1, 64, 128, 2048, 1622),
     _tensorrt("h100-sxm", 1, 112, 128, 2048, 6818),
     _tensorrt("h100-sxm", 1, 48, 2048, 2048, 2740),
     _tensorrt("h100-sxm", 1, 768, 128, 128, 19694),
+)
+
+# Slips of several exercises.
+KV_TWICE = slip(
+    "kv counted twice",
+    "`kv` is what a token leaves in the cache, its key and its value together.",
+    kv=lambda kv: 2 * kv,
+)
+MULTIPLY_ADDS = slip(
+    "multiply-adds",
+    "a multiply-add is 2 FLOPs for each parameter and each token.",
+    peak=lambda peak: 2 * peak,
 )
 
 
@@ -120,17 +127,16 @@ _SERVERS = (("a100-sxm-80", "bf16"), ("h100-sxm", "bf16"), ("mi300x", "fp16"), (
 
 def _gauge_cases(rng: random.Random) -> list[Case]:
     """GPT-2 on an A100 at its longest context, and others; one context is short."""
-    names = ("blocks", "head", "kv", "context", "peak", "bandwidth")
     drawn = [(*_GPT_2[0], 1024, *peak_and_bandwidth("a100-sxm-80", "bf16"))]
     for context in (rng.randrange(8, 40), rng.randrange(500, 700), rng.randrange(800, 1000)):
         drawn.append((*rng.choice(_GPT_2), context, *peak_and_bandwidth(*rng.choice(_SERVERS))))
     rng.shuffle(drawn)
-    return [dict(zip(names, case, strict=True)) for case in drawn]
+    return [*cases_of("blocks head kv context peak bandwidth", *drawn)]
 
 
-def _by_name(*case):
+def _by_name(*case: float) -> object:
     """The answer as two named pairs."""
-    answer = GAUGES.reference(*case)
+    answer: Any = GAUGES.reference(*case)
     return {"with": [*answer[:2]], "without": [*answer[2:]]}
 
 
@@ -207,7 +213,10 @@ def strict(
     parameters: float, itemsize: float, kv: int, batch: int, context: int,
     peak: float, bandwidth: float,
 ) -> float:  # fmt: skip
-    """Tokens a second that nobody can beat: all reading and all arithmetic overlap."""
+    """Tokens a second that nobody can beat: all reading and all arithmetic overlap.
+
+    ``itemsize``: bytes a weight, scales included; ``kv``: bytes a token in the cache.
+    """
     carried = parameters * itemsize + batch * context * kv
     return batch / max(2 * parameters * batch / peak, carried / bandwidth)
 
@@ -226,13 +235,12 @@ def _decode_cases(rng: random.Random) -> list[Case]:
     busy = [run for run in RUNS if run.batch >= 300]
     chosen = [*map(rng.choice, single), *rng.sample(many, 2), *busy]
     rng.shuffle(chosen)
-    drawn = []
-    for run in chosen:
-        peak, bandwidth = peak_and_bandwidth(run.machine, run.compute)
-        drawn.append({"parameters": run.parameters, "itemsize": run.itemsize, "kv": run.kv,
-                      "batch": run.batch, "context": run.context, "peak": peak,
-                      "bandwidth": bandwidth})  # fmt: skip
-    return drawn
+    rows = [
+        (r.parameters, r.itemsize, r.kv, r.batch, r.context,
+         *peak_and_bandwidth(r.machine, r.compute))
+        for r in chosen
+    ]  # fmt: skip
+    return [*cases_of("parameters itemsize kv batch context peak bandwidth", *rows)]
 
 
 DECODE = table(
@@ -268,9 +276,7 @@ DECODE = table(
         slip("2 bytes always", "not every weight has 2 bytes; itemsize says how many.", itemsize=2),
         slip("one byte a weight", "a weight has `itemsize` bytes, which may be 2, or less than 1.",
              itemsize=1),
-        slip("kv counted twice",
-             "`kv` is what a token leaves in the cache, its key and its value together.",
-             kv=lambda kv: 2 * kv),
+        KV_TWICE,
         slip("no cache",
              "each sequence reads its own KV cache, all of its context, for each token.",
              kv=0, answer=lambda batch, _weights: batch / _weights),
@@ -284,8 +290,7 @@ DECODE = table(
         slip("always memory",
              "the arithmetic grows with the batch; at some batch it takes longer than the weights.",
              _products=lambda _weights: _weights),
-        slip("multiply-adds", "a multiply-add is 2 FLOPs for each parameter and each token.",
-             peak=lambda peak: 2 * peak),
+        MULTIPLY_ADDS,
     ),
 )  # fmt: skip
 
@@ -304,19 +309,21 @@ def _whole(batch: float) -> int:
     return max(0, math.floor(batch))
 
 
-def _binds(held: int, kept: int) -> str:
-    return "memory" if held < kept else "promise"
+def _binds(_held: int, _kept: int) -> str:
+    return "memory" if _held < _kept else "promise"
 
 
-def _fill_strict(n, k, c, r, m, p, w):
+def _fill_strict(
+    n: int, k: int, c: int, r: float, m: float, p: float, w: float
+) -> tuple[int, int, str]:
     """As ``strict``: the caches are read while the arithmetic is done."""
     held, kept = _whole(_room(n, k, c, m)), _whole(min(_carried(n, k, c, r, w), p / (2 * n * r)))
     return held, kept, _binds(held, kept)
 
 
-# Llama-3-8B (8.03e9 parameters), 2 bytes: machine, type, context, tokens/s
-# promised to each sequence. Memory binds in the first two, the promise in the others; in the fourth
-# it is the arithmetic that breaks it, in the last no batch keeps it.
+# Llama-3-8B (8.03e9 parameters), 2 bytes: machine, type, context, tokens/s promised to each
+# sequence. Memory binds in the first two, the promise in the others; in the fourth it is the
+# arithmetic that breaks it, in the last no batch keeps it.
 _PLACES = (
     ("h100-sxm", "bf16", 2048, 30), ("a100-sxm-80", "bf16", 6000, 20),
     ("h100-sxm", "bf16", 2048, 60), ("h100-sxm", "bf16", 300, 45),
@@ -327,15 +334,13 @@ AIR = 0.9  # of the memory is for weights and caches; a server keeps a tenth for
 
 def _fill_cases(rng: random.Random) -> list[Case]:
     """Each place of ``_PLACES`` with a context near its own."""
-    drawn: list[Case] = []
-    for name, kind, context, promised in _PLACES:
-        peak, bandwidth = peak_and_bandwidth(name, kind)
-        drawn.append({"parameters": 8_030_261_248, "kv": 131_072,
-                      "context": round(context * rng.uniform(0.95, 1.05)), "promised": promised,
-                      "memory": AIR * machine(name).capacities["dram"], "peak": peak,
-                      "bandwidth": bandwidth})  # fmt: skip
-    rng.shuffle(drawn)
-    return drawn
+    rows = [
+        (8_030_261_248, 131_072, round(context * rng.uniform(0.95, 1.05)), promised,
+         AIR * machine(name).capacities["dram"], *peak_and_bandwidth(name, kind))
+        for name, kind, context, promised in _PLACES
+    ]  # fmt: skip
+    rng.shuffle(rows)
+    return [*cases_of("parameters kv context promised memory peak bandwidth", *rows)]
 
 
 FILL = table(
@@ -365,7 +370,7 @@ FILL = table(
         "_kept": lambda _most: _whole(_most),
         "batch by memory": lambda _held: _held,
         "batch by promise": lambda _kept: _kept,
-        "word for what binds": lambda _held, _kept: _binds(_held, _kept),
+        "word for what binds": _binds,
     },
     slips=(
         slip("weights forgotten in the memory",
@@ -374,11 +379,7 @@ FILL = table(
         slip("arithmetic takes no time",
              "a large batch reaches the flat roof before it breaks the promise.",
              _computed=math.inf),
-        slip("kv counted twice",
-             "`kv` is what a token leaves in the cache, its key and its value together.",
-             kv=lambda kv: 2 * kv),
-        slip("multiply-adds", "a multiply-add is 2 FLOPs for each parameter and each token.",
-             peak=lambda peak: 2 * peak),
+        KV_TWICE, MULTIPLY_ADDS,
         slip("the newest token only",
              "a sequence keeps the keys and values of every token of its context.",
              context=1, _room=lambda parameters, kv, memory: (memory - 2 * parameters) / kv),
@@ -417,7 +418,7 @@ def _switch(batches: Sequence[int], one_gemv: float, gemm: Sequence[float]) -> i
 
 def _switch_cases(rng: random.Random) -> list[Case]:
     """A GEMM packs its matrix first, which costs 1.5 to 11 trips of it, then works per vector."""
-    drawn = []
+    drawn: list[Case] = []
     for packing in (1.7, 2.4, 4.4, 7.0, 11.0):
         one_gemv = rng.uniform(0.002, 0.02)
         pack, work = packing * rng.uniform(0.97, 1.03), rng.uniform(0.06, 0.14)
@@ -427,7 +428,7 @@ def _switch_cases(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _last_loss(batches, one_gemv, gemm):
+def _last_loss(batches: Sequence[int], one_gemv: float, gemm: Sequence[float]) -> int:
     return max(b for b, t in zip(batches, gemm, strict=True) if t >= b * one_gemv)
 
 
@@ -483,10 +484,6 @@ SWITCH = table(
              answer=[lambda batches, one_gemv, gemm:
                          batches[batches.index(_last_loss(batches, one_gemv, gemm)) + 1],
                      lambda batches, one_gemv, gemm: _last_loss(batches, one_gemv, gemm) + 1]),
-        slip("the place, not the batch",
-             "that is its place in the list; the batch itself is wanted.",
-             answer=lambda batches, one_gemv, gemm:
-                 batches.index(_switch(batches, one_gemv, gemm))),
     ),
     errors=(
         ("it returned None for every case", "one GEMV",
@@ -500,15 +497,12 @@ SWITCH = table(
 
 def _attention_cases(rng: random.Random) -> list[Case]:
     """Public models with numbers of 1 byte and of 2."""
-    drawn = []
     sizes = rng.sample((1, 1, 2, 2, 2), 5)
-    for name, itemsize in zip(rng.sample(sorted(SHAPES), 5), sizes, strict=True):
-        _, heads, kv_heads, _ = SHAPES[name]
-        drawn.append({
-            "heads": heads, "kv_heads": kv_heads, "itemsize": itemsize,
-            "batch": rng.choice((2, 8, 64)), "context": rng.choice((512, 4096, 100_000)),
-        })  # fmt: skip
-    return drawn
+    rows = [
+        (*SHAPES[name][1:3], itemsize, rng.choice((2, 8, 64)), rng.choice((512, 4096, 100_000)))
+        for name, itemsize in zip(rng.sample(sorted(SHAPES), 5), sizes, strict=True)
+    ]
+    return [*cases_of("heads kv_heads itemsize batch context", *rows)]
 
 
 ATTENTION = table(
@@ -559,15 +553,14 @@ ATTENTION = table(
 
 def _gain_cases(rng: random.Random) -> list[Case]:
     """Batch 1 with hardly any cache; then so much cache that fewer bits bring little."""
-    drawn = []
+    rows = []
     models = ((6.607e9, 524288), (68.71e9, 327680), (7.505e9, 131072), (12.85e9, 819200))
     places = ((4, 32, 4, 0.004), (8, 128, 2, 0.3), (4, 128, 4, 1.0), (3, 64, 2, 3.0))
     for (bits, group, scale, share), (n, kv) in zip(places, rng.sample(models, 4), strict=True):
         batch = 1 if share < 0.01 else rng.choice((4, 8, 16))
         context = round(share * rng.uniform(0.9, 1.1) * 2 * n / kv / batch)
-        drawn.append({"parameters": round(n), "bits": bits, "group": group, "scale_bytes": scale,
-                      "kv": kv, "batch": batch, "context": context})  # fmt: skip
-    return drawn
+        rows.append((round(n), bits, group, scale, kv, batch, context))
+    return [*cases_of("parameters bits group scale_bytes kv batch context", *rows)]
 
 
 QUANTISED = table(
@@ -603,14 +596,7 @@ QUANTISED = table(
              "you count one cache for each trip of the weights: every sequence of the batch reads "
              "a cache of its own, and one trip serves them all.",
              batch=1),
-        slip("one token of context",
-             "each sequence reads the keys and values of its whole context.", context=1),
-        slip("kv counted twice",
-             "`kv` is what a token leaves in the cache, its key and its value together.",
-             kv=lambda kv: 2 * kv),
-        slip("how much faster",
-             "how many times as fast is asked: a step that stays as it is gives 1.",
-             answer=lambda _before, _after: _before / _after - 1),
+        KV_TWICE,
         slip("the cache shrinks too",
              "only the weights have fewer bits; the KV cache stays as it is.",
              _after=lambda parameters, _itemsize, _cache, bits:
@@ -626,7 +612,7 @@ QUANTISED = table(
 def _expert_cases(rng: random.Random) -> list[Case]:
     """Mixtral's 8 experts of which 2 are used, and larger pools."""
     pools = ((8, 2), *rng.sample(((16, 4), (64, 6), (256, 8), (128, 8)), 3))
-    return [{"experts": e, "active": k, "batch": rng.randrange(2, 41)} for e, k in pools]
+    return [*cases_of("experts active batch", *((*pool, rng.randrange(2, 41)) for pool in pools))]
 
 
 EXPERTS = table(
@@ -641,8 +627,8 @@ EXPERTS = table(
             "weights to be carried.",
     answer=lambda experts, active, batch: distinct(experts, active, batch),
     slips=(
-        slip("those of one token", "the other tokens of the batch choose too, and not the same "
-             "experts.",
+        slip("those of one token",
+             "the other tokens of the batch choose too, and not the same experts.",
              answer=lambda active: active),
         slip("all of them", "some experts may be chosen by no token; they stay where they are.",
              answer=lambda experts: experts),
@@ -683,7 +669,7 @@ _MODELS = tuple(
 )  # fmt: skip
 
 
-def _speed_up_strict(n, k, b, c, p, w):
+def _speed_up_strict(n: int, k: int, b: int, c: int, p: float, w: float) -> float:
     return strict(n, 2, k, b, c, p, w) / strict(n, 2, k, 1, c, p, w)
 
 
@@ -692,13 +678,12 @@ def _speed_up_cases(rng: random.Random) -> list[Case]:
 
     In the last the caches take longer than the weights and longer than the arithmetic.
     """
-    drawn = []
     places = ((8, 100), (64, 300), (64, 2000), (1024, 10), (1024, 1000), (256, 4000))
-    for (batch, context), (parameters, kv) in zip(places, rng.choices(_MODELS, k=6), strict=True):
-        peak, bandwidth = peak_and_bandwidth(*rng.choice(_SERVERS))
-        drawn.append({"parameters": parameters, "kv": kv, "batch": batch, "context": context,
-                      "peak": peak, "bandwidth": bandwidth})  # fmt: skip
-    return drawn
+    rows = [
+        (*model, *place, *peak_and_bandwidth(*rng.choice(_SERVERS)))
+        for place, model in zip(places, rng.choices(_MODELS, k=6), strict=True)
+    ]
+    return [*cases_of("parameters kv batch context peak bandwidth", *rows)]
 
 
 CLAIM_BATCH = table(
@@ -741,26 +726,17 @@ CLAIM_BATCH = table(
              ways=[{"_one": lambda _compute, _weights, _cache: _compute + _weights + _cache,
                     "_step": lambda batch, _compute, _weights, _cache:
                         batch * _compute + _weights + batch * _cache}]),
-        slip("kv counted twice",
-             "`kv` is what a token leaves in the cache, its key and its value together.",
-             kv=lambda kv: 2 * kv),
-        slip("multiply-adds", "a multiply-add is 2 FLOPs for each parameter and each token.",
-             peak=lambda peak: 2 * peak),
+        KV_TWICE, MULTIPLY_ADDS,
         slip("one cache for all", "the sequences share the weights, not their caches.",
              _step=lambda batch, _compute, _weights, _cache:
                  max(batch * _compute, _weights) + _cache),
-        slip("for one sequence",
-             "that is what each of them gets; the question is for all together.",
-             answer=lambda _one, _step: _one / _step),
-        slip("the newest token only",
-             "attention reads the keys and values of every token of the context.", context=1),
     ),
 )  # fmt: skip
 
 
 def _enough_cases(rng: random.Random) -> list[Case]:
     """Llama-3-8B and others on four machines: three contexts short enough, two too long."""
-    drawn = []
+    rows = []
     places = (0.15, 0.5, 1.4, 6.0, 0.85)
     models = [_MODELS[1], *rng.choices(_MODELS, k=4)]
     rng.shuffle(models)
@@ -768,9 +744,8 @@ def _enough_cases(rng: random.Random) -> list[Case]:
         peak, bandwidth = peak_and_bandwidth(*rng.choice(_SERVERS))
         longest = 2 * parameters * bandwidth / peak / kv
         context = max(1, round(place * rng.uniform(0.95, 1.05) * longest))
-        drawn.append({"parameters": parameters, "kv": kv, "context": context,
-                      "peak": peak, "bandwidth": bandwidth})  # fmt: skip
-    return drawn
+        rows.append((parameters, kv, context, peak, bandwidth))
+    return [*cases_of("parameters kv context peak bandwidth", *rows)]
 
 
 CLAIM_ALWAYS = table(
@@ -786,7 +761,7 @@ CLAIM_ALWAYS = table(
         (1_000_000, 8192, 11, 1.2e12, 5e10), (405_000_000_000, 516_096, 1_000_000, 2e12, 1e11)),
     insight="Without any context it is the ridge of the machine; a long context moves it out of "
             "reach.",
-    answer={  # what a sequence more brings: arithmetic, in bytes of the same time, less its cache
+    answer={  # left: what one more sequence computes, in bytes of the same time, less its cache
         "_left": lambda parameters, kv, context, peak, bandwidth:
             2 * parameters * bandwidth / peak - kv * context,
         "answer": lambda parameters, _left: 2 * parameters / _left if _left > 0 else 0,
@@ -802,11 +777,8 @@ CLAIM_ALWAYS = table(
         slip("a batch below zero",
              "where each sequence carries longer than it computes, no batch is large enough: say "
              "0.",
-             answer=lambda parameters, _left: 2 * parameters / _left),
-        slip("the sign lost",
-             "where each sequence carries longer than it computes, no batch is large enough: say "
-             "0.",
-             answer=lambda parameters, _left: 2 * parameters / abs(_left)),
+             answer=[lambda parameters, _left: 2 * parameters / _left,
+                     lambda parameters, _left: 2 * parameters / abs(_left)]),
         slip("without end", "no batch is large enough there, not even an endless one: say 0.",
              answer=lambda parameters, _left: 2 * parameters / _left if _left > 0 else math.inf),
         slip("multiply-adds",
@@ -876,8 +848,6 @@ CLAIM_FLASH = table(
                  lambda tokens, _rows: 4 * _rows + 4 * tokens * tokens]),
         slip("no result", "the streamed one writes its result as well.",
              streamed_bytes=lambda _rows: 3 * _rows),
-        slip("only the scores", "Q, K, V and the result travel in the first version too.",
-             bytes_with_scores_in_memory=lambda _scores: 4 * _scores),
         slip("numbers, not bytes", "so many numbers; each has `itemsize` bytes.", itemsize=1),
         slip("scores stored once after all", "streamed, no score ever goes to memory.",
              streamed_bytes=[lambda _rows, _scores: 4 * _rows + _scores,
