@@ -69,11 +69,7 @@ LRU = table(
     ),
     insight="That is all a cache does, and you have written one. The simulator of this lesson does "
             "the same tens of millions of times a second.",
-    answer={
-        "_different": lambda lines: len(set(lines)),
-        "_misses": lambda lines, capacity: _replaced(lines, capacity),
-        "answer": lambda _misses: _misses,
-    },
+    answer=lambda lines, capacity: _replaced(lines, capacity),
     slips=(
         slip("first in, first out",
              "a line that is found has been touched just now: it is not the oldest any more.",
@@ -84,12 +80,12 @@ LRU = table(
                          _replaced(lines, capacity, newest=True, refreshed=False)]),
         slip("first touches are free",
              "the cache is empty at first, so the first touch of a line misses, too.",
-             answer=lambda _misses, _different: _misses - _different),
+             answer=lambda lines, capacity: _replaced(lines, capacity) - len({*lines})),
         slip("hits", "these are the touches that find their line.",
-             answer=lambda lines, _misses: len(lines) - _misses),
+             answer=lambda lines, capacity: len(lines) - _replaced(lines, capacity)),
         slip("nothing leaves",
              "the cache holds `capacity` lines; when it is full, one has to leave.",
-             answer=lambda _different: _different),
+             answer=lambda lines: len({*lines})),
         slip("one line more", "the cache has room for `capacity` lines, not for one more.",
              capacity=lambda capacity: capacity + 1),
         slip("one line less", "`capacity` lines fit; the cache is full when all of them are there.",
@@ -146,15 +142,9 @@ TILES = table(
              "other?",
              ways=[{"_A": lambda m, k, tm: m * k * (m // tm),
                     "_B": lambda n, k, tn: k * n * (n // tn)}]),
-        slip("no tile",
-             "that is what a program without any reuse fetches: two numbers for every "
-             "multiply-add.",
-             ways=[{"tm": 1, "tn": 1}]),
         slip("divided by the area",
              "a tile has tm·tn results, but it fetches tm rows and tn columns for them.",
              ways=[{"_A": lambda m, n, k, tm, tn: 2 * m * n * k // (tm * tn), "_B": 0}]),
-        slip("result for every step", "the tile of the result stays near until it is finished.",
-             _C=lambda m, n, k: 2 * m * n * k),
         slip("result left out", "the results have to be written to memory as well.", _C=0),
         slip("result read, too",
              "the tile begins with zeros; nothing of the result is fetched here.",
@@ -354,7 +344,7 @@ COLUMN = table(
     answer={
         "_numbers": lambda rows, row_bytes, line: {i * row_bytes // line for i in range(rows)},
         "_counts": lambda _numbers, sets: _counts(_numbers, sets),
-        "_most": lambda sets, ways: sets * ways,
+        "_most": lambda sets, ways: sets * ways,  # that the whole cache can hold
         "sets": lambda _counts: len(_counts),
         "lines held": lambda _counts, ways: sum(min(ways, count) for count in _counts),
     },
@@ -366,9 +356,8 @@ COLUMN = table(
         slip("all of its sets are full",
              "a set that gets fewer lines than it has ways holds no more than it gets.",
              lines_held=lambda _counts, ways: ways * len(_counts),
-             whole=lambda row_bytes, line, sets, ways: (
-                 sets // gcd(sets, row_bytes // line), sets // gcd(sets, row_bytes // line) * ways
-             )),
+             whole=lambda row_bytes, line, sets, ways: tuple(
+                 most // gcd(sets, row_bytes // line) for most in (sets, sets * ways))),
         slip("one line a set", "a set has `ways` lines.", lines_held=lambda _counts: len(_counts)),
         slip("addresses for lines",
              "the set follows from the number of the line: address // line.", line=1),
@@ -451,12 +440,8 @@ TWO_LEVELS = table(
              seconds=lambda _times: max(_times[1:])),
         slip("bandwidths swapped", "`bandwidths` has that of the cache first.",
              bandwidths=lambda bandwidths: bandwidths[::-1]),
-        slip("a multiply-add as one FLOP", "a multiply-add is two FLOPs.",
-             peak=lambda peak: 2 * peak),
         slip("results read, too", "the results go back once, and none of them is fetched.",
              _results=lambda n: 2 * n * n),
-        slip("no arithmetic", "the arithmetic takes its time, whatever is carried.",
-             seconds=lambda _times: max(_times[:2])),
         slip("results left out", "the results of every tile go back, too.", _results=0),
     ),
 )  # fmt: skip
