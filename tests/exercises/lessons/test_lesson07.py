@@ -6,17 +6,20 @@ import pytest
 
 from rooflab.count import gemm
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lessons import lesson07
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
 
 SEEDS = range(30)
 
 
-def verdict(id: str, answer, seed):
+def answer(id: str):
+    return exercise(id).reference
+
+
+def verdict(id: str, given, seed):
     found = exercise(id)
     cases = found.draw(seed)
-    return judge(found, cases, collect(found.kind, cases, answer))
+    return judge(found, cases, collect(found.kind, cases, given))
 
 
 def by_stack_distance(lines, capacity):
@@ -74,36 +77,38 @@ def test_four_hundredths_are_compulsory_traffic_and_four_is_none_kept():
 
 
 def test_a_tile_of_1024_results_saves_a_factor_of_32():
-    assert lesson07._saving(3200, 32)[0] == 32
+    assert answer("07-claim-thousand")(3200, 32)[0] == 32
 
 
 def test_a_tile_as_large_as_the_matrix_is_the_minimum():
-    assert lesson07._tiled(120, 80, 50, 120, 80, 4) == gemm(120, 80, 50).bytes
+    for m, n, k in ((120, 80, 50), (7, 3, 1000), (1, 1, 1)):
+        assert answer("07-tiles")(m, n, k, m, n, 4) == gemm(m, n, k).bytes
 
 
 def test_lru_is_not_first_in_first_out():
     """Touching 1 keeps it: 1 2 1 3 1 misses 3 times with room for two, first in first out 4."""
-    assert lesson07._replaced([1, 2, 1, 3, 1], 2) == 3
-    assert lesson07._replaced([1, 2, 1, 3, 1], 2, refreshed=False) == 4
+    assert answer("07-lru")([1, 2, 1, 3, 1], 2) == 3
+    (fifo,) = (m for m in exercise("07-lru").misconceptions if m.name == "first in, first out")
+    assert fifo.wrong([1, 2, 1, 3, 1], 2) == 4
 
 
 def test_a_cyclic_walk_one_line_too_long_never_hits():
-    assert lesson07._replaced([*range(9)] * 5, 8) == 45
-    assert lesson07._replaced([*range(8)] * 5, 8) == 8
+    assert answer("07-lru")([*range(9)] * 5, 8) == 45
+    assert answer("07-lru")([*range(8)] * 5, 8) == 8
 
 
 def test_a_column_of_a_power_of_two_falls_into_few_sets():
     """32 KiB, 8 ways, 64 sets: rows of 4096 bytes all begin in one set, and 8 of them stay."""
-    assert lesson07._column(100, 4096, 64, 64, 8) == (1, 8)
-    assert lesson07._column(100, 4096 + 64, 64, 64, 8) == (64, 100)
-    assert lesson07._column(8, 16, 64, 64, 8) == (2, 2)  # four rows lie in a line
+    assert answer("07-column")(100, 4096, 64, 64, 8) == (1, 8)
+    assert answer("07-column")(100, 4096 + 64, 64, 64, 8) == (64, 100)
+    assert answer("07-column")(8, 16, 64, 64, 8) == (2, 2)  # four rows lie in a line
 
 
 def test_machines_of_the_nest_wait_for_each_of_three_things():
     for seed in SEEDS:
         limits = set()
         for case in exercise("07-two-levels").draw(seed):
-            near, far, least = lesson07._nest(**case)
+            near, far, least = answer("07-two-levels")(*case.values())
             waits = {
                 "cache": near / case["bandwidths"][0],
                 "memory": far / case["bandwidths"][1],
