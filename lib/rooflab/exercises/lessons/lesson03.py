@@ -7,13 +7,22 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise, permutations
+from itertools import count, pairwise, permutations
 from pathlib import Path
 
 from rooflab.count import gemm
-from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
+from rooflab.exercises.exercise import (
+    ITEMSIZES,
+    Case,
+    Exercise,
+    Misconception,
+    any_length,
+    at_least,
+    cases_of,
+)
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
 from rooflab.exercises.lessons.timed_cases import TimedCase, read_timed_cases
+from rooflab.exercises.table import Slip, slip, table
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.recording import Recording, recording
 from rooflab.measure.threads import with_threads
@@ -44,10 +53,6 @@ def attainable(intensity: float, peak: float, bandwidth: float) -> float:
     return min(peak, intensity * bandwidth)
 
 
-def _time(flops: int, bytes: int, peak: float, bandwidth: float) -> float:
-    return max(flops / peak, bytes / bandwidth)
-
-
 def _time_cases(rng: random.Random) -> list[Case]:
     """Six machines: left of the ridge, near it, right of it.
 
@@ -74,45 +79,46 @@ EDGES_OF_TIME = cases_of(
     (0, 10**9 + 7, 1.3e13, 2e12),
 )  # fmt: skip
 
-TIME = Exercise(
+TIME = table(
     "03-time", "The time of any operation", 2,
     "How many seconds does an operation take at least, on machines you have not seen?",
-    "time(flops, bytes, peak, bandwidth)", _time, cases=_time_cases,
-    fixed=EDGES_OF_TIME, mine="time",
-    given=(ridge, attainable), derives=("Roofline", "HierarchicalRoofline", "predict"),
+    "time(flops, bytes, peak, bandwidth)", cases=_time_cases, fixed=EDGES_OF_TIME,
+    domain={"flops": at_least(0), "bytes": at_least(1)}, example=(10**11, 5 * 10**9, 5e13, 1e12),
+    mine="time", given=(ridge, attainable),
+    derives=("Roofline", "HierarchicalRoofline", "predict"),
     insight="With the two roofs of your machine, no operation that comes from memory takes less "
             "time than that.",
-    misconceptions=(
-        Misconception("sum for max", lambda f, n, p, b: f / p + n / b,
-                      "that is no overlap, up to 2× too slow: both happen at the same time."),
-        Misconception("min for max", lambda f, n, p, b: min(f / p, n / b),
-                      "the shorter of the two has to wait for the longer."),
-        Misconception("only computing", lambda f, n, p, b: f / p,
-                      "at 0.01 FLOP/byte you promise the full peak; the bytes take time too."),
-        Misconception("only carrying", lambda f, n, p, b: n / b,
-                      "right of the ridge the processor takes longer than the memory."),
-        Misconception("multiply-adds", lambda f, n, p, b: max(2 * f / p, n / b),
-                      "`flops` counts 2 for each multiply-add already."),
-        Misconception("rate, not time", lambda f, n, p, b: min(p, f / n * b),
-                      "that is FLOP/s; how long does it take to do `flops` at that rate?"),
-        Misconception("times for divided by", lambda f, n, p, b: max(f * p, n * b),
-                      "look at the units: FLOP and FLOP/s have to make seconds."),
-        Misconception("peak and bandwidth exchanged", lambda f, n, p, b: max(f / b, n / p),
-                      "the peak does the FLOPs, the bandwidth carries the bytes."),
-        Misconception("the mean of both", lambda f, n, p, b: (f / p + n / b) / 2,
-                      "the time is the longer of the two; nothing is averaged."),
-        Misconception("elements for bytes", lambda f, n, p, b: max(f / p, 4 * n / b),
-                      "`bytes` counts bytes already, whatever a number takes.",
-                      variants=(lambda f, n, p, b: max(f / p, 8 * n / b),)),
-        Misconception("a copy is free", lambda f, n, p, b: _time(f, n, p, b) if f else 0,
-                      "a copy has no FLOPs, and its bytes have to travel all the same."),
-        Misconception("upside down", lambda *case: 1 / _time(*case),
-                      "that is operations per second; seconds are wanted."),
-        Misconception("a border at 1", lambda f, n, p, b: f / p if f > n else n / b,
-                      "which of the two takes longer depends on the machine: its ridge is hardly "
-                      "ever at 1 FLOP/byte."),
-        Misconception("only a copy waits", lambda f, n, p, b: f / p if f else n / b,
-                      "an operation with a few FLOPs for many bytes waits for its bytes too."),
+    answer={
+        "_computing": lambda flops, peak: flops / peak,
+        "_carrying": lambda bytes, bandwidth: bytes / bandwidth,
+        "time": lambda _computing, _carrying: max(_computing, _carrying),
+    },
+    slips=(
+        slip("sum for max", "that is no overlap, up to 2× too slow: both happen at the same time.",
+             time=lambda _computing, _carrying: _computing + _carrying),
+        slip("min for max", "the shorter of the two has to wait for the longer.",
+             time=lambda _computing, _carrying: min(_computing, _carrying)),
+        slip("only computing",
+             "at 0.01 FLOP/byte you promise the full peak; the bytes take time too.",
+             time=lambda _computing: _computing),
+        slip("only carrying", "right of the ridge the processor takes longer than the memory.",
+             time=lambda _carrying: _carrying),
+        slip("multiply-adds", "`flops` counts 2 for each multiply-add already.",
+             flops=lambda flops: 2 * flops),
+        slip("rate, not time", "that is FLOP/s; how long does it take to do `flops` at that rate?",
+             time=lambda flops, bytes, peak, bandwidth: min(peak, flops / bytes * bandwidth)),
+        slip("peak and bandwidth exchanged",
+             "the peak does the FLOPs, the bandwidth carries the bytes.",
+             ways=[{"peak": lambda bandwidth: bandwidth, "bandwidth": lambda peak: peak}]),
+        slip("elements for bytes", "`bytes` counts bytes already, whatever a number takes.",
+             bytes=[lambda bytes: 4 * bytes, lambda bytes: 8 * bytes]),
+        slip("a copy is free", "a copy has no FLOPs, and its bytes have to travel all the same.",
+             time=lambda flops, _computing, _carrying: max(_computing, _carrying) if flops else 0),
+        slip("a border at 1",
+             "which of the two takes longer depends on the machine: its ridge is hardly ever at 1 "
+             "FLOP/byte.",
+             time=lambda flops, bytes, _computing, _carrying:
+                 _computing if flops > bytes else _carrying),
     ),
     errors=(("ZeroDivisionError", "FLOPs ÷ attainable", "a copy has 0 FLOPs and the speed 0, and "
              "0 ÷ 0 is no time; take the longer of two times, that of carrying and that of "
@@ -159,86 +165,72 @@ def _change_cases(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _edge(peak: float, bandwidth: float, itemsize: int) -> float:
-    """Edge n at which an n×n×n GEMM reaches the ridge."""
-    return 1.5 * itemsize * peak / bandwidth
-
-
-def _edges(
-    bandwidth: float, peak_1: float, itemsize_1: int, peak_2: float, itemsize_2: int
-) -> tuple[float, float]:
-    return _edge(peak_1, bandwidth, itemsize_1), _edge(peak_2, bandwidth, itemsize_2)
-
-
 # Edges that are whole, that stay, and a hundred times those of the text; numbers of 1 to 8 bytes.
 EDGES_OF_TYPES = cases_of(
     "bandwidth peak_1 itemsize_1 peak_2 itemsize_2",
     (2.0**40, 2.0**46, 2, 2.0**47, 4), (1e12, 7.3e13, 1, 7.3e13, 1),
     (3.3e12, 1.13e15, 1, 2.7e13, 8), (4e11, 3.13e12, 8, 6.26e12, 4),
-    (1e11, 1.0013e15, 1, 1.1917e15, 1),
+    (1e11, 1.0013e15, 1, 1.1917e15, 1), (1.7e12, 4.1e13, 4, 2.3e14, 2),
 )  # fmt: skip
 
-Two = Callable[..., tuple[float, float]]  # both edges
 WAYS = (math.ceil, math.floor, round)  # to a whole number; the first is right
-
-
-def _whole(edges: Two) -> tuple[Two, ...]:
-    """``edges`` as whole numbers, in each of the three ways."""
-
-    def by(way: Callable[[float], int]) -> Two:
-        return lambda *case: tuple(way(edge) for edge in edges(*case))
-
-    return tuple(map(by, WAYS))
-
-
-def _mistake(name: str, edges: Two, hint: str) -> Misconception:
-    """A mistake that is the same one where its edges were made whole numbers."""
-    return Misconception(name, edges, hint, variants=_whole(edges))
-
-
-def _scaled(factor: float) -> Two:
-    return lambda *case: tuple(factor * edge for edge in _edges(*case))
-
-
 WHOLE = "the next whole numbers are right too; the edges themselves lie a little below"
 
-NUMBER_TYPE = Exercise(
+
+def _whole(way: Callable[[float], int]) -> Mapping[str, Callable[..., float]]:
+    return {"edge_before": lambda _before: way(_before), "edge_after": lambda _after: way(_after)}
+
+
+def _edges_slip(name: str, hint: str = "", **changes: object) -> Slip:
+    """A slip that is the same one where its edges were made whole numbers."""
+    return slip(name, hint, ways=[changes, *({**changes, **_whole(way)} for way in WAYS)])
+
+
+NUMBER_TYPE = table(
     "03-number-type", "Another type, another verdict", 2,
     "From which edge n on is an n×n×n GEMM limited by computing, before and after the numbers "
     "change their type?",
-    "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", _edges, cases=_change_cases,
-    fixed=EDGES_OF_TYPES,
-    returns=("edge before", "edge after"), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
-    also=((WHOLE, _whole(_edges)[0]),),
+    "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", cases=_change_cases,
+    fixed=EDGES_OF_TYPES, domain={"itemsize_1": ITEMSIZES, "itemsize_2": ITEMSIZES},
+    example=(1e12, 2e13, 8, 4e13, 4), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
+    also=((WHOLE, lambda bandwidth, *types: tuple(
+        math.ceil(1.5 * itemsize * peak / bandwidth)
+        for peak, itemsize in (types[:2], types[2:]))),),
     insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
             "edge more depends on the machine.",
-    misconceptions=(
-        _mistake("the peak stays",
-                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, r)),
-                 "the peak belongs to the number type; with another type it is another."),
-        _mistake("the bytes stay",
-                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(q, b, s)),
-                 "smaller numbers are fewer bytes: the intensity of the GEMM changes too."),
-        _mistake("the ridges", lambda b, p, s, q, r: (p / b, q / b),
-                 "those are intensities; which n has a GEMM of that intensity?"),
-        _mistake("upside down",
-                 lambda b, p, s, q, r: (p / b / (1.5 * s), q / b / (1.5 * r)),
-                 "larger numbers mean fewer FLOPs for each byte, so n has to be larger."),
-        _mistake("multiply-adds", _scaled(2),
-                 "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
-        _mistake("C forgotten", _scaled(2 / 3),
-                 "three matrices travel: the result is written."),
-        _mistake("C read too", _scaled(4 / 3),
-                 "for C = A·B the old C is not read."),
-        _mistake("elements for bytes", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
-                 "you counted numbers; each has itemsize bytes."),
-        _mistake("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
-                 "not every number has 4 bytes; itemsize says how many."),
-        _mistake("nothing changes",
-                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, s)),
-                 "the other type has another peak and other bytes."),
-        Misconception("one further", lambda *case: tuple(edge + 1 for edge in _edges(*case)),
-                      "the edge need not be whole: nothing comes on top of it."),
+    answer={
+        "_matrices": lambda: 3,
+        "_flops": lambda: 2,  # times n³
+        "_before": lambda _matrices, _flops, bandwidth, peak_1, itemsize_1:
+            _matrices * itemsize_1 * peak_1 / bandwidth / _flops,
+        "_after": lambda _matrices, _flops, bandwidth, peak_2, itemsize_2:
+            _matrices * itemsize_2 * peak_2 / bandwidth / _flops,
+        "edge before": lambda _before: _before,
+        "edge after": lambda _after: _after,
+    },
+    slips=(
+        _edges_slip("the peak stays",
+                    "the peak belongs to the number type; with another type it is another.",
+                    peak_2=lambda peak_1: peak_1),
+        _edges_slip("the bytes stay",
+                    "smaller numbers are fewer bytes: the intensity of the GEMM changes too.",
+                    itemsize_2=lambda itemsize_1: itemsize_1),
+        _edges_slip("nothing changes", "the other type has another peak and other bytes.",
+                    peak_2=lambda peak_1: peak_1, itemsize_2=lambda itemsize_1: itemsize_1),
+        _edges_slip("the ridges", "those are intensities; which n has a GEMM of that intensity?",
+                    _before=lambda peak_1, bandwidth: peak_1 / bandwidth,
+                    _after=lambda peak_2, bandwidth: peak_2 / bandwidth),
+        _edges_slip("upside down",
+                    "larger numbers mean fewer FLOPs for each byte, so n has to be larger.",
+                    _before=lambda peak_1, bandwidth, itemsize_1:
+                        peak_1 / bandwidth / (1.5 * itemsize_1),
+                    _after=lambda peak_2, bandwidth, itemsize_2:
+                        peak_2 / bandwidth / (1.5 * itemsize_2)),
+        _edges_slip("multiply-adds", _flops=1),
+        _edges_slip("C forgotten", "three matrices travel: the result is written.", _matrices=2),
+        _edges_slip("C read too", "for C = A·B the old C is not read.", _matrices=4),
+        _edges_slip("elements for bytes", itemsize_1=1, itemsize_2=1),
+        _edges_slip("4 bytes always", itemsize_1=4, itemsize_2=4),
     ),
 )  # fmt: skip
 
@@ -282,64 +274,19 @@ def _carried(n: int) -> Case:
     return {**case, "peak": 16 * case["peak"], "bandwidth": case["bandwidth"] / 2}
 
 
-def _by_computing(call: float, peak: float) -> float:
-    """Edge whose 2n³ FLOPs take as long as the call."""
-    return math.cbrt(call * peak / 2)
-
-
-def _by_carrying(call: float, bandwidth: float, itemsize: float) -> float:
-    """Edge whose 3n² numbers take as long as the call."""
-    return math.sqrt(call * bandwidth / (3 * itemsize))
-
-
-def _worth(call: float, peak: float, bandwidth: float, itemsize: float) -> int:
-    """Smallest edge whose time is not below ``call``; the roots are a first guess, off by 1."""
-    n = max(1, int(min(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize))) - 1)
-    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) < call:
-        n += 1
-    return n
-
-
-Pick = Callable[[float, float], float]
-Worth = Callable[[float, float, float, float], float]
 NEXT = 1e-9  # roots are inexact: what is so near to a whole number may be rounded to the next one
 
 
-def _rounded_up(pick: Pick, nudge: float = -NEXT) -> Worth:
-    """The edge that ``pick`` chooses of the two, by computing and by carrying, rounded up."""
-    return lambda call, peak, bandwidth, itemsize: math.ceil(
-        pick(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)) + nudge
+def _edge(edge: Callable[..., float]) -> list[Mapping[str, Callable[..., float]]]:
+    """Another edge: rounded up, as it comes, and rounded up where the root came out too large."""
+    others = (lambda _edge: _edge, lambda _edge: math.ceil(_edge + NEXT))
+    return [{"_edge": edge}, *({"_edge": edge, "n": other} for other in others)]
+
+
+def _without_overlap(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
+    return next(
+        n for n in count(1) if 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth >= call
     )
-
-
-def _as_it_comes(pick: Pick) -> tuple[Worth, ...]:
-    """The same edge not rounded, and rounded up where the root came out too large."""
-    return (
-        lambda call, peak, bandwidth, itemsize: pick(
-            _by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)
-        ),
-        _rounded_up(pick, NEXT),
-    )
-
-
-def _worth_without_overlap(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
-    n = 1
-    while 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth < call:
-        n += 1
-    return n
-
-
-def _nearly(call: float, peak: float, bandwidth: float, itemsize: float) -> float:
-    """Edge by a power for the cube root, which comes out a little below a whole number."""
-    return min((call * peak / 2) ** (1 / 3), _by_carrying(call, bandwidth, itemsize))
-
-
-def _worth_strictly(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
-    """Smallest edge that takes longer than the call."""
-    n = _worth(call, peak, bandwidth, itemsize)
-    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) <= call:
-        n += 1
-    return n
 
 
 # The smallest product there is, of 2, of thousands, with numbers of 1 and of 8 bytes; and two that
@@ -353,51 +300,48 @@ EDGES_OF_CALLS = (
     _on_the_edge(COMPUTED[0]), _carried(CARRIED[0]),
 )  # fmt: skip
 
-WORTH = Exercise(
+WORTH = table(
     "03-worth-the-call", "Worth the call", 2,
     "What is the smallest n whose n×n×n GEMM takes as long as the call itself?",
-    "worth(call, peak, bandwidth, itemsize)", _worth, cases=_call_cases,
-    fixed=EDGES_OF_CALLS, tolerance=0.03, lines=4, derives=("gemm", "Roofline"),
+    "worth(call, peak, bandwidth, itemsize)", cases=_call_cases, fixed=EDGES_OF_CALLS,
+    domain={"itemsize": ITEMSIZES}, example=(1e-6, 4e12, 1e11, 4),
+    tolerance=0.03, lines=4, derives=("gemm", "Roofline"),
     insight="Below that edge a clock shows the call, not the product. With your machine's call "
             "and roofs it tells which sizes are too small to be timed.",
-    misconceptions=(
-        Misconception("only computing", _rounded_up(lambda computing, carrying: computing),
-                      "some of these machines carry longer than they compute, at that size.",
-                      variants=_as_it_comes(lambda computing, carrying: computing)),
-        Misconception("only carrying", _rounded_up(lambda computing, carrying: carrying),
-                      "some of these machines compute longer than they carry, at that size.",
-                      variants=_as_it_comes(lambda computing, carrying: carrying)),
-        Misconception("both have to be long", _rounded_up(max),
-                      "the time is the longer of the two: it is enough if one reaches the call.",
-                      variants=_as_it_comes(max)),
-        Misconception("not rounded",
-                      lambda c, p, b, s: min(_by_computing(c, p), _by_carrying(c, b, s)),
-                      "half a row does not exist: which is the smallest whole n?"),
-        Misconception("rounded down",
-                      lambda c, p, b, s: max(1, math.floor(
-                          min(_by_computing(c, p), _by_carrying(c, b, s)) + 1e-9)),
-                      "that product is quicker than the call; the next one is not.",
-                      variants=(lambda *case: math.floor(_nearly(*case)),
-                                lambda *case: round(_nearly(*case)))),
-        Misconception("one too few", lambda *case: _worth(*case) - 1,
-                      "that is the largest edge that is quicker than the call; the next one is "
-                      "the smallest that is not."),
-        Misconception("one too far", _worth_strictly,
-                      "two of these products take exactly as long as their call: they are the "
-                      "smallest that do, so go on only while a product takes less.",
-                      variants=(lambda *case: math.floor(_nearly(*case)) + 1,)),
-        Misconception("no overlap", _worth_without_overlap,
-                      "carrying and computing happen at the same time: the longer, not the sum."),
-        Misconception("multiply-adds", lambda c, p, b, s: _worth(c, 2 * p, b, s),
-                      "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
-        Misconception("C forgotten", lambda c, p, b, s: _worth(c, p, 1.5 * b, s),
-                      "three matrices travel: the result is written."),
-        Misconception("4 bytes always", lambda c, p, b, s: _worth(c, p, b, 4),
-                      "not every number has 4 bytes; itemsize says how many."),
-        Misconception("elements for bytes", lambda c, p, b, s: _worth(c, p, b, 1),
-                      "you counted numbers; each has itemsize bytes."),
-        Misconception("C read too", lambda c, p, b, s: _worth(c, p, 0.75 * b, s),
-                      "for C = A·B the old C is not read."),
+    answer={
+        "_computing": lambda call, peak: (call * peak / 2) ** (1 / 3),  # 2n³ FLOPs take the call
+        "_carrying": lambda call, bandwidth, itemsize:  # 3n² numbers do
+            math.sqrt(call * bandwidth / (3 * itemsize)),
+        "_edge": lambda _computing, _carrying: min(_computing, _carrying),
+        "n": lambda _edge: math.ceil(_edge - NEXT),
+    },
+    slips=(
+        slip("only computing",
+             "some of these machines carry longer than they compute, at that size.",
+             ways=_edge(lambda _computing: _computing)),
+        slip("only carrying",
+             "some of these machines compute longer than they carry, at that size.",
+             ways=_edge(lambda _carrying: _carrying)),
+        slip("not rounded", "half a row does not exist: which is the smallest whole n?",
+             n=lambda _edge: _edge),
+        slip("rounded down", "that product is quicker than the call; the next one is not.",
+             n=[lambda _edge: max(1, math.floor(_edge + NEXT)), lambda _edge: math.floor(_edge),
+                lambda _edge: round(_edge)]),
+        slip("one too few",
+             "that is the largest edge that is quicker than the call; the next one is the smallest "
+             "that is not.",
+             n=lambda _edge: math.ceil(_edge - NEXT) - 1),
+        slip("one too far",
+             "two of these products take exactly as long as their call: they are the smallest that "
+             "do, so go on only while a product takes less.",
+             n=[lambda _edge: math.floor(_edge + NEXT) + 1, lambda _edge: math.floor(_edge) + 1]),
+        slip("no overlap",
+             "carrying and computing happen at the same time: the longer, not the sum.",
+             whole=_without_overlap),
+        slip("multiply-adds", peak=lambda peak: 2 * peak),
+        slip("C forgotten", "three matrices travel: the result is written.",
+             bandwidth=lambda bandwidth: 1.5 * bandwidth),
+        slip("4 bytes always", itemsize=4),
     ),
 )  # fmt: skip
 
