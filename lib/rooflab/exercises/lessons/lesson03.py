@@ -120,14 +120,11 @@ TIME = table(
 
 # Machine, then (dtype, itemsize) before and after: the verdict moves either way, or hardly.
 CHANGES = (
-    ("h200-sxm", ("fp32", 4), ("bf16", 2)),
-    ("mi250x-gcd", ("fp64", 8), ("fp32", 4)),
-    ("rtx-4090", ("fp64", 8), ("fp32", 4)),
-    ("h100-sxm", ("bf16", 2), ("fp8", 1)),
-    ("a100-sxm-80", ("fp64", 8), ("fp32", 4)),
-    ("epyc-9654", ("fp64", 8), ("fp32", 4)),
+    ("h200-sxm", ("fp32", 4), ("bf16", 2)), ("mi250x-gcd", ("fp64", 8), ("fp32", 4)),
+    ("rtx-4090", ("fp64", 8), ("fp32", 4)), ("h100-sxm", ("bf16", 2), ("fp8", 1)),
+    ("a100-sxm-80", ("fp64", 8), ("fp32", 4)), ("epyc-9654", ("fp64", 8), ("fp32", 4)),
     ("l4", ("fp32", 4), ("fp16", 2)),
-)
+)  # fmt: skip
 # Machine, dtype, itemsize, and a plausible time of a call in µs (assumed, not measured). The first
 # is always drawn: on an L4 carrying takes longer than computing even if the result is forgotten.
 CALLS = (
@@ -137,18 +134,13 @@ CALLS = (
 
 
 def _change_cases(rng: random.Random) -> list[Case]:
-    drawn = []
+    rows = []
     always, others = CHANGES[:2], rng.sample(CHANGES[2:], 3)
     for name, (before, size_1), (after, size_2) in rng.sample([*always, *others], 5):
-        (peak_1, bandwidth), (peak_2, _) = (
-            peak_and_bandwidth(name, before),
-            peak_and_bandwidth(name, after),
-        )
-        drawn.append({
-            "bandwidth": bandwidth, "peak_1": peak_1, "itemsize_1": size_1,
-            "peak_2": peak_2, "itemsize_2": size_2,
-        })  # fmt: skip
-    return drawn
+        peak_1, bandwidth = peak_and_bandwidth(name, before)
+        peak_2, _ = peak_and_bandwidth(name, after)
+        rows.append((bandwidth, peak_1, size_1, peak_2, size_2))
+    return [*cases_of("bandwidth peak_1 itemsize_1 peak_2 itemsize_2", *rows)]
 
 
 # Edges that are whole, that stay, and a hundred times those of the text; numbers of 1 to 8 bytes.
@@ -179,9 +171,9 @@ NUMBER_TYPE = table(
     "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", cases=_change_cases,
     fixed=EDGES_OF_TYPES, domain={"itemsize_1": ITEMSIZES, "itemsize_2": ITEMSIZES},
     example=(1e12, 2e13, 8, 4e13, 4), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
-    also=((WHOLE, lambda bandwidth, *types: tuple(
-        math.ceil(1.5 * itemsize * peak / bandwidth)
-        for peak, itemsize in (types[:2], types[2:]))),),
+    also=((WHOLE, lambda bandwidth, peak_1, itemsize_1, peak_2, itemsize_2: (
+        math.ceil(1.5 * itemsize_1 * peak_1 / bandwidth),
+        math.ceil(1.5 * itemsize_2 * peak_2 / bandwidth))),),
     insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
             "edge more depends on the machine.",
     answer={
@@ -254,7 +246,7 @@ def _carried(n: int) -> Case:
 NEXT = 1e-9  # roots are inexact: what is so near to a whole number may be rounded to the next one
 
 
-def _edge(edge: Callable[..., float]) -> list[Mapping[str, Callable[..., float]]]:
+def _picked(edge: Callable[..., float]) -> list[Mapping[str, Callable[..., float]]]:
     """Another edge: rounded up, as it comes, and rounded up where the root came out too large."""
     others = (lambda _edge: _edge, lambda _edge: math.ceil(_edge + NEXT))
     return [{"_edge": edge}, *({"_edge": edge, "n": other} for other in others)]
@@ -288,9 +280,9 @@ WORTH = table(
     },
     slips=(
         slip("only computing", "some of these machines carry longer than they compute, at that "
-             "size.", ways=_edge(lambda _computing: _computing)),
+             "size.", ways=_picked(lambda _computing: _computing)),
         slip("only carrying", "some of these machines compute longer than they carry, at that "
-             "size.", ways=_edge(lambda _carrying: _carrying)),
+             "size.", ways=_picked(lambda _carrying: _carrying)),
         slip("not rounded",
              "half a row does not exist: which is the smallest whole n?", n=lambda _edge: _edge),
         slip("rounded down", "that product is quicker than the call; the next one is not.",
@@ -330,9 +322,7 @@ BANDS = (
 def _thumb_cases(rng: random.Random) -> list[Case]:
     which = [one for band in BANDS for one in rng.sample(band, 2)]
     rng.shuffle(which)
-    return [
-        dict(zip(("peak", "bandwidth"), peak_and_bandwidth(*one), strict=True)) for one in which
-    ]
+    return [*cases_of("peak bandwidth", *(peak_and_bandwidth(*one) for one in which))]
 
 
 EDGES_OF_RIDGES = cases_of(  # a little below and above 4 and 8, far below and far above
@@ -848,28 +838,19 @@ def recorded() -> tuple[TimedProduct, ...]:
 
 
 MATMULS = (  # machine, shape, FLOP/s
-    ("gaudi2", (14336, 15360, 2048), 418.7e12),
-    ("a100-sxm-80", (1024, 10240, 5120), 271.2e12),
-    ("h100-sxm", (2048, 2048, 13312), 794.5e12),
-    ("b300", (12288, 18432, 1024), 1769.0e12),
-    ("b200", (1792, 16128, 3072), 1745.0e12),
-    ("gaudi3", (16384, 4096, 768), 1243.0e12),
-    ("gb200", (4096, 9728, 2048), 1822.0e12),
-    ("mi355x", (12288, 8192, 8192), 1565.0e12),
-    ("mi325x", (13312, 10240, 8192), 784.9e12),
-    ("mi300x", (10240, 15360, 8192), 668.4e12),
-)
+    ("gaudi2", (14336, 15360, 2048), 418.7e12), ("a100-sxm-80", (1024, 10240, 5120), 271.2e12),
+    ("h100-sxm", (2048, 2048, 13312), 794.5e12), ("b300", (12288, 18432, 1024), 1769.0e12),
+    ("b200", (1792, 16128, 3072), 1745.0e12), ("gaudi3", (16384, 4096, 768), 1243.0e12),
+    ("gb200", (4096, 9728, 2048), 1822.0e12), ("mi355x", (12288, 8192, 8192), 1565.0e12),
+    ("mi325x", (13312, 10240, 8192), 784.9e12), ("mi300x", (10240, 15360, 8192), 668.4e12),
+)  # fmt: skip
 LENGTH = 128 * 2**20 + 2
 STREAMS = (  # machine, kernel, byte/s
-    ("a100-sxm-40", "scale", 1381e9),
-    ("a100-sxm-40", "triad", 1360e9),
-    ("mi100", "scale", 1042e9),
-    ("mi100", "triad", 1006e9),
-    ("mi210", "scale", 1358e9),
-    ("mi210", "triad", 1248e9),
-    ("h200-sxm", "scale", 3165e9),
-    ("h200-sxm", "triad", 3534e9),
-)
+    ("a100-sxm-40", "scale", 1381e9), ("a100-sxm-40", "triad", 1360e9),
+    ("mi100", "scale", 1042e9), ("mi100", "triad", 1006e9),
+    ("mi210", "scale", 1358e9), ("mi210", "triad", 1248e9),
+    ("h200-sxm", "scale", 3165e9), ("h200-sxm", "triad", 3534e9),
+)  # fmt: skip
 KERNELS = {"scale": (1, 2), "triad": (2, 3)}  # FLOPs and fp64 numbers carried, for each result
 
 
