@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+import rooflab as rl
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lessons import lesson06
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
 from rooflab.labs.memory.levels import hierarchy
@@ -21,6 +21,10 @@ def verdict(id: str, answer, seed):
     found = exercise(id)
     cases = found.draw(seed)
     return judge(found, cases, collect(found.kind, cases, answer))
+
+
+def right(id: str, *inputs):
+    return exercise(id).reference(*inputs)
 
 
 def by_the_curve(sizes, seconds):
@@ -65,36 +69,42 @@ def test_every_exercise_has_another_way():
 def test_a_product_of_392_costs_as_much_to_carry_as_to_compute_at_45_nm():
     """Horowitz (ISSCC 2014): 0.9 and 4 pJ for an fp32 addition and multiplication, rounded, and
     Dally (MICRO 2019): 640 pJ for a word of 4 bytes from memory."""
-    even, _ = lesson06._even(4, 640 / 4, 0.9, 4.0, 1.0, 1.0)
+    even, _ = right("06-break-even", 4, 640 / 4, 0.9, 4.0, 1.0, 1.0)
     assert even == pytest.approx(392, abs=0.5)
-    carried, computed = lesson06._joules(100, 100, 100, 4, 640 / 4, 0.9, 4.0)
+    carried, computed = right("06-joules", 100, 100, 100, 4, 640 / 4, 0.9, 4.0)
     assert carried == pytest.approx(19.2e-6) and computed == pytest.approx(4.9e-6)
-    carried, computed = lesson06._joules(1024, 1024, 1024, 4, 640 / 4, 0.9, 4.0)
+    carried, computed = right("06-joules", 1024, 1024, 1024, 4, 640 / 4, 0.9, 4.0)
     assert carried == pytest.approx(2013e-6, rel=1e-3)
     assert computed == pytest.approx(5261e-6, rel=1e-3)
 
 
-def test_the_time_of_a_product_breaks_even_at_the_ridge():
-    from rooflab.count import gemm
+def test_the_bytes_and_the_flops_of_a_product_are_those_of_the_ledger():
+    for dtype, size in (("fp64", 8), ("fp32", 4), ("fp16", 2), ("fp8_e4m3", 1)):
+        for shape in ((1, 1, 1), (100, 200, 300), (4096, 1, 512)):
+            op = rl.gemm(*shape, dtype)
+            assert right("06-joules", *shape, size, 1e12, 0.0, 0.0)[0] == pytest.approx(op.bytes)
+            assert right("06-joules", *shape, size, 0.0, 1e12, 1e12)[1] == pytest.approx(op.flops)
 
-    _, even = lesson06._even(8, 1.0, 1.0, 1.0, 3e12, 2e10)
+
+def test_the_time_of_a_product_breaks_even_at_the_ridge():
+    _, even = right("06-break-even", 8, 1.0, 1.0, 1.0, 3e12, 2e10)
     n = round(even)
-    assert gemm(n, n, n, "fp64").intensity == pytest.approx(3e12 / 2e10, rel=0.01)
+    assert rl.gemm(n, n, n, "fp64").intensity == pytest.approx(3e12 / 2e10, rel=0.01)
 
 
 def test_stream_counts_a_triad_three_times_and_the_bus_carries_four():
     """McCalpin's STREAM counts 24 bytes for a triad in fp64; with write-allocate 32 travel."""
-    assert lesson06._bus(24.0, ["b", "c"], ["a"], True) == 32
-    assert lesson06._bus(16.0, ["x"], ["y"], True) == 24
-    assert lesson06._bus(16.0, ["x"], ["y"], False) == 16
-    assert lesson06._bus(24.0, ["x", "y"], ["y"], True) == 24
+    assert right("06-bus", 24.0, ["b", "c"], ["a"], True) == 32
+    assert right("06-bus", 16.0, ["x"], ["y"], True) == 24
+    assert right("06-bus", 16.0, ["x"], ["y"], False) == 16
+    assert right("06-bus", 24.0, ["x", "y"], ["y"], True) == 24
 
 
 def test_one_line_at_a_time_is_a_bandwidth_that_no_one_would_buy():
     """64 bytes every 80 ns are 0.8 GB/s; 20 lines in flight make 16 GB/s of it (Little's law)."""
-    assert lesson06._underway(1e12, 80e-9, 1)[1] == pytest.approx(0.8e9)
-    assert lesson06._underway(1e12, 80e-9, 20)[1] == pytest.approx(16e9)
-    assert lesson06._underway(16e9, 80e-9, 20)[0] == pytest.approx(20)
+    assert right("06-underway", 1e12, 80e-9, 1)[1] == pytest.approx(0.8e9)
+    assert right("06-underway", 1e12, 80e-9, 20)[1] == pytest.approx(16e9)
+    assert right("06-underway", 16e9, 80e-9, 20)[0] == pytest.approx(20)
 
 
 def test_the_cases_of_the_chain_are_permutations_and_rarely_one_ring():
@@ -103,14 +113,14 @@ def test_the_cases_of_the_chain_are_permutations_and_rarely_one_ring():
         for case in exercise("06-claim-chain").draw(seed)[:4]:  # those that are drawn
             follows = case["follows"]
             assert sorted(follows) == list(range(len(follows)))
-            rings.append(lesson06._chain(follows) < 64 * len(follows))
+            rings.append(right("06-claim-chain", follows) < 64 * len(follows))
         assert sum(rings) == len(rings) - 1
 
 
 def test_mountains_have_as_many_steps_as_caches():
     for seed in SEEDS:
         for case, caches in zip(exercise("06-levels").draw(seed)[:3], (3, 2, 4), strict=True):
-            assert len(lesson06._levels(**case)) == caches
+            assert len(right("06-levels", *case.values())) == caches
             assert all(
                 b / a < 1.05 or b / a > 2.3 for a, b in zip(case["seconds"], case["seconds"][1:])
             )
@@ -138,4 +148,4 @@ def test_neighbours_alone_miss_a_cache_that_ends_over_an_octave():
     real = zen(32 << 20, soft=2.0)
     found, _ = hierarchy(real, {})
     assert len([level for level in found if level.found]) == 3
-    assert len(lesson06._levels(real.sizes, real.latency)) != 3
+    assert len(right("06-levels", real.sizes, real.latency)) != 3

@@ -7,13 +7,15 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise, permutations
+from itertools import count, pairwise, permutations
 from pathlib import Path
+from typing import Any
 
 from rooflab.count import gemm
-from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
+from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
 from rooflab.exercises.lessons.timed_cases import TimedCase, read_timed_cases
+from rooflab.exercises.table import Slip, slip, table
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.recording import Recording, recording
 from rooflab.measure.threads import with_threads
@@ -44,10 +46,6 @@ def attainable(intensity: float, peak: float, bandwidth: float) -> float:
     return min(peak, intensity * bandwidth)
 
 
-def _time(flops: int, bytes: int, peak: float, bandwidth: float) -> float:
-    return max(flops / peak, bytes / bandwidth)
-
-
 def _time_cases(rng: random.Random) -> list[Case]:
     """Six machines: left of the ridge, near it, right of it.
 
@@ -74,45 +72,39 @@ EDGES_OF_TIME = cases_of(
     (0, 10**9 + 7, 1.3e13, 2e12),
 )  # fmt: skip
 
-TIME = Exercise(
+TIME = table(
     "03-time", "The time of any operation", 2,
     "How many seconds does an operation take at least, on machines you have not seen?",
-    "time(flops, bytes, peak, bandwidth)", _time, cases=_time_cases,
-    fixed=EDGES_OF_TIME, mine="time",
-    given=(ridge, attainable), derives=("Roofline", "HierarchicalRoofline", "predict"),
+    "time(flops, bytes, peak, bandwidth)", cases=_time_cases, fixed=EDGES_OF_TIME,
+    domain={"flops": at_least(0), "bytes": at_least(1)}, example=(10**11, 5 * 10**9, 5e13, 1e12),
+    mine="time", given=(ridge, attainable),
+    derives=("Roofline", "HierarchicalRoofline", "predict"),
     insight="With the two roofs of your machine, no operation that comes from memory takes less "
             "time than that.",
-    misconceptions=(
-        Misconception("sum for max", lambda f, n, p, b: f / p + n / b,
-                      "that is no overlap, up to 2× too slow: both happen at the same time."),
-        Misconception("min for max", lambda f, n, p, b: min(f / p, n / b),
-                      "the shorter of the two has to wait for the longer."),
-        Misconception("only computing", lambda f, n, p, b: f / p,
-                      "at 0.01 FLOP/byte you promise the full peak; the bytes take time too."),
-        Misconception("only carrying", lambda f, n, p, b: n / b,
-                      "right of the ridge the processor takes longer than the memory."),
-        Misconception("multiply-adds", lambda f, n, p, b: max(2 * f / p, n / b),
-                      "`flops` counts 2 for each multiply-add already."),
-        Misconception("rate, not time", lambda f, n, p, b: min(p, f / n * b),
-                      "that is FLOP/s; how long does it take to do `flops` at that rate?"),
-        Misconception("times for divided by", lambda f, n, p, b: max(f * p, n * b),
-                      "look at the units: FLOP and FLOP/s have to make seconds."),
-        Misconception("peak and bandwidth exchanged", lambda f, n, p, b: max(f / b, n / p),
-                      "the peak does the FLOPs, the bandwidth carries the bytes."),
-        Misconception("the mean of both", lambda f, n, p, b: (f / p + n / b) / 2,
-                      "the time is the longer of the two; nothing is averaged."),
-        Misconception("elements for bytes", lambda f, n, p, b: max(f / p, 4 * n / b),
-                      "`bytes` counts bytes already, whatever a number takes.",
-                      variants=(lambda f, n, p, b: max(f / p, 8 * n / b),)),
-        Misconception("a copy is free", lambda f, n, p, b: _time(f, n, p, b) if f else 0,
-                      "a copy has no FLOPs, and its bytes have to travel all the same."),
-        Misconception("upside down", lambda *case: 1 / _time(*case),
-                      "that is operations per second; seconds are wanted."),
-        Misconception("a border at 1", lambda f, n, p, b: f / p if f > n else n / b,
-                      "which of the two takes longer depends on the machine: its ridge is hardly "
-                      "ever at 1 FLOP/byte."),
-        Misconception("only a copy waits", lambda f, n, p, b: f / p if f else n / b,
-                      "an operation with a few FLOPs for many bytes waits for its bytes too."),
+    answer={
+        "_computing": lambda flops, peak: flops / peak,
+        "_carrying": lambda bytes, bandwidth: bytes / bandwidth,
+        "time": lambda _computing, _carrying: max(_computing, _carrying),
+    },
+    slips=(
+        slip("sum for max", "that is no overlap, up to 2× too slow: both happen at the same time.",
+             time=lambda _computing, _carrying: _computing + _carrying),
+        slip("min for max", "the shorter of the two has to wait for the longer.",
+             time=lambda _computing, _carrying: min(_computing, _carrying)),
+        slip("only computing", "at 0.01 FLOP/byte you promise the full peak; the bytes take time "
+             "too.", time=lambda _computing: _computing),
+        slip("only carrying", "right of the ridge the processor takes longer than the memory.",
+             time=lambda _carrying: _carrying),
+        slip("multiply-adds",
+             "`flops` counts 2 for each multiply-add already.", flops=lambda flops: 2 * flops),
+        slip("rate, not time", "that is FLOP/s; how long does it take to do `flops` at that rate?",
+             time=lambda flops, bytes, peak, bandwidth: min(peak, flops / bytes * bandwidth)),
+        slip("a copy is free", "a copy has no FLOPs, and its bytes have to travel all the same.",
+             time=lambda flops, _computing, _carrying: max(_computing, _carrying) if flops else 0),
+        slip("a border at 1", "which of the two takes longer depends on the machine: its ridge is "
+             "hardly ever at 1 FLOP/byte.",
+             time=lambda flops, bytes, _computing, _carrying:
+                 _computing if flops > bytes else _carrying),
     ),
     errors=(("ZeroDivisionError", "FLOPs ÷ attainable", "a copy has 0 FLOPs and the speed 0, and "
              "0 ÷ 0 is no time; take the longer of two times, that of carrying and that of "
@@ -128,14 +120,11 @@ TIME = Exercise(
 
 # Machine, then (dtype, itemsize) before and after: the verdict moves either way, or hardly.
 CHANGES = (
-    ("h200-sxm", ("fp32", 4), ("bf16", 2)),
-    ("mi250x-gcd", ("fp64", 8), ("fp32", 4)),
-    ("rtx-4090", ("fp64", 8), ("fp32", 4)),
-    ("h100-sxm", ("bf16", 2), ("fp8", 1)),
-    ("a100-sxm-80", ("fp64", 8), ("fp32", 4)),
-    ("epyc-9654", ("fp64", 8), ("fp32", 4)),
+    ("h200-sxm", ("fp32", 4), ("bf16", 2)), ("mi250x-gcd", ("fp64", 8), ("fp32", 4)),
+    ("rtx-4090", ("fp64", 8), ("fp32", 4)), ("h100-sxm", ("bf16", 2), ("fp8", 1)),
+    ("a100-sxm-80", ("fp64", 8), ("fp32", 4)), ("epyc-9654", ("fp64", 8), ("fp32", 4)),
     ("l4", ("fp32", 4), ("fp16", 2)),
-)
+)  # fmt: skip
 # Machine, dtype, itemsize, and a plausible time of a call in µs (assumed, not measured). The first
 # is always drawn: on an L4 carrying takes longer than computing even if the result is forgotten.
 CALLS = (
@@ -145,29 +134,13 @@ CALLS = (
 
 
 def _change_cases(rng: random.Random) -> list[Case]:
-    drawn = []
+    rows = []
     always, others = CHANGES[:2], rng.sample(CHANGES[2:], 3)
     for name, (before, size_1), (after, size_2) in rng.sample([*always, *others], 5):
-        (peak_1, bandwidth), (peak_2, _) = (
-            peak_and_bandwidth(name, before),
-            peak_and_bandwidth(name, after),
-        )
-        drawn.append({
-            "bandwidth": bandwidth, "peak_1": peak_1, "itemsize_1": size_1,
-            "peak_2": peak_2, "itemsize_2": size_2,
-        })  # fmt: skip
-    return drawn
-
-
-def _edge(peak: float, bandwidth: float, itemsize: int) -> float:
-    """Edge n at which an n×n×n GEMM reaches the ridge."""
-    return 1.5 * itemsize * peak / bandwidth
-
-
-def _edges(
-    bandwidth: float, peak_1: float, itemsize_1: int, peak_2: float, itemsize_2: int
-) -> tuple[float, float]:
-    return _edge(peak_1, bandwidth, itemsize_1), _edge(peak_2, bandwidth, itemsize_2)
+        peak_1, bandwidth = peak_and_bandwidth(name, before)
+        peak_2, _ = peak_and_bandwidth(name, after)
+        rows.append((bandwidth, peak_1, size_1, peak_2, size_2))
+    return [*cases_of("bandwidth peak_1 itemsize_1 peak_2 itemsize_2", *rows)]
 
 
 # Edges that are whole, that stay, and a hundred times those of the text; numbers of 1 to 8 bytes.
@@ -175,70 +148,58 @@ EDGES_OF_TYPES = cases_of(
     "bandwidth peak_1 itemsize_1 peak_2 itemsize_2",
     (2.0**40, 2.0**46, 2, 2.0**47, 4), (1e12, 7.3e13, 1, 7.3e13, 1),
     (3.3e12, 1.13e15, 1, 2.7e13, 8), (4e11, 3.13e12, 8, 6.26e12, 4),
-    (1e11, 1.0013e15, 1, 1.1917e15, 1),
+    (1e11, 1.0013e15, 1, 1.1917e15, 1), (1.7e12, 4.1e13, 4, 2.3e14, 2),
 )  # fmt: skip
 
-Two = Callable[..., tuple[float, float]]  # both edges
 WAYS = (math.ceil, math.floor, round)  # to a whole number; the first is right
-
-
-def _whole(edges: Two) -> tuple[Two, ...]:
-    """``edges`` as whole numbers, in each of the three ways."""
-
-    def by(way: Callable[[float], int]) -> Two:
-        return lambda *case: tuple(way(edge) for edge in edges(*case))
-
-    return tuple(map(by, WAYS))
-
-
-def _mistake(name: str, edges: Two, hint: str) -> Misconception:
-    """A mistake that is the same one where its edges were made whole numbers."""
-    return Misconception(name, edges, hint, variants=_whole(edges))
-
-
-def _scaled(factor: float) -> Two:
-    return lambda *case: tuple(factor * edge for edge in _edges(*case))
-
-
 WHOLE = "the next whole numbers are right too; the edges themselves lie a little below"
 
-NUMBER_TYPE = Exercise(
+
+def _whole(way: Callable[[float], int]) -> Mapping[str, Callable[..., float]]:
+    return {"edge_before": lambda _before: way(_before), "edge_after": lambda _after: way(_after)}
+
+
+def _edges_slip(name: str, hint: str = "", **changes: object) -> Slip:
+    """A slip that is the same one where its edges were made whole numbers."""
+    return slip(name, hint, ways=[changes, *({**changes, **_whole(way)} for way in WAYS)])
+
+
+NUMBER_TYPE = table(
     "03-number-type", "Another type, another verdict", 2,
     "From which edge n on is an n×n×n GEMM limited by computing, before and after the numbers "
     "change their type?",
-    "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", _edges, cases=_change_cases,
-    fixed=EDGES_OF_TYPES,
-    returns=("edge before", "edge after"), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
-    also=((WHOLE, _whole(_edges)[0]),),
+    "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", cases=_change_cases,
+    fixed=EDGES_OF_TYPES, domain={"itemsize_1": ITEMSIZES, "itemsize_2": ITEMSIZES},
+    example=(1e12, 2e13, 8, 4e13, 4), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
+    also=((WHOLE, lambda bandwidth, peak_1, itemsize_1, peak_2, itemsize_2: (
+        math.ceil(1.5 * itemsize_1 * peak_1 / bandwidth),
+        math.ceil(1.5 * itemsize_2 * peak_2 / bandwidth))),),
     insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
             "edge more depends on the machine.",
-    misconceptions=(
-        _mistake("the peak stays",
-                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, r)),
-                 "the peak belongs to the number type; with another type it is another."),
-        _mistake("the bytes stay",
-                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(q, b, s)),
-                 "smaller numbers are fewer bytes: the intensity of the GEMM changes too."),
-        _mistake("the ridges", lambda b, p, s, q, r: (p / b, q / b),
-                 "those are intensities; which n has a GEMM of that intensity?"),
-        _mistake("upside down",
-                 lambda b, p, s, q, r: (p / b / (1.5 * s), q / b / (1.5 * r)),
-                 "larger numbers mean fewer FLOPs for each byte, so n has to be larger."),
-        _mistake("multiply-adds", _scaled(2),
-                 "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
-        _mistake("C forgotten", _scaled(2 / 3),
-                 "three matrices travel: the result is written."),
-        _mistake("C read too", _scaled(4 / 3),
-                 "for C = A·B the old C is not read."),
-        _mistake("elements for bytes", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
-                 "you counted numbers; each has itemsize bytes."),
-        _mistake("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
-                 "not every number has 4 bytes; itemsize says how many."),
-        _mistake("nothing changes",
-                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, s)),
-                 "the other type has another peak and other bytes."),
-        Misconception("one further", lambda *case: tuple(edge + 1 for edge in _edges(*case)),
-                      "the edge need not be whole: nothing comes on top of it."),
+    answer={
+        "_matrices": lambda: 3,
+        "_flops": lambda: 2,  # times n³
+        "_before": lambda _matrices, _flops, bandwidth, peak_1, itemsize_1:
+            _matrices * itemsize_1 * peak_1 / bandwidth / _flops,
+        "_after": lambda _matrices, _flops, bandwidth, peak_2, itemsize_2:
+            _matrices * itemsize_2 * peak_2 / bandwidth / _flops,
+        "edge before": lambda _before: _before,
+        "edge after": lambda _after: _after,
+    },
+    slips=(
+        _edges_slip("the peak stays", "the peak belongs to the number type; with another type it "
+                    "is another.", peak_2=lambda peak_1: peak_1),
+        _edges_slip("the bytes stay", "smaller numbers are fewer bytes: the intensity of the GEMM "
+                    "changes too.", itemsize_2=lambda itemsize_1: itemsize_1),
+        _edges_slip("nothing changes", "the other type has another peak and other bytes.",
+                    peak_2=lambda peak_1: peak_1, itemsize_2=lambda itemsize_1: itemsize_1),
+        _edges_slip("the ridges", "those are intensities; which n has a GEMM of that intensity?",
+                    _before=lambda peak_1, bandwidth: peak_1 / bandwidth,
+                    _after=lambda peak_2, bandwidth: peak_2 / bandwidth),
+        _edges_slip("multiply-adds", _flops=1),
+        _edges_slip("C forgotten", "three matrices travel: the result is written.", _matrices=2),
+        _edges_slip("elements for bytes", itemsize_1=1, itemsize_2=1),
+        _edges_slip("4 bytes always", itemsize_1=4, itemsize_2=4),
     ),
 )  # fmt: skip
 
@@ -282,64 +243,13 @@ def _carried(n: int) -> Case:
     return {**case, "peak": 16 * case["peak"], "bandwidth": case["bandwidth"] / 2}
 
 
-def _by_computing(call: float, peak: float) -> float:
-    """Edge whose 2n³ FLOPs take as long as the call."""
-    return math.cbrt(call * peak / 2)
-
-
-def _by_carrying(call: float, bandwidth: float, itemsize: float) -> float:
-    """Edge whose 3n² numbers take as long as the call."""
-    return math.sqrt(call * bandwidth / (3 * itemsize))
-
-
-def _worth(call: float, peak: float, bandwidth: float, itemsize: float) -> int:
-    """Smallest edge whose time is not below ``call``; the roots are a first guess, off by 1."""
-    n = max(1, int(min(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize))) - 1)
-    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) < call:
-        n += 1
-    return n
-
-
-Pick = Callable[[float, float], float]
-Worth = Callable[[float, float, float, float], float]
 NEXT = 1e-9  # roots are inexact: what is so near to a whole number may be rounded to the next one
 
 
-def _rounded_up(pick: Pick, nudge: float = -NEXT) -> Worth:
-    """The edge that ``pick`` chooses of the two, by computing and by carrying, rounded up."""
-    return lambda call, peak, bandwidth, itemsize: math.ceil(
-        pick(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)) + nudge
-    )
-
-
-def _as_it_comes(pick: Pick) -> tuple[Worth, ...]:
-    """The same edge not rounded, and rounded up where the root came out too large."""
-    return (
-        lambda call, peak, bandwidth, itemsize: pick(
-            _by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)
-        ),
-        _rounded_up(pick, NEXT),
-    )
-
-
-def _worth_without_overlap(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
-    n = 1
-    while 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth < call:
-        n += 1
-    return n
-
-
-def _nearly(call: float, peak: float, bandwidth: float, itemsize: float) -> float:
-    """Edge by a power for the cube root, which comes out a little below a whole number."""
-    return min((call * peak / 2) ** (1 / 3), _by_carrying(call, bandwidth, itemsize))
-
-
-def _worth_strictly(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
-    """Smallest edge that takes longer than the call."""
-    n = _worth(call, peak, bandwidth, itemsize)
-    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) <= call:
-        n += 1
-    return n
+def _picked(edge: Callable[..., float]) -> list[Mapping[str, Callable[..., float]]]:
+    """Another edge: rounded up, as it comes, and rounded up where the root came out too large."""
+    others = (lambda _edge: _edge, lambda _edge: math.ceil(_edge + NEXT))
+    return [{"_edge": edge}, *({"_edge": edge, "n": other} for other in others)]
 
 
 # The smallest product there is, of 2, of thousands, with numbers of 1 and of 8 bytes; and two that
@@ -353,51 +263,45 @@ EDGES_OF_CALLS = (
     _on_the_edge(COMPUTED[0]), _carried(CARRIED[0]),
 )  # fmt: skip
 
-WORTH = Exercise(
+WORTH = table(
     "03-worth-the-call", "Worth the call", 2,
     "What is the smallest n whose n×n×n GEMM takes as long as the call itself?",
-    "worth(call, peak, bandwidth, itemsize)", _worth, cases=_call_cases,
-    fixed=EDGES_OF_CALLS, tolerance=0.03, lines=4, derives=("gemm", "Roofline"),
+    "worth(call, peak, bandwidth, itemsize)", cases=_call_cases, fixed=EDGES_OF_CALLS,
+    domain={"itemsize": ITEMSIZES}, example=(1e-6, 4e12, 1e11, 4),
+    tolerance=0.03, lines=4, derives=("gemm", "Roofline"),
     insight="Below that edge a clock shows the call, not the product. With your machine's call "
             "and roofs it tells which sizes are too small to be timed.",
-    misconceptions=(
-        Misconception("only computing", _rounded_up(lambda computing, carrying: computing),
-                      "some of these machines carry longer than they compute, at that size.",
-                      variants=_as_it_comes(lambda computing, carrying: computing)),
-        Misconception("only carrying", _rounded_up(lambda computing, carrying: carrying),
-                      "some of these machines compute longer than they carry, at that size.",
-                      variants=_as_it_comes(lambda computing, carrying: carrying)),
-        Misconception("both have to be long", _rounded_up(max),
-                      "the time is the longer of the two: it is enough if one reaches the call.",
-                      variants=_as_it_comes(max)),
-        Misconception("not rounded",
-                      lambda c, p, b, s: min(_by_computing(c, p), _by_carrying(c, b, s)),
-                      "half a row does not exist: which is the smallest whole n?"),
-        Misconception("rounded down",
-                      lambda c, p, b, s: max(1, math.floor(
-                          min(_by_computing(c, p), _by_carrying(c, b, s)) + 1e-9)),
-                      "that product is quicker than the call; the next one is not.",
-                      variants=(lambda *case: math.floor(_nearly(*case)),
-                                lambda *case: round(_nearly(*case)))),
-        Misconception("one too few", lambda *case: _worth(*case) - 1,
-                      "that is the largest edge that is quicker than the call; the next one is "
-                      "the smallest that is not."),
-        Misconception("one too far", _worth_strictly,
-                      "two of these products take exactly as long as their call: they are the "
-                      "smallest that do, so go on only while a product takes less.",
-                      variants=(lambda *case: math.floor(_nearly(*case)) + 1,)),
-        Misconception("no overlap", _worth_without_overlap,
-                      "carrying and computing happen at the same time: the longer, not the sum."),
-        Misconception("multiply-adds", lambda c, p, b, s: _worth(c, 2 * p, b, s),
-                      "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
-        Misconception("C forgotten", lambda c, p, b, s: _worth(c, p, 1.5 * b, s),
-                      "three matrices travel: the result is written."),
-        Misconception("4 bytes always", lambda c, p, b, s: _worth(c, p, b, 4),
-                      "not every number has 4 bytes; itemsize says how many."),
-        Misconception("elements for bytes", lambda c, p, b, s: _worth(c, p, b, 1),
-                      "you counted numbers; each has itemsize bytes."),
-        Misconception("C read too", lambda c, p, b, s: _worth(c, p, 0.75 * b, s),
-                      "for C = A·B the old C is not read."),
+    answer={
+        "_computing": lambda call, peak: (call * peak / 2) ** (1 / 3),  # 2n³ FLOPs take the call
+        "_carrying": lambda call, bandwidth, itemsize:  # 3n² numbers do
+            math.sqrt(call * bandwidth / (3 * itemsize)),
+        "_edge": lambda _computing, _carrying: min(_computing, _carrying),
+        "n": lambda _edge: math.ceil(_edge - NEXT),
+    },
+    slips=(
+        slip("only computing", "some of these machines carry longer than they compute, at that "
+             "size.", ways=_picked(lambda _computing: _computing)),
+        slip("only carrying", "some of these machines compute longer than they carry, at that "
+             "size.", ways=_picked(lambda _carrying: _carrying)),
+        slip("not rounded",
+             "half a row does not exist: which is the smallest whole n?", n=lambda _edge: _edge),
+        slip("rounded down", "that product is quicker than the call; the next one is not.",
+             n=[lambda _edge: max(1, math.floor(_edge + NEXT)), lambda _edge: math.floor(_edge),
+                lambda _edge: round(_edge)]),
+        slip("one too few", "that is the largest edge that is quicker than the call; the next one "
+             "is the smallest that is not.", n=lambda _edge: math.ceil(_edge - NEXT) - 1),
+        slip("one too far", "two of these products take exactly as long as their call: they are "
+             "the smallest that do, so go on only while a product takes less.",
+             n=[lambda _edge: math.floor(_edge + NEXT) + 1, lambda _edge: math.floor(_edge) + 1]),
+        slip("no overlap",
+             "carrying and computing happen at the same time: the longer, not the sum.",
+             whole=lambda call, peak, bandwidth, itemsize: next(
+                 n for n in count(1)
+                 if 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth >= call)),
+        slip("multiply-adds", peak=lambda peak: 2 * peak),
+        slip("C forgotten", "three matrices travel: the result is written.",
+             bandwidth=lambda bandwidth: 1.5 * bandwidth),
+        slip("4 bytes always", itemsize=4),
     ),
 )  # fmt: skip
 
@@ -418,9 +322,7 @@ BANDS = (
 def _thumb_cases(rng: random.Random) -> list[Case]:
     which = [one for band in BANDS for one in rng.sample(band, 2)]
     rng.shuffle(which)
-    return [
-        dict(zip(("peak", "bandwidth"), peak_and_bandwidth(*one), strict=True)) for one in which
-    ]
+    return [*cases_of("peak bandwidth", *(peak_and_bandwidth(*one) for one in which))]
 
 
 EDGES_OF_RIDGES = cases_of(  # a little below and above 4 and 8, far below and far above
@@ -429,40 +331,41 @@ EDGES_OF_RIDGES = cases_of(  # a little below and above 4 and 8, far below and f
     (2e11, 1e12), (1e15, 1e12),
 )  # fmt: skip
 
-THUMB = Exercise(
+THUMB = table(
     "03-thumb-rules", "“Below 4 memory, above 8 compute”", 2,
     "Two thumb rules: below 4 FLOP/byte everything waits for memory; above 8 everything is limited "
     "by computing. Which of them holds on this machine?",
-    "holds(peak, bandwidth)", lambda p, b: (p / b >= 4, p / b <= 8),
-    cases=_thumb_cases, fixed=EDGES_OF_RIDGES,
-    returns=("first rule", "second rule"), lines=2, derives=("Roofline",),
+    "holds(peak, bandwidth)", cases=_thumb_cases, fixed=EDGES_OF_RIDGES, example=(1.2e12, 2e11),
+    lines=2, derives=("Roofline",),
     insight="Both rules hold only on machines whose ridge lies between 4 and 8 FLOP/byte. Does "
             "yours?",
-    misconceptions=(
-        Misconception("a law of nature", lambda p, b: (True, True),
-                      "4 and 8 stay, the ridge does not: ask where the ridge of this machine is."),
-        Misconception("exchanged", lambda p, b: (p / b <= 8, p / b >= 4),
-                      "the rule “below 4” needs a slope up to 4: compare the ridge with 4 first."),
-        Misconception("the other way", lambda p, b: (p / b <= 4, p / b >= 8),
-                      "memory limits what is left of the ridge, computing what is right of it."),
-        Misconception("the second the other way", lambda p, b: (p / b >= 4, p / b >= 8),
-                      "the second rule is about what lies right of 8: it is limited by computing "
-                      "if the ridge lies left of it."),
-        Misconception("the first the other way", lambda p, b: (p / b <= 4, p / b <= 8),
-                      "the first rule is about what lies left of 4: it is limited by memory if the "
-                      "ridge lies right of it."),
-        Misconception("upside down", lambda p, b: (b / p >= 4, b / p <= 8),
-                      "that compares bytes per FLOP with 4 and 8 FLOPs per byte."),
-        Misconception("both or neither", lambda p, b: (4 <= p / b <= 8,) * 2,
-                      "judge each rule alone: one may hold where the other fails."),
-        Misconception("one border for both", lambda p, b: (p / b >= 8, p / b <= 8),
-                      "each rule has a figure of its own: 4 for the first, 8 for the second.",
-                      variants=(lambda p, b: (p / b >= 4, p / b <= 4),)),
-        Misconception("4 and 8 exchanged", lambda p, b: (p / b >= 8, p / b <= 4),
-                      "the first rule is about what lies below 4, the second about what lies "
-                      "above 8."),
-        Misconception("never", lambda p, b: (False, False),
-                      "a rule may hold by luck: ask where the ridge of this machine is."),
+    answer={
+        "_ridge": lambda peak, bandwidth: peak / bandwidth,
+        "first rule": lambda _ridge: _ridge >= 4,
+        "second rule": lambda _ridge: _ridge <= 8,
+    },
+    slips=(
+        slip("a law of nature", "4 and 8 stay, the ridge does not: ask where the ridge of this "
+             "machine is.", whole=(True, True)),
+        slip("never", "a rule may hold by luck: ask where the ridge of this machine is.",
+             whole=(False, False)),
+        slip("the other way",
+             "memory limits what is left of the ridge, computing what is right of it.",
+             ways=[{"first_rule": lambda _ridge: _ridge <= 4,
+                    "second_rule": lambda _ridge: _ridge >= 8}]),
+        slip("the first the other way",
+             "the first rule is about what lies left of 4: it is limited by memory if the ridge "
+             "lies right of it.", first_rule=lambda _ridge: _ridge <= 4),
+        slip("the second the other way",
+             "the second rule is about what lies right of 8: it is limited by computing if the "
+             "ridge lies left of it.", second_rule=lambda _ridge: _ridge >= 8),
+        slip("upside down", "that compares bytes per FLOP with 4 and 8 FLOPs per byte.",
+             _ridge=lambda peak, bandwidth: bandwidth / peak),
+        slip("both or neither", "judge each rule alone: one may hold where the other fails.",
+             whole=lambda peak, bandwidth: (4 <= peak / bandwidth <= 8,) * 2),
+        slip("one border for both",
+             "each rule has a figure of its own: 4 for the first, 8 for the second.",
+             first_rule=lambda _ridge: _ridge >= 8, second_rule=lambda _ridge: _ridge <= 4),
     ),
 )  # fmt: skip
 
@@ -488,51 +391,26 @@ def _kernel_cases(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _times(
-    flops: Sequence[int], bytes: Sequence[int], peak: float, bandwidth: float
-) -> list[float]:
-    return [max(f / peak, n / bandwidth) for f, n in zip(flops, bytes, strict=True)]
-
-
-def _intensities(flops: Sequence[int], bytes: Sequence[int]) -> list[float]:
-    return [f / n for f, n in zip(flops, bytes, strict=True)]
-
-
-def _first_pair(high: Sequence[float], slow: Sequence[float]) -> tuple[int, int]:
+def _first_pair(high: Sequence[float], slow: Sequence[float]) -> tuple[int, int] | None:
     """The first pair (i, j) in which i has more of both; None if there is none."""
     pairs = permutations(range(len(high)), 2)
     return next(((i, j) for i, j in pairs if high[i] > high[j] and slow[i] > slow[j]), None)
-
-
-def _pair(
-    flops: Sequence[int], bytes: Sequence[int], peak: float, bandwidth: float
-) -> tuple[int, int]:
-    """The pair (i, j) in which i has the higher intensity and takes longer; there is one."""
-    return _first_pair(_intensities(flops, bytes), _times(flops, bytes, peak, bandwidth))
 
 
 def _ends(values: Sequence[float]) -> tuple[int, int]:
     return values.index(max(values)), values.index(min(values))
 
 
-Pair = Callable[[Sequence[int], Sequence[int], float, float], tuple[int, int]]
+def _quotients(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    return [a / b for a, b in zip(above, below, strict=True)]
 
 
-def _by(times: Callable[..., Sequence[float]]) -> Pair:
-    """The first pair in which i has the higher intensity and more of ``times``."""
-    return lambda *case: _first_pair(_intensities(*case[:2]), times(*case))
-
-
-def _widest(f: Sequence[int], n: Sequence[int], p: float, b: float) -> tuple[int, int]:
-    return _ends(_intensities(f, n))
-
-
-_no_times = _by(lambda f, n, p, b: _intensities(f, n))
-_by_flops = _by(lambda f, n, p, b: f)
-_by_shorter = _by(lambda f, n, p, b: [min(x / p, y / b) for x, y in zip(f, n, strict=True)])
-
-
-_by_sum = _by(lambda f, n, p, b: [x / p + y / b for x, y in zip(f, n, strict=True)])
+def _by(time: Callable[[float, float], float]) -> Callable[..., tuple[int, int] | None]:
+    """The pair of kernels that take a ``time`` of computing and carrying; there may be none."""
+    return lambda flops, bytes, peak, bandwidth: _first_pair(
+        _quotients(flops, bytes),
+        [time(f / peak, n / bandwidth) for f, n in zip(flops, bytes, strict=True)],
+    )
 
 
 # Equal times, equal intensities; all on the slope, all under the flat roof; a ridge below 1.
@@ -554,44 +432,42 @@ _NO_SLOWER = (
     "time: which kernel takes longer?"
 )
 
-COUNTEREXAMPLE = Exercise(
+COUNTEREXAMPLE = table(
     "03-counterexample", "“Higher intensity is faster”", 2,
     "Four kernels do the same job. Find the one pair (i, j), counted from 0, in which kernel i has "
     "the higher intensity and yet takes longer than kernel j.",
-    "counterexample(flops, bytes, peak, bandwidth)", _pair, cases=_kernel_cases,
-    fixed=EDGES_OF_KERNELS, lines=6,
-    returns=("i", "j"), derives=("Roofline",),
+    "counterexample(flops, bytes, peak, bandwidth)", cases=_kernel_cases, fixed=EDGES_OF_KERNELS,
+    example=([2 * 10**9, 4 * 10**9, 10**9, 8 * 10**9],
+             [5 * 10**8, 10**8, 2 * 10**9, 4 * 10**8], 1e12, 1e11),
+    lines=6, derives=("Roofline",),
     insight="Intensity tells which roof an operation meets, and not how much work it is. "
             "Compare times.",
-    misconceptions=(
-        Misconception("exchanged", lambda *case: _pair(*case)[::-1],
-                      "i comes first, the one with the higher intensity."),
-        Misconception("highest and lowest intensity", _widest,
-                      "of that pair the claim is true; look at the times as well."),
-        Misconception("slowest and fastest", lambda f, n, p, b: _ends(_times(f, n, p, b)),
-                      "slower, yes, but its intensity is lower: the claim is true of that pair."),
-        Misconception("most and least FLOPs", lambda f, n, p, b: _ends(f),
-                      "FLOPs alone are neither intensity nor time."),
-        Misconception("most and least bytes", lambda f, n, p, b: _ends(n),
-                      "bytes alone are neither intensity nor time."),
-        Misconception("the times not compared", _no_times,
-                      "that pair is the first with intensities in this order; which of its two "
-                      "kernels takes longer?"),
-        Misconception("FLOPs for time", _by_flops,
-                      "FLOPs alone are no time: some of these kernels wait for their bytes."),
-        Misconception("min for max", _by_shorter,
-                      "the shorter of the two has to wait for the longer."),
-        Misconception("sum for max", _by_sum,
-                      "carrying and computing happen at the same time: the longer, not the sum."),
-        Misconception("highest intensity and fastest",
-                      lambda *case: (_widest(*case)[0], _ends(_times(*case))[1]),
-                      "i and j are a pair: of the same two kernels, one has the higher intensity "
-                      "and takes longer."),
-        Misconception("intensity upside down",
-                      lambda f, n, p, b: _first_pair(_intensities(n, f), _times(f, n, p, b)),
-                      "bytes ÷ FLOPs is not the intensity but its reciprocal."),
-        Misconception("counted from 1", lambda *case: tuple(k + 1 for k in _pair(*case)),
-                      "Python counts from 0."),
+    answer={
+        "_intensity": lambda flops, bytes: _quotients(flops, bytes),
+        "_time": lambda flops, bytes, peak, bandwidth:
+            [max(f / peak, n / bandwidth) for f, n in zip(flops, bytes, strict=True)],
+        "_pair": lambda _intensity, _time: _first_pair(_intensity, _time),
+        "i": lambda _pair: _pair[0],
+        "j": lambda _pair: _pair[1],
+    },
+    slips=(
+        slip("exchanged", "i comes first, the one with the higher intensity.",
+             ways=[{"i": lambda _pair: _pair[1], "j": lambda _pair: _pair[0]}]),
+        slip("highest and lowest intensity", "of that pair the claim is true; look at the times "
+             "as well.", _pair=lambda _intensity: _ends(_intensity)),
+        slip("slowest and fastest", "slower, yes, but its intensity is lower: the claim is true "
+             "of that pair.", _pair=lambda _time: _ends(_time)),
+        slip("the times not compared", "that pair is the first with intensities in this order; "
+             "which of its two kernels takes longer?", _time=lambda _intensity: _intensity),
+        slip("FLOPs for time", "FLOPs alone are no time: some of these kernels wait for their "
+             "bytes.", _time=lambda flops: flops),
+        slip("min for max", "the shorter of the two has to wait for the longer.", whole=_by(min)),
+        slip("sum for max", "carrying and computing happen at the same time: the longer, not the "
+             "sum.", whole=_by(lambda computing, carrying: computing + carrying)),
+        slip("intensity upside down", "bytes ÷ FLOPs is not the intensity but its reciprocal.",
+             _intensity=lambda flops, bytes: _quotients(bytes, flops)),
+        slip("counted from 1", "Python counts from 0.",
+             ways=[{"i": lambda _pair: _pair[0] + 1, "j": lambda _pair: _pair[1] + 1}]),
     ),
     errors=(
         ("it returned None for every case", "no pair found", "either it never comes to a return, "
@@ -629,11 +505,6 @@ def _row_cases(rng: random.Random) -> list[Case]:
     return [drawn[0], *rng.sample(drawn[1:], 5)]
 
 
-def _intensity_of_rows(m: int) -> float:
-    """FLOP/byte of m rows of 4096 numbers times a 4096×4096 matrix, two bytes a number."""
-    return gemm(m, EDGE, EDGE, "fp16").intensity
-
-
 def _falls(values: Sequence[float]) -> list[bool]:
     """For each value but the first, whether it is below the one before."""
     return [b < a for a, b in pairwise(values)]
@@ -642,25 +513,6 @@ def _falls(values: Sequence[float]) -> list[bool]:
 def _flips(ridges: Sequence[float], at: float) -> list[bool]:
     """For each ridge but the first, whether ``at`` FLOP/byte lie on another side than before."""
     return [(at < a) is not (at < b) for a, b in pairwise(ridges)]
-
-
-def _ridges(peaks: Sequence[float], bandwidths: Sequence[float]) -> list[float]:
-    return [p / b for p, b in zip(peaks, bandwidths, strict=True)]
-
-
-def _grew(
-    peaks: Sequence[float], bandwidths: Sequence[float], m: int
-) -> tuple[list[bool], list[bool]]:
-    ridges = _ridges(peaks, bandwidths)
-    return _falls(ridges), _flips(ridges, _intensity_of_rows(m))
-
-
-def _grew_if(
-    fell: Callable[..., list[bool]] = lambda p, b: _falls(_ridges(p, b)),
-    at: Callable[[int], float] = _intensity_of_rows,
-) -> Callable[..., tuple[list[bool], list[bool]]]:
-    """A wrong answer: other steps at which the ridge fell, or another intensity of the product."""
-    return lambda p, b, m: (fell(p, b), _flips(_ridges(p, b), at(m)))
 
 
 # A small fall, no change at twice of both, many rows, a peak that falls while the ridge rises, and
@@ -674,60 +526,45 @@ EDGES_OF_STEPS = cases_of(
      [1e12] * 10, 256),
 )  # fmt: skip
 
-GREW = Exercise(
+GREW = table(
     "03-ridge-grew", "“The ridge grows with each generation”", 3,
     "GPUs in the order in which they were sold. For each step to the next: did the ridge fall, and "
     "did the verdict change on m rows times a 4096×4096 matrix, in 2-byte numbers?",
-    "grew(peaks, bandwidths, m)", _grew, cases=_row_cases, fixed=EDGES_OF_STEPS, lines=4,
-    returns=("steps at which it fell", "steps at which the verdict changed"),
-    derives=("gemm", "Roofline"),
+    "grew(peaks, bandwidths, m)", cases=_row_cases, fixed=EDGES_OF_STEPS,
+    domain={"peaks": any_length(3), "bandwidths": any_length(3), "m": at_least(1)},
+    example=([1e14, 3e14, 5.5e14], [1e12, 2e12, 5e12], 128), lines=4, derives=("gemm", "Roofline"),
     insight="A newer machine may take a program of yours to the other roof, in either "
             "direction: both of its figures tell, one does not.",
-    misconceptions=(
-        Misconception("the claim", _grew_if(lambda p, b: [False for _ in pairwise(p)]),
-                      "at some of these steps only the memory became faster: compute the ridges."),
-        Misconception("the peak fell", _grew_if(lambda p, b: _falls(p)),
-                      "the ridge is peak ÷ bandwidth; a peak alone says nothing of it."),
-        Misconception("upside down", _grew_if(lambda p, b: _falls(_ridges(b, p))),
-                      "those are the steps at which it rose: bandwidth ÷ peak is its reciprocal."),
-        Misconception("the rows are the intensity", _grew_if(at=float),
-                      "m rows come close to m FLOP/byte only while m is small beside 4096: the "
-                      "rows and the result travel too."),
-        Misconception("rows or result forgotten",
-                      _grew_if(at=lambda m: 1 / (1 / m + 1 / EDGE)),
-                      "as many numbers go out as come in, and both travel: the rows and the "
-                      "result."),
-        Misconception("numbers, not bytes", _grew_if(at=lambda m: 2 * _intensity_of_rows(m)),
-                      "each number has two bytes: FLOPs per number are not FLOPs per byte."),
-        Misconception("multiply-adds", _grew_if(at=lambda m: _intensity_of_rows(m) / 2),
-                      "a product of m, n, k has 2·m·n·k FLOPs: a multiply-add is 2."),
-        Misconception("only to memory",
-                      lambda p, b, m: (_falls(_ridges(p, b)),
-                                       [a > _intensity_of_rows(m) > c
-                                        for c, a in pairwise(_ridges(p, b))]),
-                      "a verdict changes either way: from computing to memory, or back."),
-        Misconception("the verdicts themselves",
-                      lambda p, b, m: (_falls(_ridges(p, b)),
-                                       [_intensity_of_rows(m) < r for r in _ridges(p, b)[1:]]),
-                      "that says what limits the product after each step; did it change there?"),
-        Misconception("only to computing",
-                      lambda p, b, m: (_falls(_ridges(p, b)),
-                                       [a < _intensity_of_rows(m) < c
-                                        for c, a in pairwise(_ridges(p, b))]),
-                      "a verdict changes either way: from computing to memory, or back."),
-        Misconception("no change is a fall",
-                      _grew_if(lambda p, b: [y <= x for x, y in pairwise(_ridges(p, b))]),
-                      "one of these GPUs has the ridge of the one before: it did not fall there."),
-        Misconception("compared with the first one",
-                      lambda p, b, m: (
-                          [each < _ridges(p, b)[0] for each in _ridges(p, b)[1:]],
-                          [any(_flips([_ridges(p, b)[0], each], _intensity_of_rows(m)))
-                           for each in _ridges(p, b)[1:]]),
-                      "a step goes from one GPU to the next, not from the first one."),
-        Misconception("any change of the ridge",
-                      lambda p, b, m: (_falls(_ridges(p, b)),
-                                       [x != y for x, y in pairwise(_ridges(p, b))]),
-                      "a verdict changes only where the ridge passes the product's intensity."),
+    answer={
+        "_ridges": lambda peaks, bandwidths: _quotients(peaks, bandwidths),
+        "_intensity": lambda m: gemm(m, EDGE, EDGE, "fp16").intensity,
+        "steps at which it fell": lambda _ridges: _falls(_ridges),
+        "steps at which the verdict changed": lambda _ridges, _intensity:
+            _flips(_ridges, _intensity),
+    },
+    slips=(
+        slip("the claim", "at some of these steps only the memory became faster: compute the "
+             "ridges.", steps_at_which_it_fell=lambda peaks: [False] * (len(peaks) - 1)),
+        slip("the peak fell", "the ridge is peak ÷ bandwidth; a peak alone says nothing of it.",
+             steps_at_which_it_fell=lambda peaks: _falls(peaks)),
+        slip("upside down",
+             "those are the steps at which it rose: bandwidth ÷ peak is its reciprocal.",
+             steps_at_which_it_fell=lambda peaks, bandwidths:
+                 _falls(_quotients(bandwidths, peaks))),
+        slip("no change is a fall",
+             "one of these GPUs has the ridge of the one before: it did not fall there.",
+             steps_at_which_it_fell=lambda _ridges: [b <= a for a, b in pairwise(_ridges)]),
+        slip("the rows are the intensity", "m rows come close to m FLOP/byte only while m is "
+             "small beside 4096: the rows and the result travel too.", _intensity=lambda m: m),
+        slip("rows or result forgotten", "as many numbers go out as come in, and both travel: the "
+             "rows and the result.", _intensity=lambda m: 1 / (1 / m + 1 / EDGE)),
+        slip("numbers, not bytes", "each number has two bytes: FLOPs per number are not FLOPs per "
+             "byte.", _intensity=lambda m: 2 * gemm(m, EDGE, EDGE, "fp16").intensity),
+        slip("multiply-adds", _intensity=lambda m: gemm(m, EDGE, EDGE, "fp16").intensity / 2),
+        slip("any change of the ridge",
+             "a verdict changes only where the ridge passes the product's intensity.",
+             steps_at_which_the_verdict_changed=lambda _ridges:
+                 [a != b for a, b in pairwise(_ridges)]),
     ),
 )  # fmt: skip
 
@@ -744,120 +581,79 @@ SPARSE_PEAK_USED, CANNOT_TELL, IN_ORDER = "sparse peak", "cannot tell", "in orde
 LOG = (IN_ORDER, WARM, OTHER_TYPE, GIB, IN_ORDER, MULTIPLY_ADDS, SPARSE_PEAK_USED, CANNOT_TELL)
 
 
-def _log_with(**said: str) -> tuple[str, ...]:
-    """The right verdicts with those of some rows (row3=…) replaced."""
-    return tuple(said.get(f"row{place}", true) for place, true in enumerate(LOG, 1))
+VERDICTS: dict[str, Any] = {
+    f"verdict on row {place}": verdict for place, verdict in enumerate(LOG, 1)
+}
 
-
-IMPOSSIBLE = Exercise(
+IMPOSSIBLE = table(
     "03-log", "The impossible rows", 3,
     "Eight rows of a benchmark log: which are in order, and what went wrong in the others?",
-    "(row 1, …, row 8)", lambda: LOG, kind="value",
-    returns=tuple(f"verdict on row {place}" for place in range(1, 9)),
+    "(row 1, …, row 8)", kind="value",
     insight="Each row could be tried with arithmetic alone. The next table that you are shown "
             "can, too.",
-    misconceptions=(
-        Misconception("the log is believed", lambda: (IN_ORDER,) * 8,
-                      "two rows are faster than their machine can be. Compute each rate from "
-                      "operation and time before you read what the log says."),
-        Misconception("only the roof is asked",
-                      lambda: _log_with(row4=IN_ORDER, row6=IN_ORDER, row7=IN_ORDER, row8=IN_ORDER),
-                      "the rows above the roof are not the only wrong ones: does each rate follow "
-                      "from its time, and each share from its rate?"),
-        Misconception("above the roof means warm", lambda: _log_with(row3=WARM),
-                      "a cache brings bytes sooner; it does not make the arithmetic faster. Which "
-                      "peak of this machine is above that rate?"),
-        Misconception("another type moved the bytes", lambda: _log_with(row2=OTHER_TYPE),
-                      "half the bytes would still be too fast for this memory. How much room do "
-                      "the two vectors take?"),
-        Misconception("half must have a cause", lambda: _log_with(row8=MULTIPLY_ADDS),
-                      "AXPY's byte/s contain no FLOPs, and this rate follows from its time. "
-                      "Nothing in the row says why it is slow."),
-        Misconception("GiB once more", lambda: _log_with(row8=GIB),
-                      "a GiB is 7 % more than a GB, not twice as much, and this rate follows from "
-                      "its time."),
-        Misconception("half a rate, half a share",
-                      lambda: _log_with(row6=SPARSE_PEAK_USED, row7=MULTIPLY_ADDS),
-                      "in one of these two rows the rate itself is half of what the time gives; "
-                      "in the other the rate is right and the share is not."),
-        Misconception("nothing to see in row 6", lambda: _log_with(row6=CANNOT_TELL),
-                      "work out this product's FLOP/s from its shape and its time, and hold them "
-                      "against the rate in the log.",
-                      variants=(lambda: _log_with(row6=IN_ORDER),)),
-        Misconception("nothing to see in row 7", lambda: _log_with(row7=CANNOT_TELL),
-                      "the rate follows from the time; which peak makes it that share?",
-                      variants=(lambda: _log_with(row7=IN_ORDER),)),
-        Misconception("a share of twice the peak", lambda: _log_with(row3=SPARSE_PEAK_USED),
-                      "of twice the peak the share comes out too low, and this one is far above "
-                      "100 %. Which peak of this machine is above that rate?"),
-        Misconception("half the roof is no fault", lambda: _log_with(row8=IN_ORDER),
-                      "its rate follows from its time, and nothing in the row says why it is half "
-                      "of what this memory can do: there is a word for that."),
-        Misconception("faster than the peak", lambda: _log_with(row3=IN_ORDER),
-                      "compute the FLOP/s of that product, and look for a peak of this machine "
-                      "that allows them."),
-        Misconception("faster than the memory", lambda: _log_with(row2=IN_ORDER),
-                      "compute the byte/s of that row, and hold them against this memory."),
-        Misconception("7 % is noise", lambda: _log_with(row4=IN_ORDER),
-                      "the log computes its rate from its time, so the two agree to the last "
-                      "digit or the unit is another.",
-                      variants=(lambda: _log_with(row4=CANNOT_TELL),)),
-        Misconception("half a share must be half a rate", lambda: _log_with(row7=MULTIPLY_ADDS),
-                      "a multiply-add counted as 1 FLOP would make the rate too low; this one "
-                      "follows from its time. What was its share taken of?"),
-        Misconception("half a rate must be half a share", lambda: _log_with(row6=SPARSE_PEAK_USED),
-                      "a wrong peak spoils the share and leaves the rate alone; does this rate "
-                      "follow from its time?"),
+    answer=VERDICTS,
+    slips=(
+        slip("the log is believed",
+             "two rows are faster than their machine can be. Compute each rate from operation and "
+             "time before you read what the log says.", whole=(IN_ORDER,) * 8),
+        slip("faster than the memory", "compute the byte/s of that row, and hold them against "
+             "this memory.", verdict_on_row_2=IN_ORDER),
+        slip("faster than the peak", "compute the FLOP/s of that product, and look for a peak of "
+             "this machine that allows them.", verdict_on_row_3=IN_ORDER),
+        slip("above the roof means warm",
+             "a cache brings bytes sooner; it does not make the arithmetic faster. Which peak of "
+             "this machine is above that rate?", verdict_on_row_3=WARM),
+        slip("7 % is noise", "the log computes its rate from its time, so the two agree to the "
+             "last digit or the unit is another.", verdict_on_row_4=[IN_ORDER, CANNOT_TELL]),
+        slip("nothing to see in row 6",
+             "work out this product's FLOP/s from its shape and its time, and hold them against "
+             "the rate in the log.", verdict_on_row_6=[CANNOT_TELL, IN_ORDER]),
+        slip("half a rate must be half a share", "a wrong peak spoils the share and leaves the "
+             "rate alone; does this rate follow from its time?", verdict_on_row_6=SPARSE_PEAK_USED),
+        slip("nothing to see in row 7", "the rate follows from the time; which peak makes it that "
+             "share?", verdict_on_row_7=[CANNOT_TELL, IN_ORDER]),
+        slip("half a share must be half a rate",
+             "a multiply-add counted as 1 FLOP would make the rate too low; this one follows from "
+             "its time. What was its share taken of?", verdict_on_row_7=MULTIPLY_ADDS),
+        slip("half the roof is no fault",
+             "its rate follows from its time, and nothing in the row says why it is half of what "
+             "this memory can do: there is a word for that.", verdict_on_row_8=IN_ORDER),
     ),
 )  # fmt: skip
 
 RIGHT, SPARSE, TWO_DIES, OTHER_PART = "right", "sparse", "two dies", "other part"
-_TRUE = (SPARSE, TWO_DIES, OTHER_PART, OTHER_PART, RIGHT, OTHER_PART)
-ROWS = ("first row", "second row", "third row", "fourth row", "fifth row", "sixth row")
+FIGURES: dict[str, Any] = {
+    "first row": SPARSE, "second row": TWO_DIES, "third row": OTHER_PART, "fourth row": OTHER_PART,
+    "fifth row": RIGHT, "sixth row": OTHER_PART,
+}  # fmt: skip
 
-
-def _with(**said: str) -> tuple[str, ...]:
-    """The right answers with some rows (first=…) replaced."""
-    places = ("first", "second", "third", "fourth", "fifth", "sixth")
-    return tuple(said.get(place, true) for place, true in zip(places, _TRUE, strict=True))
-
-
-CATALOGUE = Exercise(
+CATALOGUE = table(
     "03-catalogue", "Figures that are true of something else", 2,
     "Six figures as published: which are right, and which belong to sparse products, to two dies, "
     "or to another part?",
-    "(first, second, third, fourth, fifth, sixth)", lambda: _TRUE, kind="value", returns=ROWS,
+    "(first, second, third, fourth, fifth, sixth)", kind="value",
     insight="Five of six figures were true of something else. Those of your own machine deserve "
             "the same look.",
-    misconceptions=(
-        Misconception("all of them right", lambda: (RIGHT,) * 6,
-                      "each was found in a public table, and most are true of something else; "
-                      "compare them with rl.machine(…)."),
-        Misconception("twice as much means sparse", lambda: _with(second=SPARSE),
-                      "the MI250X has no 2:4 sparsity; how many GPUs does software see on it?"),
-        Misconception("two dies in an H100", lambda: _with(first=TWO_DIES),
-                      "an H100 has one die; what else doubles a rate on paper?"),
-        Misconception("another H100", lambda: _with(first=OTHER_PART),
-                      "it is twice the catalogue's figure of this very part; what doubles a rate "
-                      "on paper?"),
-        Misconception("same die, same machine", lambda: _with(third=RIGHT),
-                      "GH100 is the name of the die; two products have it, with other memories."),
-        Misconception("same family, same figure", lambda: _with(fourth=RIGHT),
-                      "GB200 and B200 have the same dies and not the same clocks or power."),
-        Misconception("two GPUs as one", lambda: _with(fourth=TWO_DIES),
-                      "two GPUs would have twice the figure of one. This one is lower: of which "
-                      "GPU is it?"),
-        Misconception("sparse once more", lambda: _with(fourth=SPARSE),
-                      "a sparse figure would be twice that of the catalogue; what is the factor "
-                      "here?"),
-        Misconception("suspicious of everything", lambda: _with(fifth=SPARSE),
-                      "compare this one with the dense figure of the catalogue."),
-        Misconception("the larger figure believed", lambda: _with(first=RIGHT),
-                      "which peak does the catalogue give for it, and what is the factor?"),
-        Misconception("two dies as one", lambda: _with(second=RIGHT),
-                      "how many GPUs does software see on an MI250X, and whose peak is this?"),
-        Misconception("three terabytes", lambda: _with(sixth=RIGHT),
-                      "look at the bandwidth of an L4; whose figure is this?"),
+    answer=FIGURES,
+    slips=(
+        slip("all of them right", "each was found in a public table, and most are true of "
+             "something else; compare them with rl.machine(…).", whole=(RIGHT,) * 6),
+        slip("the larger figure believed",
+             "which peak does the catalogue give for it, and what is the factor?", first_row=RIGHT),
+        slip("two dies in an H100",
+             "an H100 has one die; what else doubles a rate on paper?", first_row=TWO_DIES),
+        slip("two dies as one", "how many GPUs does software see on an MI250X, and whose peak is "
+             "this?", second_row=RIGHT),
+        slip("twice as much means sparse", "the MI250X has no 2:4 sparsity; how many GPUs does "
+             "software see on it?", second_row=SPARSE),
+        slip("same die, same machine", "GH100 is the name of the die; two products have it, with "
+             "other memories.", third_row=RIGHT),
+        slip("same family, same figure", "GB200 and B200 have the same dies and not the same "
+             "clocks or power.", fourth_row=RIGHT),
+        slip("suspicious of everything",
+             "compare this one with the dense figure of the catalogue.", fifth_row=SPARSE),
+        slip("three terabytes",
+             "look at the bandwidth of an L4; whose figure is this?", sixth_row=RIGHT),
     ),
 )  # fmt: skip
 
@@ -873,48 +669,45 @@ def _sparse_cases(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _too_fast(intensity: float, claimed: float, bandwidth: float) -> float:
-    slope = intensity * bandwidth
-    return min(claimed, slope) / min(claimed / 2, slope)
-
-
 EDGES_OF_CLAIMS = cases_of(  # around the true ridge and the claimed one, far from both
     "intensity claimed bandwidth",
     (499.5, 2e15, 2e12), (500.5, 2e15, 2e12), (1000.0, 2e15, 2e12), (999.0, 2e15, 2e12),
     (1500.0, 2e15, 2e12), (0.125, 2e15, 2e12), (1e5, 2e15, 2e12), (1.3, 3e12, 1.5e12),
 )  # fmt: skip
 
-SPARSE_PEAK = Exercise(
+SPARSE_PEAK = table(
     "03-sparse-peak", "How wrong is a wrong peak?", 1,
     "A table lists a peak that is twice the dense one. How many times too short is the time that "
     "you compute with it?",
-    "too_short(intensity, claimed, bandwidth)", _too_fast, cases=_sparse_cases,
-    fixed=EDGES_OF_CLAIMS, lines=2, derives=("Roofline",),
+    "too_short(intensity, claimed, bandwidth)", cases=_sparse_cases, fixed=EDGES_OF_CLAIMS,
+    example=(300, 1e15, 2e12), lines=2, derives=("Roofline",),
     insight="On the slope a doubled peak changes nothing; well beyond the ridge every predicted "
             "time is half of the true one.",
-    misconceptions=(
-        Misconception("always double", lambda i, c, b: 2,
-                      "left of the ridge the peak plays no part, right or wrong.",
-                      variants=(lambda i, c, b: 1 / 2,)),
-        Misconception("a promise without a slope", lambda i, c, b: c / min(c / 2, i * b),
-                      "with the claimed peak too, an operation gets no more than intensity × "
-                      "bandwidth."),
-        Misconception("never", lambda i, c, b: 1,
-                      "right of the ridge the peak is all that counts."),
-        Misconception("all or nothing", lambda i, c, b: 2 if i > c / 2 / b else 1,
-                      "between the true ridge and the claimed one it is something in between."),
-        Misconception("beyond the claimed ridge", lambda i, c, b: 2 if i > c / b else 1,
-                      "left of the claimed ridge the promise is too high already."),
-        Misconception("upside down", lambda i, c, b: 1 / _too_fast(i, c, b),
-                      "that is the share of the true time; the question is for the factor."),
-        Misconception("claimed is dense", lambda i, c, b: _too_fast(i, 2 * c, b),
-                      "the claimed figure is the doubled one; the dense one is half of it."),
-        Misconception("no roof", lambda i, c, b: i * b / (c / 2),
-                      "the answer lies between 1 and 2: on the slope both peaks promise the same "
-                      "time.", variants=(lambda i, c, b: min(c, i * b) / (c / 2),
-                                         lambda i, c, b: max(1, 2 * i * b / c))),
-        Misconception("how much too short", lambda i, c, b: _too_fast(i, c, b) - 1,
-                      "how many times is asked: a time that is right would give 1."),
+    answer={
+        "_slope": lambda intensity, bandwidth: intensity * bandwidth,
+        "_promised": lambda claimed, _slope: min(claimed, _slope),
+        "_true": lambda claimed, _slope: min(claimed / 2, _slope),
+        "factor": lambda _promised, _true: _promised / _true,
+    },
+    slips=(
+        slip("always double",
+             "left of the ridge the peak plays no part, right or wrong.", factor=[2, 1 / 2]),
+        slip("a promise without a slope", "with the claimed peak too, an operation gets no more "
+             "than intensity × bandwidth.", _promised=lambda claimed: claimed),
+        slip("never", "right of the ridge the peak is all that counts.", factor=1),
+        slip("all or nothing", "between the true ridge and the claimed one it is something in "
+             "between.", factor=lambda claimed, _slope: 2 if _slope > claimed / 2 else 1),
+        slip("beyond the claimed ridge", "left of the claimed ridge the promise is too high "
+             "already.", factor=lambda claimed, _slope: 2 if _slope > claimed else 1),
+        slip("upside down", "that is the share of the true time; the question is for the factor.",
+             factor=lambda _promised, _true: _true / _promised),
+        slip("claimed is dense", "the claimed figure is the doubled one; the dense one is half of "
+             "it.", claimed=lambda claimed: 2 * claimed),
+        slip("no roof",
+             "the answer lies between 1 and 2: on the slope both peaks promise the same time.",
+             factor=[lambda claimed, _slope: _slope / (claimed / 2),
+                     lambda claimed, _promised: _promised / (claimed / 2),
+                     lambda claimed, _slope: max(1, 2 * _slope / claimed)]),
     ),
 )  # fmt: skip
 
@@ -1045,28 +838,19 @@ def recorded() -> tuple[TimedProduct, ...]:
 
 
 MATMULS = (  # machine, shape, FLOP/s
-    ("gaudi2", (14336, 15360, 2048), 418.7e12),
-    ("a100-sxm-80", (1024, 10240, 5120), 271.2e12),
-    ("h100-sxm", (2048, 2048, 13312), 794.5e12),
-    ("b300", (12288, 18432, 1024), 1769.0e12),
-    ("b200", (1792, 16128, 3072), 1745.0e12),
-    ("gaudi3", (16384, 4096, 768), 1243.0e12),
-    ("gb200", (4096, 9728, 2048), 1822.0e12),
-    ("mi355x", (12288, 8192, 8192), 1565.0e12),
-    ("mi325x", (13312, 10240, 8192), 784.9e12),
-    ("mi300x", (10240, 15360, 8192), 668.4e12),
-)
+    ("gaudi2", (14336, 15360, 2048), 418.7e12), ("a100-sxm-80", (1024, 10240, 5120), 271.2e12),
+    ("h100-sxm", (2048, 2048, 13312), 794.5e12), ("b300", (12288, 18432, 1024), 1769.0e12),
+    ("b200", (1792, 16128, 3072), 1745.0e12), ("gaudi3", (16384, 4096, 768), 1243.0e12),
+    ("gb200", (4096, 9728, 2048), 1822.0e12), ("mi355x", (12288, 8192, 8192), 1565.0e12),
+    ("mi325x", (13312, 10240, 8192), 784.9e12), ("mi300x", (10240, 15360, 8192), 668.4e12),
+)  # fmt: skip
 LENGTH = 128 * 2**20 + 2
 STREAMS = (  # machine, kernel, byte/s
-    ("a100-sxm-40", "scale", 1381e9),
-    ("a100-sxm-40", "triad", 1360e9),
-    ("mi100", "scale", 1042e9),
-    ("mi100", "triad", 1006e9),
-    ("mi210", "scale", 1358e9),
-    ("mi210", "triad", 1248e9),
-    ("h200-sxm", "scale", 3165e9),
-    ("h200-sxm", "triad", 3534e9),
-)
+    ("a100-sxm-40", "scale", 1381e9), ("a100-sxm-40", "triad", 1360e9),
+    ("mi100", "scale", 1042e9), ("mi100", "triad", 1006e9),
+    ("mi210", "scale", 1358e9), ("mi210", "triad", 1248e9),
+    ("h200-sxm", "scale", 3165e9), ("h200-sxm", "triad", 3534e9),
+)  # fmt: skip
 KERNELS = {"scale": (1, 2), "triad": (2, 3)}  # FLOPs and fp64 numbers carried, for each result
 
 
@@ -1153,49 +937,56 @@ def _cases(rng: random.Random) -> list[Case]:
     return [entry.case for entry in drawn]
 
 
-def _measured(*inputs: object) -> float:
-    return timed()[_key(*inputs)].seconds
-
-
 def _allowed(*inputs: object) -> float:
     return timed()[_key(*inputs)].allowed
 
 
-def _at(place: int) -> Callable[..., float]:
-    """The model with the bandwidth of one level for everything."""
-    return lambda f, n, p, bandwidth, capacity, call: call + max(f / p, n / bandwidth[place])
+def _measured(
+    flops: int, bytes: int, peak: float, bandwidth: list[float], capacity: list[float], call: float
+) -> float:
+    """What the clock said; of an operation that was not timed, what the model says."""
+    case = flops, bytes, peak, bandwidth, capacity, call
+    entry = timed().get(_key(*case))
+    return entry.seconds if entry else model(*case)
 
 
-PREDICT = Exercise(
+PREDICT = table(
     "03-predict", "Predict what was measured", 3,
     "Predict the seconds of operations that were timed, from the roofs of their machines. Right is "
     "what comes as close to the clock as its spread and a quarter allow.",
-    "predict(flops, bytes, peak, bandwidth, capacity, call)", _measured, cases=_cases, lines=2,
-    margin=_allowed, derives=("predict", "Roofline", "HierarchicalRoofline"),
+    "predict(flops, bytes, peak, bandwidth, capacity, call)", cases=_cases, margin=_allowed,
+    example=(2 * 10**9, 10**9, 1e11, [2e11, 2e10], [10**6, 10**10], 1e-6),
+    lines=2, derives=("predict", "Roofline", "HierarchicalRoofline"),
     insight="So near come two roofs and the time of a call to what others measured. Where your "
             "own clock is farther off, something else is going on.",
-    misconceptions=(
-        Misconception("the roof alone", lambda f, n, p, b, *_: max(f / p, n / b[-1]),
-                      "that is the bound: the roof of the memory, and nothing else. Here the call "
-                      "is paid as well, and operands that fit a cache come from there."),
-        Misconception("the call is free", lambda *case: max(parts(*case)[1:]),
-                      "some of these operations are so small that the call is most of their time."),
-        Misconception("the call overlaps", _call_inside,
-                      "no number is carried or computed before the call has chosen its routine."),
-        Misconception("everything comes from memory", _at(-1),
-                      "operands that fit a cache were in it: these are warm."),
-        Misconception("everything comes from the nearest cache", _at(0),
-                      "look at the bytes: most of these operands do not fit there."),
-        Misconception("sum for max", sum_for_max,
-                      "carrying and computing overlap: after the call, the longer of them counts."),
-        Misconception("min for max", lambda *case: parts(*case)[0] + min(parts(*case)[1:]),
-                      "the shorter of the two has to wait for the longer."),
-        Misconception("only computing", lambda *case: sum(parts(*case)[:2]),
-                      "at a low intensity the bytes take longer than the arithmetic."),
-        Misconception("only carrying", lambda *case: parts(*case)[0] + parts(*case)[2],
-                      "at a high intensity the arithmetic takes longer than the bytes."),
-        Misconception("multiply-adds", lambda f, *rest: model(2 * f, *rest),
-                      "`flops` counts 2 for each multiply-add already."),
+    answer={
+        "_computing": lambda flops, peak: flops / peak,
+        "_carrying": lambda bytes, bandwidth, capacity: bytes / bandwidth[level(bytes, capacity)],
+        "seconds": _measured,
+    },
+    slips=(
+        slip("the roof alone", "that is the bound: the roof of the memory, and nothing else. Here "
+             "the call is paid as well, and operands that fit a cache come from there.",
+             seconds=lambda _computing, bytes, bandwidth: max(_computing, bytes / bandwidth[-1])),
+        slip("the call is free", "some of these operations are so small that the call is most of "
+             "their time.", seconds=lambda _computing, _carrying: max(_computing, _carrying)),
+        slip("the call overlaps",
+             "no number is carried or computed before the call has chosen its routine.",
+             seconds=lambda call, _computing, _carrying: max(call, _computing, _carrying)),
+        slip("everything comes from memory",
+             "operands that fit a cache were in it: these are warm.",
+             seconds=lambda call, _computing, bytes, bandwidth:
+                 call + max(_computing, bytes / bandwidth[-1])),
+        slip("everything comes from the nearest cache",
+             "look at the bytes: most of these operands do not fit there.",
+             seconds=lambda call, _computing, bytes, bandwidth:
+                 call + max(_computing, bytes / bandwidth[0])),
+        slip("sum for max", "carrying and computing overlap: after the call, the longer of them "
+             "counts.", seconds=lambda call, _computing, _carrying: call + _computing + _carrying),
+        slip("only carrying", "at a high intensity the arithmetic takes longer than the bytes.",
+             seconds=lambda call, _carrying: call + _carrying),
+        slip("multiply-adds", "`flops` counts 2 for each multiply-add already.",
+             seconds=lambda call, _computing, _carrying: call + max(2 * _computing, _carrying)),
     ),
 )  # fmt: skip
 
