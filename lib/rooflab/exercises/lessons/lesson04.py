@@ -6,25 +6,16 @@ N = outputs, K = inputs. Machines are those of the catalogue; the learner sees f
 
 from __future__ import annotations
 
-
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import floor, inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rooflab.count.si import rounded
-from rooflab.exercises.exercise import (
-    ITEMSIZES,
-    Case,
-    Exercise,
-    Misconception,
-    any_length,
-    at_least,
-    cases_of,
-)
+from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
 from rooflab.exercises.lessons.timed_cases import TimedCase, read_timed_cases
 from rooflab.exercises.table import slip, table
@@ -44,9 +35,6 @@ ROOFS = (
     ("a100-sxm-80", "fp64", 8), ("h200-sxm", "fp64", 8),
 )  # fmt: skip
 SMALL, LARGE = ROOFS[4:], ROOFS[:4]
-
-
-
 
 
 def _shape_cases(rng: random.Random) -> list[Case]:
@@ -77,32 +65,23 @@ SHAPES = table(
         "K": lambda inputs: inputs,
     },
     slips=(
-        slip("N and K exchanged",
-             "N is the last edge of the result, so the outputs; K is summed over.",
-             ways=[{"N": lambda inputs: inputs, "K": lambda outputs: outputs}]),
+        slip("N and K exchanged", "N is the last edge of the result, so the outputs; K is summed "
+             "over.", ways=[{"N": lambda inputs: inputs, "K": lambda outputs: outputs}]),
         slip("K from the wrong edge",
              "the rows of X are tokens; each output is a sum over the inputs.", K=lambda M: M),
-        slip("every position again",
-             "in decode only the newest token of each sequence goes through the layer.",
-             decode=False),
+        slip("every position again", "in decode only the newest token of each sequence goes "
+             "through the layer.", decode=False),
         slip("only the newest", "a prompt goes through the layer with all its tokens at once.",
              decode=True),
         slip("one sequence", "all sequences of the batch go through the layer together.", batch=1),
         slip("one token at a time",
              "the same weights serve all tokens, so they are rows of one product.", M=1),
-        slip("reading and writing exchanged",
-             "a prompt is read with all its tokens at once; with decode=True each sequence writes "
-             "one.", decode=lambda decode: not decode),
-        slip("lying on its side", "that is W·Xᵀ, whose result lies on its side; here a row is a "
-             "token.", ways=[{"M": lambda outputs: outputs, "N": lambda M: M}]),
-        slip("one edge twice",
-             "the weights have two edges: what goes in, and what comes out.",
+        slip("reading and writing exchanged", "a prompt is read with all its tokens at once; with "
+             "decode=True each sequence writes one.", decode=lambda decode: not decode),
+        slip("one edge twice", "the weights have two edges: what goes in, and what comes out.",
              N=lambda inputs: inputs, K=lambda outputs: outputs),
     ),
 )  # fmt: skip
-
-
-
 
 
 def _intensity_cases(rng: random.Random) -> list[Case]:
@@ -141,23 +120,16 @@ INTENSITIES = table(
              "what goes in and what comes out travels too, more of it with every token.", _each=0),
         slip("the weights forgotten",
              "the layer's own matrix travels too, inputs × outputs weights.", _weights=0),
-        slip("weights again for every token",
-             "one product reads the weights once, however many tokens they serve.",
-             ways=[{"batch": 1, "length": 1}]),
+        slip("weights again for every token", "one product reads the weights once, however many "
+             "tokens they serve.", ways=[{"batch": 1, "length": 1}]),
         slip("the result forgotten", "what comes out travels too: it is written.",
              _each=lambda inputs: inputs),
-        slip("the input forgotten", "what goes in travels too: it is read.",
-             _each=lambda outputs: outputs),
         slip("M·K twice", "three different faces travel: M×K, K×N, and the result, M×N.",
              _each=lambda inputs: 2 * inputs),
-        slip("upside down", ways=[{"prefill_intensity": lambda _of, batch, length:
-                                       1 / _of(batch * length),
-                                   "decode_intensity": lambda _of, batch: 1 / _of(batch)}]),
         slip("per number", "that is FLOPs per number; each has `itemsize` bytes.", itemsize=1),
         slip("multiply-adds", _work=lambda inputs, outputs: inputs * outputs),
-        slip("every position in decode",
-             "in decode only the newest token of each sequence goes through the layer.",
-             decode_intensity=lambda prefill_intensity: prefill_intensity),
+        slip("every position in decode", "in decode only the newest token of each sequence goes "
+             "through the layer.", decode_intensity=lambda prefill_intensity: prefill_intensity),
     ),
 )  # fmt: skip
 
@@ -165,9 +137,6 @@ INTENSITIES = table(
 def _knee(inputs: int, outputs: int, itemsize: int, peak: float, bandwidth: float) -> float:
     """Tokens at which 2/s ÷ (1/M + 1/N + 1/K) is the ridge."""
     return 1 / (2 * bandwidth / (itemsize * peak) - 1 / inputs - 1 / outputs)
-
-
-
 
 
 def _machine_cases(rng: random.Random, count: int) -> list[Case]:
@@ -217,14 +186,12 @@ LAYER = table(
              "the weights are read once, however many tokens they serve.",
              _numbers=lambda tokens, inputs, outputs:
                  tokens * (inputs + inputs * outputs + outputs)),
-        slip("only the weights travel",
-             "what goes in and what comes out travels too; in a small layer it shows.",
-             _numbers=lambda inputs, outputs: inputs * outputs),
+        slip("only the weights travel", "what goes in and what comes out travels too; in a small "
+             "layer it shows.", _numbers=lambda inputs, outputs: inputs * outputs),
         slip("one token's time",
              "more tokens are free for a while only; then they are computed.", tokens=1),
-        slip("sum for max",
-             "carrying and computing happen at the same time: the longer, not the sum.",
-             seconds=lambda _computing, _carrying: _computing + _carrying),
+        slip("sum for max", "carrying and computing happen at the same time: the longer, not the "
+             "sum.", seconds=lambda _computing, _carrying: _computing + _carrying),
         slip("only computing",
              "with few tokens the weights take longer to arrive than to be used.", _carrying=0),
         slip("only carrying", "with many tokens the arithmetic, 2 FLOPs for each weight and token, "
@@ -233,8 +200,7 @@ LAYER = table(
         slip("the result forgotten", "what comes out travels too: it is written.",
              _numbers=lambda tokens, inputs, outputs: tokens * inputs + inputs * outputs),
         slip("elements for bytes", itemsize=1),
-        slip("2 bytes always", "not every number has 2 bytes; itemsize says how many.",
-             itemsize=2),
+        slip("2 bytes always", "not every number has 2 bytes; itemsize says how many.", itemsize=2),
     ),
 )  # fmt: skip
 
@@ -247,31 +213,27 @@ KNEE = table(
         (100, 28_672, 8, 9e10, 1.9e10), (53_248, 300, 2, 6.5e11, 9e9),
         (100_000, 1_282_560, 1, 4.5e15, 8e12), (12, 30, 4, 2.4e10, 7e9)),
     domain={"itemsize": ITEMSIZES},
-    example=(60, 40, 2, 2e10, 1e9),
+    example=(32, 128, 2, 1.6e10, 1e9),
     insight="With the roofs of your own machine it says how many tokens at once are nearly free "
             "there.",
     answer=_knee,
     slips=(
         slip("large-layer shortcut",
              "that lets only the weights travel; in small layers what comes in and goes out "
-             "counts.", ways=[{"inputs": inf, "outputs": inf}],
-             answer=[lambda itemsize, peak, bandwidth: itemsize * peak / bandwidth,
+             "counts.",
+             answer=[lambda itemsize, peak, bandwidth: itemsize * peak / bandwidth / 2,
+                     lambda itemsize, peak, bandwidth: itemsize * peak / bandwidth,
                      lambda peak, bandwidth: peak / bandwidth / 2]),
-        slip("the ridge itself",
-             "that is a number of FLOPs per byte, and the question is for tokens.",
-             answer=lambda peak, bandwidth: peak / bandwidth),
-        slip("results or 1/inputs forgotten",
-             "one term is missing: the M×N numbers that are written, which 1/inputs stands for; "
-             "their bytes grow with every token.", inputs=inf),
-        slip("inputs or 1/outputs forgotten",
-             "one term is missing: the M×K numbers that are read, which 1/outputs stands for; "
-             "their bytes grow with every token.", outputs=inf),
-        slip("itemsize multiplied",
-             "larger numbers are more bytes: do they take more tokens to reach the ridge, or "
-             "fewer?", itemsize=lambda itemsize: 1 / itemsize),
-        slip("the wrong sign",
-             "what comes in and goes out lowers the intensity: does that take more tokens, or "
-             "fewer?",
+        slip("the ridge itself", "that is a number of FLOPs per byte, and the question is for "
+             "tokens.", answer=lambda peak, bandwidth: peak / bandwidth),
+        slip("results or 1/inputs forgotten", "one term is missing: the M×N numbers that are "
+             "written, which 1/inputs stands for; their bytes grow with every token.", inputs=inf),
+        slip("inputs or 1/outputs forgotten", "one term is missing: the M×K numbers that are "
+             "read, which 1/outputs stands for; their bytes grow with every token.", outputs=inf),
+        slip("itemsize multiplied", "larger numbers are more bytes: do they take more tokens to "
+             "reach the ridge, or fewer?", itemsize=lambda itemsize: 1 / itemsize),
+        slip("the wrong sign", "what comes in and goes out lowers the intensity: does that take "
+             "more tokens, or fewer?",
              ways=[{"inputs": lambda inputs: -inputs, "outputs": lambda outputs: -outputs}]),
         slip("multiply-adds", bandwidth=lambda bandwidth: bandwidth / 2),
         slip("2 bytes always", "not every number has 2 bytes; itemsize says how many.", itemsize=2),
@@ -330,7 +292,7 @@ LAST = table(
          1.9e10), ([[300, 7168]], 3000, 8, 6.7e13, 4.8e12),
         ([[16_384, 1_282_560], [17_000, 18_000]], 290, 2, 2.25e15, 8e12)),
     domain={"products": any_length(1), "batch": at_least(1), "itemsize": ITEMSIZES},
-    example=([[60, 40], [100, 50]], 10, 2, 2e10, 1e9),
+    example=([[32, 128], [100, 50]], 16, 2, 1.6e10, 1e9),
     insight="One narrow product may stay below the peak when all others have arrived. In a "
             "model of your own, look for it first.",
     answer={
@@ -353,9 +315,8 @@ LAST = table(
                     _least(lambda inputs, outputs: inputs + outputs)]),
         slip("the narrowest edge", "the narrower edge counts most, and the other one still counts.",
              _last=_least(min)),
-        slip("the first, not the last",
-             "from that batch on one of them is limited by computing; when are all?",
-             batch_for_all=lambda _knees: floor(min(_knees)) + 1,
+        slip("the first, not the last", "from that batch on one of them is limited by computing; "
+             "when are all?", batch_for_all=lambda _knees: floor(min(_knees)) + 1,
              _last=lambda _knees: _knees.index(min(_knees))),
         slip("counted from 1", "places in a list begin with 0.",
              place_of_the_last=lambda _last: _last + 1),
@@ -398,88 +359,73 @@ def _near(share: float) -> Callable[[int, int, int], bool]:
     return convicts
 
 
-CONVICTS = Exercise(
+CONVICTS = table(
     "04-convicts", "“M·K + K·N + M·K”", 2,
     "A published count of what travels is M·K + K·N + M·K. Does a test with this shape notice?",
-    "convicts(m, n, k)", lambda m, n, k: n != k, cases=_trial_cases, derives=("gemm",),
+    "convicts(m, n, k)", cases=_trial_cases, derives=("gemm",),
     fixed=cases_of("m n k", (1, 1, 1), (1, 2, 1), (1, 7, 7), (7, 1, 7), (7, 7, 1), (300, 301, 300),
         (300, 300, 301), (5, 100, 100), (1, 30_000_000, 30_000_001), (16, 4253, 4096)),
+    domain=dict.fromkeys("mnk", at_least(1)),
+    example=(2, 3, 5),
     insight="A square test passes a wrong count. Try your own formulas on three different "
             "edges.",
-    misconceptions=(
-        Misconception("all but the cube", lambda m, n, k: not m == n == k,
-                      "put a shape with two equal edges into both counts; the pair matters."),
-        Misconception("all edges different", lambda m, n, k: len({m, n, k}) == 3,
-                      "one difference is enough, if it is the right one."),
-        Misconception("M against N", lambda m, n, k: m != n,
-                      "M·K stands where M·N belongs. Put in M = N = 2 and K = 3: are they alike?"),
-        Misconception("M against K", lambda m, n, k: m != k,
-                      "M is an edge of both faces that were mixed up; it cannot tell them apart."),
-        Misconception("one token hides it", lambda m, n, k: m > 1 and n != k,
-                      "with one token the difference is small, but a count is exact."),
-        Misconception("only when it is too small", lambda m, n, k: n > k,
-                      "a count that is too large is wrong as well."),
-        Misconception("the opposite", lambda m, n, k: n == k,
-                      "with such a shape the two counts are alike: does a test notice that?"),
-        Misconception("every test", lambda m, n, k: True,
-                      "try a cube: its three faces are all alike."),
-        Misconception("no test", lambda m, n, k: False,
-                      "M·K stands for M·N there; find edges that make them differ."),
-        Misconception("only when it is too large", lambda m, n, k: k > n,
-                      "a count that comes out too small is a wrong one too."),
-        Misconception("nearly the same", _near(1e-2),
-                      "the test compares exactly: a count that is off by a single number is a "
-                      "wrong one.",
-                      variants=tuple(map(_near, (5e-3, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9)))),
+    answer=lambda n, k: n != k,
+    slips=(
+        slip("all but the cube", "put a shape with two equal edges into both counts; the pair "
+             "matters.", answer=lambda m, n, k: not m == n == k),
+        slip("all edges different", "one difference is enough, if it is the right one.",
+             answer=lambda m, n, k: len({m, n, k}) == 3),
+        slip("M against N", "M·K stands where M·N belongs. Put in M = N = 2 and K = 3: are they "
+             "alike?", answer=lambda m, n: m != n),
+        slip("M against K", "M is an edge of both faces that were mixed up; it cannot tell them "
+             "apart.", answer=lambda m, k: m != k),
+        slip("one token hides it", "with one token the difference is small, but a count is exact.",
+             answer=lambda m, n, k: m > 1 and n != k),
+        slip("only when it is too small", "a count that is too large is wrong as well.",
+             answer=lambda n, k: n > k),
+        slip("only when it is too large", "a count that comes out too small is a wrong one too.",
+             answer=lambda n, k: k > n),
+        slip("the opposite", "with such a shape the two counts are alike: does a test notice that?",
+             answer=lambda n, k: n == k),
+        slip("every test", "try a cube: its three faces are all alike.", answer=True),
+        slip("nearly the same",
+             "the test compares exactly: a count that is off by a single number is a wrong one.",
+             answer=[*map(_near, (1e-2, 5e-3, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9))]),
     ),
 )  # fmt: skip
 
-CHECKS = ("FLOPs", "bytes", "intensity", "weights", "result's shape", "terms of each sum")
-_TRUE = (False, False, False, False, True, True)
-
-
-def _with(**said: bool) -> tuple[bool, ...]:
-    """The right answers with some replaced."""
-    names = ("flops", "bytes", "intensity", "weights", "shape", "terms")
-    return tuple(said.get(name, true) for name, true in zip(names, _TRUE, strict=True))
-
-
-SWAPPED = Exercise(
+SWAPPED = table(
     "04-swapped", "“N = d_model, K = d_ff”", 2,
     "A published table has N and K of the up projection exchanged. Which of six checks notice?",
-    "(flops, bytes, intensity, weights, shape, terms)", lambda: _TRUE, kind="value",
-    returns=CHECKS, derives=("gemm",),
+    "(flops, bytes, intensity, weights, shape, terms)", kind="value", derives=("gemm",),
     insight="Counts hide an exchange that shapes show. Look at the shapes of a table first.",
-    misconceptions=(
-        Misconception("everything notices", lambda: (True,) * 6,
-                      "work the counts out once with N and K, and once with K and N."),
-        Misconception("the opposite", lambda: tuple(not each for each in _TRUE),
-                      "True where a check notices the exchange; you say where it does not."),
-        Misconception("nothing notices", lambda: (False,) * 6,
-                      "give each product a cell of its own, and compare what comes out."),
-        Misconception("the bytes notice", lambda: _with(bytes=True, intensity=True),
-                      "MK + KN + MN: exchange the letters N and K, and look at what is there.",
-                      variants=(lambda: _with(bytes=True),)),
-        Misconception("the ratio notices", lambda: _with(intensity=True),
-                      "a ratio of two numbers that stay the same stays the same."),
-        Misconception("more weights", lambda: _with(weights=True),
-                      "a matrix has as many numbers standing as lying."),
-        Misconception("the FLOPs notice", lambda: _with(flops=True),
-                      "2MNK: a product does not care for the order of its factors."),
-        Misconception("sums of the same length", lambda: _with(terms=False),
-                      "each number of the result is a sum over K: what is K in either product?"),
-        Misconception("the same result", lambda: _with(shape=False),
-                      "the result is M×N: write it down for both products."),
+    answer={
+        "FLOPs": lambda: False, "bytes": lambda: False, "intensity": lambda: False,
+        "weights": lambda: False, "result's shape": lambda: True, "terms of each sum": lambda: True,
+    },
+    slips=(
+        slip("everything notices",
+             "work the counts out once with N and K, and once with K and N.", whole=(True,) * 6),
+        slip("the opposite", "True where a check notices the exchange; you say where it does not.",
+             whole=(True, True, True, True, False, False)),
+        slip("nothing notices", "give each product a cell of its own, and compare what comes out.",
+             whole=(False,) * 6),
+        slip("the bytes notice", "MK + KN + MN: exchange the letters N and K, and look at what is "
+             "there.", ways=[{"bytes": True, "intensity": True}], bytes=True),
+        slip("the ratio notices", "a ratio of two numbers that stay the same stays the same.",
+             intensity=True),
+        slip("more weights", "a matrix has as many numbers standing as lying.", weights=True),
+        slip("the FLOPs notice", "2MNK: a product does not care for the order of its factors.",
+             FLOPs=True),
+        slip("sums of the same length", "each number of the result is a sum over K: what is K in "
+             "either product?", terms_of_each_sum=False),
+        slip("the same result", "the result is M×N: write it down for both products.",
+             ways=[{"result's_shape": False}]),
     ),
 )  # fmt: skip
 
 
 # Deeper exercises of lesson 04: the ceiling of a layer, the backward pass.
-
-
-def _ceiling(inputs: int, outputs: int, itemsize: int) -> float:
-    """2/s ÷ (1/N + 1/K), the intensity for infinitely many tokens."""
-    return 2 * inputs * outputs / ((inputs + outputs) * itemsize)
 
 
 def _ceiling_cases(rng: random.Random) -> list[Case]:
@@ -494,57 +440,37 @@ def _ceiling_cases(rng: random.Random) -> list[Case]:
 
 
 def _with_tokens(tokens: float) -> Callable[[int, int, int], float]:
-    """The intensity with so many tokens, instead of endlessly many."""
-    return lambda i, o, s: 2 / s / (1 / tokens + 1 / i + 1 / o)
+    """The intensity with so many tokens."""
+    return lambda inputs, outputs, itemsize: 2 / itemsize / (1 / tokens + 1 / inputs + 1 / outputs)
 
 
-CEILING = Exercise(
+CEILING = table(
     "04-ceiling", "The ceiling of a layer", 1,
     "Which intensity does a layer come near to, and never reach, with more and more tokens?",
-    "ceiling(inputs, outputs, itemsize)", _ceiling, cases=_ceiling_cases, derives=("gemm",),
+    "ceiling(inputs, outputs, itemsize)", cases=_ceiling_cases, derives=("gemm",),
     fixed=cases_of("inputs outputs itemsize", (640, 640, 8), (1, 300, 4), (53_248, 1, 1),
         (1_282_560, 286_720, 2), (100, 700, 1)),
+    domain={"inputs": at_least(1), "outputs": at_least(1), "itemsize": ITEMSIZES},
+    example=(60, 30, 1),
     insight="Where it lies below the ridge of a machine, that layer never reaches the peak "
             "there, with however many tokens.",
-    misconceptions=(
-        Misconception("no end", lambda i, o, s: 2 * i * o / s,
-                      "the weights fade away, but every token brings its own numbers in and out."),
-        Misconception("the shorter edge rules alone", lambda i, o, s: 2 * min(i, o) / s,
-                      "the shorter edge rules, but the longer one still counts."),
-        Misconception("one edge alone", lambda i, o, s: 2 * i / s,
-                      "inputs come in and results go out: both edges count.",
-                      variants=(lambda i, o, s: 2 * o / s,)),
-        Misconception("upside down", lambda i, o, s: 1 / _ceiling(i, o, s),
-                      "that is bytes per FLOP; intensity is FLOPs per byte."),
-        Misconception("not turned over", lambda i, o, s: 2 / s * (1 / i + 1 / o),
-                      "a larger edge raises the ceiling, so 1/N + 1/K stands below the line."),
-        Misconception("without end", lambda i, o, s: math.inf,
-                      "every token brings its own numbers in and out, so there is an end."),
-        Misconception("as if square", lambda i, o, s: 2 * min(i, o) / (3 * s),
-                      "a third is for a cube; with endless tokens only two faces are left."),
-        Misconception("the weights stay", lambda i, o, s: 2 * i * o / ((i + o + i * o) * s),
-                      "that is one token; with endless tokens the weights are as good as nothing."),
-        Misconception("many for endless", _with_tokens(1e6),
-                      "with so many tokens it comes near; what is left when their number has no "
-                      "end?", variants=tuple(map(_with_tokens, (1e4, 1e5, 1e7, 1e8, 1e9)))),
-        Misconception("multiply-adds", lambda i, o, s: _ceiling(i, o, 2 * s),
-                      "a multiply-add is 2 FLOPs."),
-        Misconception("per number", lambda i, o, s: _ceiling(i, o, 1),
-                      "that is FLOPs per number; each has `itemsize` bytes."),
-        Misconception("added, not taken together", lambda i, o, s: (i + o) * 2 / s,
-                      "1/N and 1/K add up, not N and K: the bytes are in the denominator."),
-        Misconception("the longer edge", lambda i, o, s: 2 * max(i, o) / s,
-                      "a long edge helps little where the other one is short."),
-        Misconception("the sum of the edges", lambda i, o, s: (i + o) / s,
-                      "FLOPs are a product of the edges, bytes a sum of faces; divide them and let "
-                      "the tokens grow."),
+    answer=_with_tokens(inf),
+    slips=(
+        slip("the shorter edge rules alone",
+             "the shorter edge rules, but the longer one still counts.",
+             ways=[{"inputs": lambda inputs, outputs: min(inputs, outputs), "outputs": inf}]),
+        slip("one edge alone", "inputs come in and results go out: both edges count.",
+             inputs=inf, outputs=inf),
+        slip("without end", "every token brings its own numbers in and out, so there is an end.",
+             answer=inf),
+        slip("the weights stay", "that is one token; with endless tokens the weights are as good "
+             "as nothing.", answer=_with_tokens(1)),
+        slip("many for endless", "with so many tokens it comes near; what is left when their "
+             "number has no end?", answer=[*map(_with_tokens, (1e6, 1e4, 1e5, 1e7, 1e8, 1e9))]),
+        slip("multiply-adds", itemsize=lambda itemsize: 2 * itemsize),
+        slip("per number", "that is FLOPs per number; each has `itemsize` bytes.", itemsize=1),
     ),
 )  # fmt: skip
-
-
-def _gradients(m: int, n: int, k: int) -> tuple[int, ...]:
-    """dX = dY·W and dW = dYᵀ·X for Y = X·Wᵀ, X [M, K], W [N, K]."""
-    return m, k, n, n, k, m
 
 
 def _named(m: int, n: int, k: int) -> dict[str, list[int]]:
@@ -561,36 +487,38 @@ def _gradient_cases(rng: random.Random) -> list[Case]:
     return [dict(zip("mnk", rng.sample(sizes, 3), strict=True)) for _ in range(3)]
 
 
-GRADIENTS = Exercise(
+GRADIENTS = table(
     "04-gradients", "The way back", 2,
     "M, N and K of the two products of the backward pass: of dX, then of dW?",
-    "gradients(m, n, k)", _gradients, cases=_gradient_cases,
-    returns=("M of dX", "N of dX", "K of dX", "M of dW", "N of dW", "K of dW"),
-    also=(("", _named), ("", _named_twice)),
+    "gradients(m, n, k)", cases=_gradient_cases, also=(("", _named), ("", _named_twice)),
     fixed=cases_of("m n k", (1, 3072, 768), (5, 1, 9), (9, 5, 1), (96, 96, 100), (100, 96, 96),
         (96, 100, 96), (1_310_720, 53_248, 16_384)),
+    domain=dict.fromkeys("mnk", at_least(1)),
+    example=(1, 2, 3),
     insight="Each of the two has as many FLOPs as the product of the forward pass: a training "
             "step has three times as many as a forward pass.",
-    misconceptions=(
-        Misconception("as forward", lambda m, n, k: (m, n, k, m, n, k),
-                      "a gradient has the shape of what it belongs to: dX that of X, dW that of "
-                      "W."),
-        Misconception("order M, K, N", lambda m, n, k: (m, n, k, n, m, k),
-                      "the two edges of the result come first, the edge summed over last."),
-        Misconception("dW first", lambda m, n, k: (n, k, m, m, k, n),
-                      "dX comes first, then dW."),
-        Misconception("dW lying on its side", lambda m, n, k: (m, k, n, k, n, m),
-                      "W has a row for each output, so dW has too."),
-        Misconception("dW as forward", lambda m, n, k: (m, k, n, m, n, k),
-                      "dW has the shape of W, outputs × inputs, and sums over the tokens."),
-        Misconception("dX lying on its side", lambda m, n, k: (k, m, n, n, k, m),
-                      "X has a row for each token, so dX has too."),
-        Misconception("dW is not summed over tokens", lambda m, n, k: (m, k, n, n, k, k),
-                      "every token has a say in every weight: that is what dW sums over."),
-        Misconception("dX is summed over tokens", lambda m, n, k: (m, k, m, n, k, m),
-                      "an input fed all outputs of its own token: that is what dX sums over."),
-        Misconception("dX as forward", lambda m, n, k: (m, n, k, n, k, m),
-                      "dX has the shape of X, tokens × inputs, and sums over the outputs."),
+    answer={  # dX = dY·W and dW = dYᵀ·X for Y = X·Wᵀ, X [M, K], W [N, K]
+        "M of dX": lambda m: m, "N of dX": lambda k: k, "K of dX": lambda n: n,
+        "M of dW": lambda n: n, "N of dW": lambda k: k, "K of dW": lambda m: m,
+    },
+    slips=(
+        slip("as forward", "a gradient has the shape of what it belongs to: dX that of X, dW that "
+             "of W.", whole=lambda m, n, k: (m, n, k, m, n, k)),
+        slip("order M, K, N", "the two edges of the result come first, the edge summed over last.",
+             whole=lambda m, n, k: (m, n, k, n, m, k)),
+        slip("dW first", "dX comes first, then dW.", whole=lambda m, n, k: (n, k, m, m, k, n)),
+        slip("dW lying on its side", "W has a row for each output, so dW has too.",
+             whole=lambda m, n, k: (m, k, n, k, n, m)),
+        slip("dW as forward", "dW has the shape of W, outputs × inputs, and sums over the tokens.",
+             whole=lambda m, n, k: (m, k, n, m, n, k)),
+        slip("dX lying on its side", "X has a row for each token, so dX has too.",
+             whole=lambda m, n, k: (k, m, n, n, k, m)),
+        slip("dW is not summed over tokens", "every token has a say in every weight: that is what "
+             "dW sums over.", K_of_dW=[1, lambda k: k]),
+        slip("dX is summed over tokens", "an input fed all outputs of its own token: that is what "
+             "dX sums over.", K_of_dX=lambda m: m),
+        slip("dX as forward", "dX has the shape of X, tokens × inputs, and sums over the outputs.",
+             whole=lambda m, n, k: (m, n, k, n, k, m)),
     ),
 )  # fmt: skip
 
@@ -743,33 +671,21 @@ def _cases(rng: random.Random) -> list[Case]:
 
 
 def _measured(*inputs: float) -> float:
-    return recorded()[inputs].seconds
+    """What the clock said; the lesson's model of what nobody timed, as in the example."""
+    found = recorded().get(inputs)
+    return found.seconds if found else model(*inputs)
 
 
 def _allowed(*inputs: float) -> float:
     return recorded()[inputs].allowed
 
 
-def _copy_inside(
-    tokens: int, inputs: int, outputs: int, first: float, again: float, copy: float, peak: float
-) -> float:
-    weights = inputs * outputs
-    vectors, _ = ways(tokens, inputs, outputs, first, again, copy, peak)
-    return min(vectors, weights * max(copy, 2 * tokens / peak))
-
-
-def _first_extra(
-    tokens: int, inputs: int, outputs: int, first: float, again: float, copy: float, peak: float
-) -> float:
-    return model(tokens, inputs, outputs, first + again, again, copy, peak)
-
-
-PREDICT = Exercise(
+PREDICT = replace(table(
     "04-predict", "Predict another layer", 3,
     "A recorded loop did each product of a layer in the quicker of two ways. Predict the seconds "
     "of another layer, from one token to 64. Right is what comes as close to the clock as its "
     "spread and a quarter allow.",
-    "predict(tokens, inputs, outputs, first, again, copy, peak)", _measured, cases=_cases, lines=4,
+    "predict(tokens, inputs, outputs, first, again, copy, peak)", cases=_cases, lines=4,
     margin=_allowed,
     # Of the recording: close to the switch on both sides; each usual mistake is beyond one of them.
     fixed=cases_of(" ".join(INPUTS),
@@ -777,47 +693,36 @@ PREDICT = Exercise(
         (8, 768, 768, 1.897e-10, 6.255e-11, 7.798e-10, 117900000000.0),
         (8, 768, 768, 1.558e-10, 1.071e-10, 5.174e-10, 117900000000.0),
         (32, 768, 8192, 2.087e-10, 4.914e-11, 4.706e-10, 117900000000.0)),
+    domain={"tokens": at_least(1)},
+    example=(2, 200, 500, 2e-10, 1e-10, 4e-10, 1e11),
     derives=("predict", "predict_decode", "Roofline", "decode_recording", "recording"),
     insight="The roof alone would not have told: a product takes as long as the quicker way of "
             "doing it.",
-    misconceptions=(
-        Misconception("the roof", lambda t, i, o, f, a, c, p: i * o * max(f, 2 * t / p),
-                      "that is a bound; between one token and many neither way comes near it."),
-        Misconception("further vectors are free",
-                      lambda t, i, o, f, a, c, p: model(t, i, o, f, 0, c, p),
-                      "a further vector finds the weights nearer, but it has to meet all of them."),
-        Misconception("every vector from memory",
-                      lambda t, i, o, f, a, c, p: model(t, i, o, f, f, c, p),
-                      "only the first vector waits for the weights to come from memory."),
-        Misconception("every vector again",
-                      lambda t, i, o, f, a, c, p: model(t, i, o, a, a, c, p),
-                      "the first vector has to wait for the weights to come from memory."),
-        Misconception("the arithmetic of one token",
-                      lambda t, i, o, f, a, c, p: min(
-                          ways(t, i, o, f, a, c, p)[0], ways(1, i, o, f, a, c, p)[1]),
-                      "all at once, each token needs its own 2 FLOPs for each weight."),
-        Misconception("one vector too many", _first_extra,
-                      "the first vector is one of the `tokens`; so many less one are left."),
-        Misconception("all at once never wins", lambda *case: ways(*case)[0],
-                      "with many tokens one copy is cheaper than meeting the weights each time; "
-                      "the copy is made once, however many tokens it serves."),
-        Misconception("always all at once", lambda *case: ways(*case)[1],
-                      "with few tokens the copy costs more than it saves."),
-        Misconception("the slower way", lambda *case: max(ways(*case)),
-                      "the loop has tried both ways, and takes the quicker one."),
-        Misconception("the copy overlaps", _copy_inside,
-                      "the arithmetic works on the copy: first the one, then the other."),
-        Misconception("no copy", lambda t, i, o, f, a, c, p: model(t, i, o, f, a, 0, p),
-                      "all at once begins with a copy of every weight."),
-        Misconception("multiply-adds", lambda t, i, o, f, a, c, p: model(t, i, o, f, a, c, 2 * p),
-                      "a multiply-add is 2 FLOPs."),
-        Misconception("the wrong face",
-                      lambda t, i, o, *figures: model(t, i, t, *figures),
-                      "each figure is for one weight, and W has inputs × outputs of them."),
-        Misconception("time per token", lambda t, *rest: model(t, *rest) / t,
-                      "the seconds of the whole product are wanted, for all its tokens together."),
+    answer={"_ways": ways, "seconds": lambda _ways: min(_ways)},
+    slips=(
+        slip("the roof",
+             "that is a bound; between one token and many neither way comes near it.",
+             seconds=lambda tokens, inputs, outputs, first, peak:
+                 inputs * outputs * max(first, 2 * tokens / peak)),
+        slip("further vectors are free",
+             "a further vector finds the weights nearer, but it has to meet all of them.", again=0),
+        slip("every vector from memory", "only the first vector waits for the weights to come "
+             "from memory.", again=lambda first: first),
+        slip("every vector again", "the first vector has to wait for the weights to come from "
+             "memory.", first=lambda again: again),
+        slip("one vector too many", "the first vector is one of the `tokens`; so many less one "
+             "are left.", first=lambda first, again: first + again),
+        slip("all at once never wins",
+             "with many tokens one copy is cheaper than meeting the weights each time; the copy is "
+             "made once, however many tokens it serves.", seconds=lambda _ways: _ways[0]),
+        slip("always all at once", "with few tokens the copy costs more than it saves.",
+             seconds=lambda _ways: _ways[1]),
+        slip("no copy", "all at once begins with a copy of every weight.", copy=0),
+        slip("multiply-adds", peak=lambda peak: 2 * peak),
+        slip("time per token", "the seconds of the whole product are wanted, for all its tokens "
+             "together.", seconds=lambda tokens, _ways: min(_ways) / tokens),
     ),
-)  # fmt: skip
+), reference=_measured)  # fmt: skip
 
 
 EXERCISES = (SHAPES, INTENSITIES, LAYER, PREDICT, KNEE, LAST, CONVICTS, SWAPPED, CEILING, GRADIENTS)
