@@ -9,22 +9,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import combinations, count, pairwise
-from math import factorial, inf, prod
-from operator import add, mul
+from math import factorial, prod
+from operator import mul
 from string import ascii_letters
 from typing import Any
 
-from rooflab.exercises.exercise import (
-    ITEMSIZES,
-    Case,
-    Exercise,
-    Misconception,
-    any_length,
-    at_least,
-    cases_of,
-)
+from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
 from rooflab.exercises.lessons.schedules import TILES
 from rooflab.exercises.table import slip, table
 
@@ -86,24 +77,20 @@ COUNT = table(
              _orders=_orders(lambda loops, split: factorial(loops + split)),
              ways=[{"_choices": lambda extents: [extents],
                     "_orders": _orders(lambda loops, split: factorial(loops + split))}]),
-        slip("tile sizes alone",
-             "for each choice of tile sizes there are many orders of the loops.",
-             _orders=_orders(lambda loops, split: 1)),
+        slip("tile sizes alone", "for each choice of tile sizes there are many orders of the "
+             "loops.", _orders=_orders(lambda loops, split: 1)),
         slip("orders alone", "each loop that is split has several tile sizes to choose from.",
              _tiles=lambda _choices: [1 for split in _choices]),
-        slip("1 and the length are tile sizes",
-             "a tile of 1 or of the whole length makes no second loop; that loop counts as left "
-             "whole.", _tiles=[_tiles(2), _tiles(1)]),
+        slip("1 and the length are tile sizes", "a tile of 1 or of the whole length makes no "
+             "second loop; that loop counts as left whole.", _tiles=[_tiles(2), _tiles(1)]),
         slip("any tile size", "only a tile size that divides the length counts here.",
              _tiles=lambda _choices: [prod(n - 2 for n in split) for split in _choices]),
-        slip("none left as written",
-             "all of the loops may be left whole, too, and then stand in any order.",
-             _choices=lambda extents: _choices(extents, 1)),
+        slip("none left as written", "all of the loops may be left whole, too, and then stand in "
+             "any order.", _choices=lambda extents: _choices(extents, 1)),
         slip("a condition for every loop",
              "only a loop that is split has an inner loop to stand inside it.",
              _orders=_orders(lambda loops, split: factorial(loops + split) // 2**loops)),
-        slip("conditions added",
-             "each pair halves the orders that the pairs before it have left.",
+        slip("conditions added", "each pair halves the orders that the pairs before it have left.",
              _orders=_orders(lambda loops, split: factorial(loops + split) // max(1, 2 * split))),
     ),
 )  # fmt: skip
@@ -199,30 +186,27 @@ REGISTERS = table(
     slips=(
         slip("room for the sums alone", "what is multiplied stands in registers as well.",
              whole=[*_chosen_tiles(room=mul), *_chosen_tiles(room=lambda r, v: r * v + 1)]),
-        slip("a square",
-             "it need not have as many rows as vectors: does it have enough sums, and is there "
-             "room for one more?",
+        slip("a square", "it need not have as many rows as vectors: does it have enough sums, and "
+             "is there room for one more?",
              whole=[*_chosen_tiles(score=lambda r, v: 1000 * abs(r - v) - r * v), _square]),
         slip("numbers counted, not loads", "one load brings a whole vector of B.",
              whole=lambda registers, lanes, latency, units: _register_tile(
-                 registers, lanes, latency, units, score=lambda r, v: (r + v * lanes) / (r * v * lanes))),
+                 registers, lanes, latency, units,
+                 score=lambda r, v: (r + v * lanes) / (r * v * lanes))),
         slip("no register for A", "the number of A needs a register, too.",
              whole=_chosen_tiles(room=lambda r, v: r * v + v)),
-        slip("a register for every number of A",
-             "the numbers of A come one after another, into the same register.",
-             whole=_chosen_tiles(room=lambda r, v: r * v + v + r)),
-        slip("too few sums",
-             "how many multiply-adds are begun before the first one ends? Each of them needs a sum "
-             "of its own.", whole=_chosen_tiles(sums=lambda latency, units: 1)),
+        slip("a register for every number of A", "the numbers of A come one after another, into "
+             "the same register.", whole=_chosen_tiles(room=lambda r, v: r * v + v + r)),
+        slip("too few sums", "how many multiply-adds are begun before the first one ends? Each of "
+             "them needs a sum of its own.", whole=_chosen_tiles(sums=lambda latency, units: 1)),
         slip("one unit", "in every cycle, each unit begins one.",
              whole=[*_chosen_tiles(sums=lambda latency, units: latency + 1),
                     *_chosen_tiles(sums=lambda latency, units: latency)]),
         slip("most sums", "the largest tile need not have the fewest loads: count those of B, and "
              "those of A.", whole=_chosen_tiles(score=lambda r, v: -r * v)),
         slip("vectors for columns", "a vector has `lanes` columns.", lanes=1),
-        slip("one sum more than needed",
-             "as many sums as there are multiply-adds under way are enough.",
-             whole=_chosen_tiles(sums=lambda latency, units: latency * units + 1)),
+        slip("one sum more than needed", "as many sums as there are multiply-adds under way are "
+             "enough.", whole=_chosen_tiles(sums=lambda latency, units: latency * units + 1)),
     ),
     errors=(
         ("ValueError|None", "no tile is left",
@@ -291,37 +275,25 @@ def _beams_with(**other: bool) -> Callable[..., tuple[str, int]]:
     return lambda children, seconds, start, width: _beam(children, seconds, start, width, **other)
 
 
-def _untracked(parents: bool, unique: bool) -> Callable[..., tuple[str, int]]:
-    """A beam that times again what it has timed before, for as long as it finds anything else."""
+def _untracked(
+    *, parents: bool = True, unique: bool = False, kept_too: bool = False, fresh: bool = False
+) -> Callable[..., tuple[str, int]]:
+    """A beam that times again what it has timed before, ``kept_too`` what it keeps.
 
-    def found(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
-        kept, best, timed = [start], start, 1
-        while True:
-            new = [one for name in kept for one in children[name] if not (parents and one in kept)]
-            new = list(dict.fromkeys(new)) if unique else new
-            timed += len(new)
-            best = min([best, *new], key=seconds.__getitem__)
-            before, pool = kept, {*new, *(kept if parents else ())}
-            kept = sorted(pool, key=seconds.__getitem__)[:width]
-            if not new or kept == before:
-                return best, timed
-
-    return found
-
-
-def _over_and_over(fresh: bool) -> Callable[..., tuple[str, int]]:
-    """A beam that counts all children in every round, until nothing is fresh or nothing changes."""
+    It ends when it keeps the same as before, or finds nothing ``fresh``.
+    """
 
     def found(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
         kept, timed, seen = [start], 1, {start}
         while True:
-            new = [one for name in kept for one in children[name]]
-            timed += len(new)
-            before, known = kept, len(seen)
-            seen |= {*new}
-            kept = sorted({*kept, *new}, key=seconds.__getitem__)[:width]
-            if len(seen) == known if fresh else kept == before:
-                return kept[0], timed
+            old = kept if parents and not kept_too else ()
+            new = [one for name in kept for one in children[name] if one not in old]
+            timed += len({*new} if unique else new)
+            before, known, pool = kept, len(seen), {*new, *(kept if parents else ())}
+            seen |= pool
+            kept = sorted(pool, key=seconds.__getitem__)[:width]
+            if not new or (len(seen) == known if fresh else kept == before):
+                return min(seen, key=seconds.__getitem__), timed
 
     return found
 
@@ -389,13 +361,13 @@ BEAM = table(
              "a schedule that was kept can be faster than all of its children; it stays among "
              "those to choose from.",
              _found=[_beams_with(parents=False), _beams_with(parents=False, of_all=True),
-                     _untracked(parents=False, unique=False)]),
+                     _untracked(parents=False)]),
         slip("timed twice",
              "two ways may lead to the same schedule, even in different rounds; it is timed once.",
              timed=lambda children, seconds, start, width:
                  _walk(children, seconds, start, width)[2],
-             _found=[_untracked(parents=True, unique=False), _untracked(parents=True, unique=True),
-                     _in_each_way, _over_and_over(fresh=False), _over_and_over(fresh=True)]),
+             _found=[_untracked(), _untracked(unique=True), _in_each_way, _untracked(kept_too=True),
+                     _untracked(kept_too=True, fresh=True)]),
         slip("the slowest are kept", "a small time is good: which end of the sorted ones is kept?",
              _found=[_beams_with(slowest=True), _beams_with(slowest=True, of_all=True)]),
         slip("one round without a gain ends it",
@@ -406,17 +378,13 @@ BEAM = table(
              whole=lambda seconds: (min(seconds, key=seconds.__getitem__), len(seconds))),
         slip("the start is not counted", "the start is timed, too.",
              timed=lambda _found: _found[1] - 1),
-        slip("one is kept too many",
-             "`width` schedules go on in all, those that were kept before among them.",
-             width=lambda width: width + 1),
+        slip("one is kept too many", "`width` schedules go on in all, those that were kept before "
+             "among them.", width=lambda width: width + 1),
         slip("one round", "the schedules that are kept have children, too.",
              children=lambda children, start:
                  {name: below if name == start else [] for name, below in children.items()}),
     ),
 )  # fmt: skip
-
-
-
 
 
 def _finds(children: Children, seconds: Seconds, start: str) -> list[bool]:
@@ -478,9 +446,8 @@ WIDTH = table(
              "that is where nothing is left out; the best one is found before.",
              width=lambda children, seconds, start: next(
                  w for w in count(1) if _beam(children, seconds, start, w)[1] == len(children))),
-        slip("until two widths agree",
-             "two widths can end at the same schedule, and it need not be the fastest of all in "
-             "`seconds`.", width=_until_alike),
+        slip("until two widths agree", "two widths can end at the same schedule, and it need not "
+             "be the fastest of all in `seconds`.", width=_until_alike),
         slip("powers of two", "try every width; the least one may lie between.",
              width=lambda _finds: next(
                  1 << n for n in count() if _finds[min(1 << n, len(_finds)) - 1])),
@@ -539,34 +506,27 @@ def _cheapest(classes: Classes, join: Callable[[list[int]], int] = sum, rounds: 
     return cost
 
 
-def _extracted(classes: Classes, root: str) -> int:
-    return _cheapest(classes)[root]
+def _fixed_rounds(rounds: int, anew: bool = False) -> Callable[[Classes, str], int]:
+    """The answer after so many rounds over all classes."""
+    return lambda classes, root: _cheapest(classes, rounds=rounds, anew=anew)[root]
 
 
-def _chosen(classes: Classes, root: str, key: Callable[[Node], object]) -> int:
+def _chosen(key: Callable[[Node], object]) -> Callable[[Classes, str], int]:
     """The cost of the term that takes the least node by ``key`` in each class, off circles."""
 
-    def cost(name: str, above: frozenset[str]) -> int:
-        for own, args in sorted(classes[name], key=key):
-            below = above | {name}
-            if not any(arg in below for arg in args):
-                found = own + sum(cost(arg, below) for arg in args)
-                if found < NEVER:
-                    return found
-        return NEVER
+    def found(classes: Classes, root: str) -> int:
+        def cost(name: str, above: frozenset[str]) -> int:
+            for own, args in sorted(classes[name], key=key):
+                below = above | {name}
+                if not any(arg in below for arg in args):
+                    whole = own + sum(cost(arg, below) for arg in args)
+                    if whole < NEVER:
+                        return whole
+            return NEVER
 
-    return cost(root, frozenset())
+        return cost(root, frozenset())
 
-
-def _smallest(classes: Classes, root: str) -> int:
-    """The cost of the term with the fewest nodes; of several, the cheapest."""
-    best = dict.fromkeys(classes, (NEVER, NEVER))
-    for _ in range(9):  # begun at the end, where what is small lies
-        for name, nodes in reversed(classes.items()):
-            for own, args in nodes:
-                nodes_below = 1 + sum(best[arg][0] for arg in args)
-                best[name] = min(best[name], (nodes_below, own + sum(best[arg][1] for arg in args)))
-    return best[root][1]
+    return found
 
 
 def _shared(classes: Classes, root: str) -> int:
@@ -618,28 +578,10 @@ def _remembered(classes: Classes, root: str) -> int:
     return cost(root, frozenset())
 
 
-def _rounds(anew: bool) -> list[Callable[[Classes, str], int]]:
-    """Answers that stop after two, three or four rounds."""
-    return [lambda c, r, n=n: _cheapest(c, rounds=n, anew=anew)[r] for n in (2, 3, 4)]
-
-
 def _until_still(classes: Classes, root: str) -> int:
     """Rounds until the cost of the root does not change."""
     costs = (_cheapest(classes, rounds=rounds)[root] for rounds in count(1))
     return next(one for one, after in pairwise(costs) if one == after < NEVER)
-
-
-def _visited(classes: Classes, root: str) -> int:
-    """A walk that takes whatever it has seen before as free."""
-    seen: set[str] = set()
-
-    def cost(name: str) -> int:
-        if name in seen:
-            return 0
-        seen.add(name)
-        return min(own + sum(cost(arg) for arg in args) for own, args in classes[name])
-
-    return cost(root)
 
 
 def _graphs(rng: random.Random) -> list[Case]:
@@ -667,48 +609,38 @@ EXTRACT_CASES = cases_of(
      "c0"),
 )  # fmt: skip
 
-EXTRACT = Exercise(
+EXTRACT = table(
     "09-extract", "The cheapest expression", 3,
     "`classes` is a saturated e-graph. It says for each class which nodes are in it: lists of a "
     "node's own cost and the classes of its arguments. An expression of a class is one of its "
     "nodes with an expression of each argument, and costs all of that together. A class that is "
     "needed twice is paid twice. Some nodes lead back to their own class. Return the cost of the "
     "cheapest expression of the class `root`.",
-    "cheapest(classes, root)", _extracted, cases=_graphs, fixed=EXTRACT_CASES, lines=7,
+    "cheapest(classes, root)", cases=_graphs, fixed=EXTRACT_CASES, lines=7,
+    example=({"x": [[3, ["y"]], [9, []]], "y": [[4, []], [6, []]]}, "x"),
     insight="If a class that is needed twice were paid once, the choice would be NP-hard. Many "
             "tools pay it twice, as here, and some ask a solver.",
-    misconceptions=(
-        Misconception("the first node", lambda c, r: _chosen(c, r, lambda node: 0),
-                      "any node of a class may be taken, not just the first."),
-        Misconception("the cheapest node", lambda c, r: _chosen(c, r, lambda node: node[0]),
-                      "a node that is cheap in itself can have expensive arguments."),
-        Misconception("fewest nodes", _smallest,
-                      "a short expression can cost more than a long one."),
-        Misconception("shared expressions once", _shared,
-                      "a class that is needed twice is paid twice here.",
-                      variants=(lambda c, r: _cheapest(_once(c))[r], _united)),
-        Misconception("arguments for nothing",
-                      lambda c, r: min(own for own, _ in c[r]),
-                      "the arguments of a node have to be computed, too."),
-        Misconception("the most expensive argument", lambda c, r: _cheapest(c, max)[r],
-                      "all arguments of a node are paid, not only the most expensive one."),
-        Misconception("one pass", lambda c, r: _cheapest(c, rounds=1)[r],
-                      "a class may become cheaper after those that use it were looked at; go on "
-                      "until nothing changes.",
-                      variants=(lambda c, r: _cheapest(dict(reversed(c.items())), rounds=1)[r],
-                                *_rounds(anew=False), *_rounds(anew=True), _until_still)),
-        Misconception("remembered too early", _remembered,
-                      "what you find for a class while others are closed holds only on this way. "
-                      "Do not keep it for other ways."),
-        Misconception("seen before, so free", _visited,
-                      "a class that was met before is not free: where it leads in a circle, that "
-                      "node cannot be taken at all."),
-        Misconception("the whole graph", lambda c, r: sum(own for nodes in c.values()
-                                                          for own, _ in nodes),
-                      "of each class that is needed, one node is taken."),
-        Misconception("the node of each class",
-                      lambda c, r: sum(min(own for own, _ in nodes) for nodes in c.values()),
-                      "only the classes that the term needs are paid."),
+    answer=lambda classes, root: _cheapest(classes)[root],
+    slips=(
+        slip("the first node", "any node of a class may be taken, not just the first.",
+             answer=_chosen(lambda node: 0)),
+        slip("the cheapest node", "a node that is cheap in itself can have expensive arguments.",
+             answer=_chosen(lambda node: node[0])),
+        slip("shared expressions once", "a class that is needed twice is paid twice here.",
+             answer=[_shared, lambda classes, root: _cheapest(_once(classes))[root], _united]),
+        slip("arguments for nothing", "the arguments of a node have to be computed, too.",
+             answer=lambda classes, root: min(own for own, _ in classes[root])),
+        slip("the most expensive argument", "all arguments of a node are paid, not only the most "
+             "expensive one.", answer=lambda classes, root: _cheapest(classes, max)[root]),
+        slip("one pass",
+             "a class may become cheaper after those that use it were looked at; go on until "
+             "nothing changes.",
+             answer=[_fixed_rounds(1), lambda classes, root:
+                         _cheapest(dict(reversed(classes.items())), rounds=1)[root],
+                     *(_fixed_rounds(n, anew) for anew in (False, True) for n in (2, 3, 4)),
+                     _until_still]),
+        slip("remembered too early", "what you find for a class while others are closed holds "
+             "only on this way. Do not keep it for other ways.", answer=_remembered),
     ),
     errors=(
         ("RecursionError", "in a circle",
@@ -737,34 +669,33 @@ def _logs(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _judged(
-    n: int, itemsize: int, peak: float, bandwidths: Mapping[str, float],
-    log: Sequence[Sequence[Any]], *,
-    flops: int = 2, matrices: int = 3, tests: str = "peak bytes rate behind", one: str = "",
-    longer: Callable[..., float] = max, equal: bool = False, slow: float = inf,
-    least_at: str = "",
-) -> list[bool]:  # fmt: skip
-    """Which rows are impossible. ``one``: whose bandwidth is taken for all levels.
-
-    ``longer``: the time of the arithmetic and the row's traffic together. ``least_at``: the only
-    level at which there is a least number of bytes.
-    """
-    work, least = flops * n**3 / peak, matrices * n * n * itemsize
-    behind = least / bandwidths["memory"] if "behind" in tests else 0
-    found = []
-    for seconds, level, moved in log:
-        carrying = moved / bandwidths[one or level] if "rate" in tests else 0
-        few = "bytes" in tests and least_at in ("", level) and moved < least + equal
-        soonest = max(longer(work if "peak" in tests else 0, carrying), behind)
-        found.append(few or seconds < soonest or seconds > slow * work)
-    return found
+Rows = Sequence[Sequence[Any]]
 
 
-def _wrongly(name: str, hint: str, tests: str = "peak bytes rate", **slip: Any) -> Misconception:
-    """A mistake in judging a row, made by one who looks at memory's time, or does not."""
-    without = partial(_judged, tests=tests, **slip)
-    with_it = partial(_judged, tests=f"{tests} behind", **slip)
-    return Misconception(name, with_it, hint, variants=(without,))
+def _impossible(
+    log: Rows, _work: float, _carrying: Sequence[float], _few: Sequence[bool], _behind: float
+) -> list[bool]:
+    """Which rows have too few bytes, or come before the work, their traffic or memory's is done."""
+    return [
+        few or seconds < max(_work, carrying, _behind)
+        for (seconds, *_), carrying, few in zip(log, _carrying, _few, strict=True)
+    ]
+
+
+def _carried(level_of: Callable[[str], str]) -> Callable[..., list[float]]:
+    """Seconds of each row's bytes, at the bandwidth of ``level_of`` its level."""
+    return lambda log, bandwidths: [
+        moved / bandwidths[level_of(level)] for _, level, moved in log
+    ]  # fmt: skip
+
+
+def _either_way(**changes: Any) -> list[dict[str, Any]]:
+    """A slip of one who looks at memory's time in every row, and of one who does not."""
+    return [changes, {**changes, "_behind": 0}]
+
+
+def _none(log: Rows) -> list[bool]:
+    return [False for _ in log]
 
 
 IMPOSSIBLE_CASES = cases_of(
@@ -785,9 +716,12 @@ IMPOSSIBLE_CASES = cases_of(
     (333, 2, 1e11, {"memory": 3e9, "L2": 9e9}, [
         [9e-4, "L2", 7 * 10**6], [7e-4, "L2", 7 * 10**6], [9e-4, "memory", 3 * 10**6],
     ]),
+    (1, 2, 1e9, {"memory": 1e9, "L2": 4e9}, [
+        [1e-6, "memory", 6], [1e-6, "L2", 5], [1e-9, "L2", 6],
+    ]),
 )  # fmt: skip
 
-IMPOSSIBLE = Exercise(
+IMPOSSIBLE = table(
     "09-impossible", "Rows that cannot be true", 3,
     "A search for a product of two n×n matrices left this log. Each row has the measured seconds, "
     "a level, and the bytes that a simulator counted from and to that level. The two factors begin "
@@ -795,112 +729,99 @@ IMPOSSIBLE = Exercise(
     "level. The work overlaps with all that is carried. `bandwidths` are those of the levels. "
     "Return a list that has True for every row that cannot "
     "be true, and False for every other.",
-    "impossible(n, itemsize, peak, bandwidths, log)", _judged, cases=_logs,
+    "impossible(n, itemsize, peak, bandwidths, log)", cases=_logs,
     fixed=IMPOSSIBLE_CASES, lines=6,
+    domain={"n": at_least(1), "itemsize": ITEMSIZES},
+    example=(100, 4, 2e9, {"memory": 1e8, "L2": 1e9}, [[0.002, "memory", 150_000],
+             [0.002, "L2", 100_000], [0.0005, "L2", 200_000]]),
     insight="A clock that was read too early, a result that was never checked, a simulator fed "
             "with half of the loops. Each of them makes a false winner.",
-    misconceptions=(
-        _wrongly("the peak alone",
-                 "look at the bytes as well: can there be so few, and can they come so fast?",
-                 tests="peak"),
-        _wrongly("no look at the peak", "how long does the arithmetic take at the peak?",
-                 tests="bytes rate"),
-        _wrongly("no look at the least bytes",
-                 "each matrix has to cross every level at least once.", tests="peak rate"),
-        _wrongly("the least bytes at memory alone",
-                 "what comes from memory passes the other levels as well.", least_at="memory"),
-        _wrongly("the shorter of the two times",
-                 "both have to be done: the longer of the two times is the least.", longer=min),
-        _wrongly("no look at the bandwidth", "how long does a level need for so many bytes?",
-                 tests="peak bytes"),
-        Misconception("no look at memory", partial(_judged, tests="peak bytes rate"),
-                      "the factors come from memory and the result goes there, in a row of another "
-                      "level as well: how long does that take at least?"),
-        _wrongly("memory's bandwidth for all", "each level has a bandwidth of its own.",
-                 one="memory"),
-        _wrongly("L2's bandwidth for all",
-                 "each level has a bandwidth of its own; memory's is lower.", one="L2"),
-        _wrongly("times added",
-                 "the work and what is carried overlap, so neither alone may take longer.",
-                 longer=add),
-        _wrongly("a multiply-add as one FLOP", "a multiply-add is two FLOPs.", flops=1),
-        _wrongly("the result left out", "the result has to be written.", matrices=2),
-        _wrongly("the result read, too", "the result is only written, so it crosses once.",
-                 matrices=4),
-        _wrongly("the very least is too little", "the least that is possible is possible.",
-                 equal=True),
-        _wrongly("slow is impossible", "a schedule can always be slower.", slow=10),
-        Misconception("possible for impossible", lambda *a: [not one for one in _judged(*a)],
-                      "True is for rows that cannot be true.",
-                      variants=(lambda *a: [not one for one in _judged(
-                          *a, tests="peak bytes rate")],)),
+    answer={
+        "_work": lambda n, peak: 2 * n**3 / peak,
+        "_least": lambda n, itemsize: 3 * n * n * itemsize,
+        "_behind": lambda _least, bandwidths: _least / bandwidths["memory"],
+        "_carrying": _carried(lambda level: level),
+        "_few": lambda log, _least: [moved < _least for *_, moved in log],
+        "impossible": _impossible,
+    },
+    slips=(
+        slip("the peak alone", "look at the bytes as well: can there be so few, and can they come "
+             "so fast?", ways=_either_way(_few=_none, _carrying=_none)),
+        slip("no look at the peak", "how long does the arithmetic take at the peak?",
+             ways=_either_way(_work=0)),
+        slip("no look at the least bytes",
+             "each matrix has to cross every level at least once.", ways=_either_way(_few=_none)),
+        slip("the least bytes at memory alone",
+             "what comes from memory passes the other levels as well.",
+             ways=_either_way(_few=lambda log, _least: [
+                 level == "memory" and moved < _least for _, level, moved in log])),
+        slip("no look at the bandwidth", "how long does a level need for so many bytes?",
+             ways=_either_way(_carrying=_none)),
+        slip("no look at memory", "the factors come from memory and the result goes there, in a "
+             "row of another level as well: how long does that take at least?", _behind=0),
+        slip("memory's bandwidth for all", "each level has a bandwidth of its own.",
+             ways=_either_way(_carrying=_carried(lambda level: "memory"))),
+        slip("times added",
+             "the work and what is carried overlap, so neither alone may take longer.",
+             ways=_either_way(_carrying=lambda log, bandwidths, _work: [
+                 _work + moved / bandwidths[level] for _, level, moved in log])),
+        slip("a multiply-add as one FLOP", "a multiply-add is two FLOPs.",
+             ways=_either_way(peak=lambda peak: 2 * peak)),
+        slip("the result left out", "the result has to be written.",
+             ways=_either_way(_least=lambda n, itemsize: 2 * n * n * itemsize)),
     ),
 )  # fmt: skip
 
 
 # ---- 09-claim-beam -------------------------------------------------------------------------------
-WORD = ("possible", "impossible")
-_PEAK = 14 * 128 * 2 * 1.4e9  # FLOP/s: cores, lanes, multiply-add, clock
-_LARGE = 18 * 128 * 2 * 1.4e9  # of the larger part, with 18 cores
-_RATE, _CUBE = 150e9, 1024**3
-_HONEST = (_RATE / _PEAK, 2 * _CUBE / _PEAK, WORD[1])
+PEAK = 14 * 128 * 2 * 1.4e9  # FLOP/s: cores, lanes, multiply-add, clock
+LARGE = 18 * 128 * 2 * 1.4e9  # of the larger part, with 18 cores
+RATE, CUBE = 150e9, 1024**3
+RATIO, LEAST = RATE / PEAK, 2 * CUBE / PEAK
+OF_BYTES = 12 * 1024**2 / RATE  # seconds of the three matrices
 
 
-def _told(
-    ratio: float = _HONEST[0], least: float = _HONEST[1], word: str = WORD[1]
-) -> Callable[[], tuple[float, float, str]]:
-    return lambda: (ratio, least, word)
+def _either_word(*figures: tuple[float, float]) -> list[tuple[float, float, str]]:
+    """These ratios and seconds, with the right word and with the other one."""
+    return [(*each, word) for each in figures for word in ("impossible", "possible")]
 
 
-def _any_word(ratio: float, least: float) -> tuple[Callable[[], tuple[float, float, str]], ...]:
-    """The same figures with the other word, and each slip alone."""
-    return (
-        _told(ratio, least, WORD[0]), _told(ratio), _told(ratio, word=WORD[0]), _told(least=least),
-        _told(least=least, word=WORD[0]),
-    )  # fmt: skip
+def _each_alone(ratio: float, least: float) -> list[tuple[float, float]]:
+    """A slip in both figures, and in either alone."""
+    return [(ratio, least), (ratio, LEAST), (RATIO, least)]
 
 
-CLAIM = Exercise(
+CLAIM = table(
     "09-claim-beam", "Claim court: the beam on a laptop", 3,
     "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, at 1.4e9 "
     "cycles a second. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
     "machine, the least seconds for the 2 · 1024³ FLOPs of a product in fp32, and can a search "
     "have found 0.3 ms?",
-    '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,
-    returns=("byte/FLOP", "least seconds", "0.3 ms"),
+    '(…, …, "…")', kind="value", tolerance=0.005, lines=2,
     insight="The printed figure divides the bandwidth of one chip by the peak of a larger one. No "
             "search beats the roof, so a time below it is a mistake in the clock or in the count.",
-    misconceptions=(
-        Misconception("the larger chip", _told(_RATE / _LARGE, 2 * _CUBE / _LARGE),
-                      "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given "
-                      "figures.", variants=(
-                          *_any_word(_RATE / _LARGE, 2 * _CUBE / _LARGE),
-                          *(_told(said, least, word) for said in (0.023, 0.0234)
-                            for least in (_HONEST[1], 2 * _CUBE / _LARGE) for word in WORD),
-                      )),
-        Misconception("a multiply-add as one FLOP in the peak",
-                      _told(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK),
-                      "each lane does a multiply-add in a cycle, and that is two FLOPs.",
-                      variants=_any_word(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK)),
-        Misconception("a multiply-add as one FLOP in the product", _told(least=_CUBE / _PEAK),
-                      "a product has two FLOPs for each multiply-add.",
-                      variants=(_told(least=_CUBE / _PEAK, word=WORD[0]),)),
-        Misconception("the time of the bytes", _told(least=12 * 1024**2 / _RATE, word=WORD[0]),
-                      "the bytes are there sooner than the arithmetic is done; the longer of the "
-                      "two counts.", variants=(_told(least=12 * 1024**2 / _RATE),)),
-        Misconception("times added", _told(least=2 * _CUBE / _PEAK + 12 * 1024**2 / _RATE),
-                      "arithmetic and traffic can overlap; the least time is the longer of the "
-                      "two.",
-                      variants=(_told(least=2 * _CUBE / _PEAK + 12 * 1024**2 / _RATE,
-                                      word=WORD[0]),)),
-        Misconception("the ridge", _told(ratio=_PEAK / _RATE),
-                      "that is FLOP/byte, the ridge; byte/FLOP is asked for.",
-                      variants=(_told(_PEAK / _RATE, word=WORD[0]),)),
-        Misconception("faster than the roof", _told(word=WORD[0]),
-                      "compare 0.3 ms with the least time that you computed."),
-        Misconception("every lane product stored", _told(least=8 * _CUBE / _RATE),
-                      "the products are added up in registers; only the three matrices cross.",
-                      variants=(_told(least=8 * _CUBE / _RATE, word=WORD[0]),)),
+    answer={"byte/FLOP": lambda: RATIO, "least seconds": lambda: LEAST,
+            "0.3 ms": lambda: "impossible"},
+    slips=(
+        slip("the larger chip",
+             "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given figures.",
+             whole=_either_word(
+                 *_each_alone(RATE / LARGE, 2 * CUBE / LARGE), (0.023, LEAST), (0.0234, LEAST),
+                 (0.023, 2 * CUBE / LARGE), (0.0234, 2 * CUBE / LARGE))),
+        slip("a multiply-add as one FLOP in the peak", "each lane does a multiply-add in a cycle, "
+             "and that is two FLOPs.", whole=_either_word(*_each_alone(2 * RATIO, 2 * LEAST))),
+        slip("a multiply-add as one FLOP in the product", "a product has two FLOPs for each "
+             "multiply-add.", whole=_either_word((RATIO, LEAST / 2))),
+        slip("the time of the bytes", "the bytes are there sooner than the arithmetic is done; "
+             "the longer of the two counts.", whole=_either_word((RATIO, OF_BYTES))),
+        slip("times added", "arithmetic and traffic can overlap; the least time is the longer of "
+             "the two.", whole=_either_word((RATIO, LEAST + OF_BYTES))),
+        slip("the ridge", "that is FLOP/byte, the ridge; byte/FLOP is asked for.",
+             whole=_either_word((1 / RATIO, LEAST))),
+        slip("faster than the roof", "compare 0.3 ms with the least time that you computed.",
+             whole=(RATIO, LEAST, "possible")),
+        slip("every lane product stored", "the products are added up in registers; only the three "
+             "matrices cross.", whole=_either_word((RATIO, 8 * CUBE / RATE))),
     ),
 )  # fmt: skip
 
