@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import floor, inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rooflab.count.si import rounded
 from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
@@ -39,7 +39,7 @@ SMALL, LARGE = ROOFS[4:], ROOFS[:4]
 
 def _shape_cases(rng: random.Random) -> list[Case]:
     """Two layers in prefill and in decode, with edges that are all different."""
-    drawn = []
+    drawn: list[Case] = []
     for inputs, outputs in rng.sample(LAYERS, 2):
         batch, length = rng.randrange(2, 30), rng.randrange(33, 500)
         for decode in (False, True):
@@ -139,10 +139,10 @@ def _knee(inputs: int, outputs: int, itemsize: int, peak: float, bandwidth: floa
     return 1 / (2 * bandwidth / (itemsize * peak) - 1 / inputs - 1 / outputs)
 
 
-def _machine_cases(rng: random.Random, count: int) -> list[Case]:
+def _machine_cases(rng: random.Random, count: int) -> list[Mapping[str, Any]]:
     """Layers on machines with 2-byte numbers and with larger ones; all of them have a knee."""
     picked = [*rng.sample(LARGE, count // 2), *rng.sample(SMALL, count - count // 2)]
-    drawn = []
+    drawn: list[Mapping[str, Any]] = []
     for (name, kind, size), layer in zip(picked, rng.sample(LAYERS, count), strict=True):
         peak, bandwidth = peak_and_bandwidth(name, kind)
         drawn.append({"inputs": layer[0], "outputs": layer[1], "itemsize": size, "peak": peak,
@@ -153,7 +153,7 @@ def _machine_cases(rng: random.Random, count: int) -> list[Case]:
 def _layer_cases(rng: random.Random) -> list[Case]:
     """One token, then below and near the knee, beyond it, far beyond, and far below."""
     machines = _machine_cases(rng, 5)
-    drawn = []
+    drawn: list[Case] = []
     for share, machine in zip((0, 0.4, 0.8, 1.25, 6, 0.1), (*machines, machines[-1]), strict=True):
         tokens = max(1, round(share * rng.uniform(0.9, 1.1) * _knee(*machine.values())))
         drawn.append({"tokens": tokens, **machine})
@@ -259,7 +259,7 @@ def _knees(
 def _last_cases(rng: random.Random) -> list[Case]:
     """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last."""
     kinds = rng.sample([(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]], 3)
-    drawn = []
+    drawn: list[Case] = []
     for place, (listed, (name, kind, size)) in zip(
         (0.25, 0.9, 0.5, 1.3), [(_PRODUCTS[0], ROOFS[1]), *kinds], strict=True
     ):
@@ -576,7 +576,7 @@ def ways(
     return (weights * (first + (tokens - 1) * again), weights * copy + 2 * tokens * weights / peak)
 
 
-def model(*case: float) -> float:
+def model(*case: Any) -> float:
     """The lesson's model: the quicker of the two ways, in seconds."""
     return min(ways(*case))
 

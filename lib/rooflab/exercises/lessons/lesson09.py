@@ -462,12 +462,12 @@ WIDTH = table(
 
 
 # ---- 09-extract ----------------------------------------------------------------------------------
-Node = Sequence[object]  # its cost, and the classes of its arguments
-Classes = Mapping[str, Sequence[Node]]
+Node = Sequence[Any]  # its cost, and the classes of its arguments
+Classes = dict[str, Sequence[Node]]
 NEVER = 10**9  # cost of a class of which no term is known yet
 
 
-def _saturated(rng: random.Random) -> Case:
+def _saturated(rng: random.Random) -> dict[str, Any]:
     """Classes with nodes whose arguments lie behind them, and some that lead in a circle."""
     names = rng.sample("pqrstuvw", rng.randrange(6, 9))
     classes: dict[str, list[list[Any]]] = {}
@@ -511,7 +511,7 @@ def _fixed_rounds(rounds: int, anew: bool = False) -> Callable[[Classes, str], i
     return lambda classes, root: _cheapest(classes, rounds=rounds, anew=anew)[root]
 
 
-def _chosen(key: Callable[[Node], object]) -> Callable[[Classes, str], int]:
+def _chosen(key: Callable[[Node], int]) -> Callable[[Classes, str], int]:
     """The cost of the term that takes the least node by ``key`` in each class, off circles."""
 
     def found(classes: Classes, root: str) -> int:
@@ -519,7 +519,7 @@ def _chosen(key: Callable[[Node], object]) -> Callable[[Classes, str], int]:
             for own, args in sorted(classes[name], key=key):
                 below = above | {name}
                 if not any(arg in below for arg in args):
-                    whole = own + sum(cost(arg, below) for arg in args)
+                    whole: int = own + sum(cost(arg, below) for arg in args)
                     if whole < NEVER:
                         return whole
             return NEVER
