@@ -63,6 +63,8 @@ def test_intensities_of_the_up_projection_are_the_published_ones():
         (16384, 2525),
     ):
         assert intensities(tokens, 1, 4096, 11008, 2)[0] == pytest.approx(published, rel=5e-4)
+        ledger = rl.gemm(tokens, 11008, 4096, "bf16").intensity
+        assert intensities(tokens, 1, 4096, 11008, 2)[0] == pytest.approx(ledger)
 
 
 @given(m=edges, n=edges, k=edges, size=st.sampled_from([1, 2, 4, 8]))

@@ -13,6 +13,9 @@ from rooflab.exercises.registry import exercise
 from rooflab.labs.loops import Nest
 
 SEEDS = range(30)
+innermost, broken, pair, least_skew, inside = (
+    exercise(f"08-{name}").reference for name in ("innermost", "legal", "pair", "skew", "inside")
+)
 
 
 def verdict(id: str, answer, seed):
@@ -58,21 +61,21 @@ def test_other_algebra_is_accepted():
 
 def test_j_is_the_loop_for_the_inside_of_a_product():
     """Two of 64-byte lines' sixteenths in fp32; down a column it is two whole lines."""
-    assert lesson08._right(["ik", "kj", "ij"], 4, 64) == ("j", 2 / 16)
-    assert lesson08._right(["ik", "jk", "ij"], 4, 64) == ("k", 2 / 16)
+    assert innermost(["ik", "kj", "ij"], 4, 64) == ("j", 2 / 16)
+    assert innermost(["ik", "jk", "ij"], 4, 64) == ("k", 2 / 16)
 
 
 def test_the_best_loop_follows_the_layout_of_an_image():
-    assert lesson08._right(["nchw", "c", "nhw"], 4, 64)[0] == "w"
-    assert lesson08._right(["nhwc", "c", "nhw"], 4, 64)[0] == "c"
+    assert innermost(["nchw", "c", "nhw"], 4, 64)[0] == "w"
+    assert innermost(["nhwc", "c", "nhw"], 4, 64)[0] == "c"
 
 
 def test_no_case_has_two_best_loops():
     for seed in SEEDS:
         for case in exercise("08-innermost").draw(seed):
-            share = case["itemsize"] / case["line"]
+            cost = lesson08._lines(case["itemsize"], case["line"])
             costs = sorted(
-                sum(lesson08._lines(text, loop, share) for text in case["operands"])
+                sum(cost(text, loop) for text in case["operands"])
                 for loop in set("".join(case["operands"]))
             )
             assert costs[0] < costs[1], case
@@ -80,31 +83,31 @@ def test_no_case_has_two_best_loops():
 
 def test_distances_decide_as_the_loop_lab_does():
     """The stencil's (1, -1) breaks when interchanged, the product's (0, 0, 1) never does."""
-    assert lesson08._broken([[1, -1]], [1, 0]) == [[1, -1]]
+    assert broken([[1, -1]], [1, 0]) == [[1, -1]]
     stencil = Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
     assert not stencil.interchange("i", "j").check()
     product = Nest(dict.fromkeys("ijk", 4), "C[i,j] += A[i,k]*B[k,j]")
     for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
-        assert lesson08._broken([[0, 0, 1]], order) == []
+        assert broken([[0, 0, 1]], order) == []
         assert product.reorder(*("ijk"[loop] for loop in order)).check(reassociate=False)
 
 
 @pytest.mark.parametrize(("back", "ahead", "tile"), [(1, 1, 2), (1, 1, 3), (2, 3, 4), (1, 5, 3)])
 def test_the_convicted_pair_is_one_that_the_loop_lab_convicts(back, ahead, tile):
     rows, columns = 9, 14
-    early, first = lesson08._pair(rows, columns, back, ahead, tile)
+    early, first = pair(rows, columns, back, ahead, tile)
     text = f"A[i,j] = A[i-{back},j+{ahead}]*0.5"
     nest = Nest({"i": (back, rows), "j": columns - ahead}, text).tile({"i": tile, "j": tile})
     assert not nest.check()
     everywhere = Nest({"i": rows, "j": columns}, f"B[i+{back},j] = B[i,j+{ahead}]*0.5")
     tiled = everywhere.tile({"i": tile, "j": tile}).arrows(reassociate=False)
-    broken = {(one.second[1], one.first[1]) for one in tiled if not one.ok and one.kind == "flow"}
-    assert (early, first) in broken and (early, first) == min(broken)
+    guilty = {(one.second[1], one.first[1]) for one in tiled if not one.ok and one.kind == "flow"}
+    assert (early, first) in guilty and (early, first) == min(guilty)
 
 
 @pytest.mark.parametrize("distances", [[(1, -1)], [(1, -2), (2, -3)], [(0, 1), (3, -4)]])
 def test_the_least_skew_is_the_least_with_which_tiles_are_legal(distances):
-    factor = lesson08._least(distances)
+    factor = least_skew(distances)
     back = max(d for d, _ in distances)
     reads = " + ".join(f"A[i-{d},j+{-e}]" if e <= 0 else f"A[i-{d},j-{e}]" for d, e in distances)
     nest = Nest({"i": (back, back + 9), "j": (2, 14)}, f"A[i,j] = {reads}")
@@ -120,7 +123,7 @@ def test_one_distance_becomes_zero_and_another_lies_between_two_whole_numbers():
     """Otherwise "strictly positive" and rounding would be right by chance."""
     for seed in SEEDS:
         cases = [case["distances"] for case in exercise("08-skew").draw(seed)]
-        factors = [lesson08._least(distances) for distances in cases]
+        factors = [least_skew(distances) for distances in cases]
         lowest = [min(e + f * d for d, e in distances if d) for f, distances in zip(factors, cases)]
         assert 0 in lowest and 0 in factors
         assert any(max(round(-e / d) for d, e in ds if d) < f for f, ds in zip(factors, cases))
@@ -163,13 +166,13 @@ def test_the_talks_loop_is_an_interchange():
 def test_eight_vectors_of_sums_keep_two_units_of_four_cycles_busy():
     """A core of Intel's Skylake or AMD's Zen 2: latency 4 or 5, two units, 8 lanes of fp32."""
     rates = [min(n / 4, 2) * 2 * 8 * 3e9 for n in range(1, 12)]
-    assert lesson08._inside(rates, 8, 3e9) == (4, 2, 8)
+    assert inside(rates, 8, 3e9) == (4, 2, 8)
 
 
 @pytest.mark.parametrize("cut", [int, math.ceil, round])
 def test_a_gain_made_whole_never_passes_for_the_sums(cut):
     def answer(rates, lanes, hertz):
-        latency, units = lesson08._inside(rates, lanes, hertz)[:2]
+        latency, units = inside(rates, lanes, hertz)[:2]
         return latency, units, cut(max(rates) / rates[0])
 
     for seed in range(9):

@@ -6,18 +6,18 @@ claim are those that a public talk prints for a laptop's GPU.
 
 from __future__ import annotations
 
-import math
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import combinations, count, pairwise
-from operator import add, mul
+from math import factorial, prod
+from operator import mul
 from string import ascii_letters
 from typing import Any
 
-from rooflab.exercises.exercise import Case, Exercise, Misconception, cases_of
+from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
 from rooflab.exercises.lessons.schedules import TILES
+from rooflab.exercises.table import slip, table
 
 
 # ---- 09-count ------------------------------------------------------------------------------------
@@ -32,91 +32,66 @@ def _sizes(extent: int) -> list[int]:
     return [tile for tile in range(2, extent) if extent % tile == 0]
 
 
-def _orders(loops: int, split: int) -> int:
-    """Orders in which every inner loop stands somewhere inside its outer one."""
-    return math.factorial(loops + split) // 2**split
+def _choices(extents: Sequence[int], least: int = 0) -> list[tuple[int, ...]]:
+    """The loops that are split, in every choice of ``least`` or more."""
+    sizes = range(least, len(extents) + 1)
+    return [split for size in sizes for split in combinations(extents, size)]
 
 
-def _counted(
-    extents: Sequence[int],
-    orders: Callable[[int, int], int] = _orders,
-    ways: Callable[[Sequence[int]], int] = lambda split: math.prod(len(_sizes(n)) for n in split),
-    least: int = 0,
-) -> int:
-    """Schedules over all choices of loops that are split, at least ``least`` of them."""
-    return sum(
-        orders(len(extents), len(split)) * ways(split)
-        for size in range(least, len(extents) + 1)
-        for split in combinations(extents, size)
-    )
+def _orders(of: Callable[[int, int], int]) -> Callable[..., list[int]]:
+    """How many orders ``of`` (loops, split ones) each choice leaves."""
+    return lambda extents, _choices: [of(len(extents), len(split)) for split in _choices]
 
 
-def _with_ends(split: Sequence[int]) -> int:
-    """Tile sizes, if 1 and the whole length are some."""
-    return math.prod(len(_sizes(n)) + 2 for n in split)
+def _tiles(more: int) -> Callable[..., list[int]]:
+    """How many ways to tile each choice has, if each loop had so many tile sizes ``more``."""
+    return lambda _choices: [prod(len(_sizes(n)) + more for n in split) for split in _choices]
 
 
-def _common(split: Sequence[int]) -> int:
-    """Tile sizes that all of the split loops can have."""
-    return len(set.intersection(*({*_sizes(n)} for n in split))) if split else 1
-
-
-COUNT = Exercise(
+COUNT = table(
     "09-count", "How many schedules?", 3,
     "A nest has loops of these lengths, and each of them is either left whole or split in two by a "
     "tile size. A tile size divides the length, is larger than 1 and smaller than the length. "
     "Count any order in which every inner loop is somewhere inside its outer one. Return how many "
     "schedules there are.",
-    "schedules(extents)", _counted, cases=_extents, lines=8,
+    "schedules(extents)", cases=_extents, lines=8,
     fixed=cases_of("extents", ([64, 48],), ([12],), ([7],), ([6] * 3,), ([3600, 49],),
                    ([4, 2, 9, 2, 5],)),
+    domain={"extents": any_length(1)},
+    example=([4, 14],),
     insight="Three loops of 384 already have more schedules than can be measured in an hour. "
             "Marks for vectors, threads and packing multiply that again.",
-    misconceptions=(
-        Misconception("every loop is split", lambda e: _counted(e, least=len(e)),
-                      "a loop may also be left whole.",
-                      variants=(lambda e: _counted(e, ways=_with_ends, least=len(e)),)),
-        Misconception("any order", lambda e: _counted(e, lambda n, s: math.factorial(n + s)),
-                      "orders with an inner loop outside its outer one are not counted: which part "
-                      "of all orders does one such condition leave?",
-                      variants=(lambda e: _counted(e, lambda n, s: math.factorial(n + s),
-                                                   least=len(e)),)),
-        Misconception("tile sizes alone", lambda e: _counted(e, lambda n, s: 1),
-                      "for each choice of tile sizes there are many orders of the loops."),
-        Misconception("orders alone", lambda e: _counted(e, ways=lambda split: 1),
-                      "each loop that is split has several tile sizes to choose from."),
-        Misconception("1 and the length are tile sizes",
-                      lambda e: _counted(e, ways=_with_ends),
-                      "a tile of 1 or of the whole length makes no second loop; that loop counts "
-                      "as left whole.",
-                      variants=(lambda e: _counted(e, ways=lambda split: math.prod(
-                          len(_sizes(n)) + 1 for n in split)),)),
-        Misconception("any tile size",
-                      lambda e: _counted(e, ways=lambda split: math.prod(n - 2 for n in split)),
-                      "only a tile size that divides the length counts here."),
-        Misconception("none left as written", lambda e: _counted(e, least=1),
-                      "all of the loops may be left whole, too, and then stand in any order."),
-        Misconception("a condition for every loop",
-                      lambda e: _counted(e, lambda n, s: math.factorial(n + s) // 2**n),
-                      "only a loop that is split has an inner loop to stand inside it."),
-        Misconception("conditions added",
-                      lambda e: _counted(e, lambda n, s: math.factorial(n + s) // max(1, 2 * s)),
-                      "each pair halves the orders that the pairs before it have left."),
-        Misconception("a whole loop as two",
-                      lambda e: _orders(len(e), len(e)) * math.prod(len(_sizes(n)) + 1 for n in e),
-                      "a loop that is left whole is one loop, so there are fewer orders then."),
-        Misconception("one tile size for all", lambda e: _counted(e, ways=_common),
-                      "each loop may have a tile size of its own."),
-        Misconception("tile sizes added",
-                      lambda e: _counted(e, ways=lambda split: sum(len(_sizes(n)) for n in split)),
-                      "every tile size of one loop goes with every tile size of the next."),
-        Misconception("the inner loop right inside",
-                      lambda e: _counted(e, lambda n, s: math.factorial(n)),
-                      "an inner loop may stand anywhere inside its outer one, with others in "
-                      "between."),
-        Misconception("outer loops first",
-                      lambda e: _counted(e, lambda n, s: math.factorial(n) * math.factorial(s)),
-                      "an inner loop has to be inside its own outer loop, not inside all of them."),
+    answer={
+        "_choices": lambda extents: _choices(extents),
+        "_orders": _orders(lambda loops, split: factorial(loops + split) // 2**split),
+        "_tiles": _tiles(0),
+        "schedules": lambda _orders, _tiles: sum(map(mul, _orders, _tiles)),
+    },
+    slips=(
+        slip("every loop is split", "a loop may also be left whole.",
+             _choices=lambda extents: [extents],
+             ways=[{"_choices": lambda extents: [extents], "_tiles": _tiles(2)}]),
+        slip("any order",
+             "orders with an inner loop outside its outer one are not counted: which part of all "
+             "orders does one such condition leave?",
+             _orders=_orders(lambda loops, split: factorial(loops + split)),
+             ways=[{"_choices": lambda extents: [extents],
+                    "_orders": _orders(lambda loops, split: factorial(loops + split))}]),
+        slip("tile sizes alone", "for each choice of tile sizes there are many orders of the "
+             "loops.", _orders=_orders(lambda loops, split: 1)),
+        slip("orders alone", "each loop that is split has several tile sizes to choose from.",
+             _tiles=lambda _choices: [1 for split in _choices]),
+        slip("1 and the length are tile sizes", "a tile of 1 or of the whole length makes no "
+             "second loop; that loop counts as left whole.", _tiles=[_tiles(2), _tiles(1)]),
+        slip("any tile size", "only a tile size that divides the length counts here.",
+             _tiles=lambda _choices: [prod(n - 2 for n in split) for split in _choices]),
+        slip("none left as written", "all of the loops may be left whole, too, and then stand in "
+             "any order.", _choices=lambda extents: _choices(extents, 1)),
+        slip("a condition for every loop",
+             "only a loop that is split has an inner loop to stand inside it.",
+             _orders=_orders(lambda loops, split: factorial(loops + split) // 2**loops)),
+        slip("conditions added", "each pair halves the orders that the pairs before it have left.",
+             _orders=_orders(lambda loops, split: factorial(loops + split) // max(1, 2 * split))),
     ),
 )  # fmt: skip
 
@@ -140,52 +115,39 @@ def _processors(rng: random.Random) -> list[Case]:
 Tile = tuple[int, int]
 
 
-def _fitting(
-    registers: int, sums: int, room: Callable[[int, int], int]
-) -> list[Tile]:  # rows, vectors
-    tiles = ((r, v) for r in range(1, registers + 1) for v in range(1, registers // r + 1))
-    return [(r, v) for r, v in tiles if r * v >= sums and room(r, v) <= registers]
-
-
-def _needed(rows: int, vectors: int) -> int:
-    """Registers: the sums, a row of B, and one number of A in all lanes."""
-    return rows * vectors + vectors + 1
-
-
-def _loads(rows: int, vectors: int) -> float:
-    return (rows + vectors) / (rows * vectors)
-
-
 def _register_tile(
-    registers: int, lanes: int, latency: int, units: int,
-    room: Callable[[int, int], int] = _needed,
-    score: Callable[[int, int], float] = _loads,
+    registers: int, lanes: int, latency: int, units: int, *,
+    room: Callable[[int, int], int] = lambda rows, vectors: rows * vectors + vectors + 1,
+    score: Callable[[int, int], float] = lambda rows, vectors: (rows + vectors) / (rows * vectors),
     sums: Callable[[int, int], int] = mul,
     tie: int = -1,
 ) -> Tile | None:  # fmt: skip
-    """The tile, or None if there is none. ``tie``: -1 takes more rows of two alike, 1 fewer."""
-    found = _fitting(registers, sums(latency, units), room)
-    if not found:
+    """The tile, or None if there is none.
+
+    ``room``: registers that it takes, the sums, a row of B and one number of A. ``score``: its
+    loads for a multiply-add. ``tie``: -1 takes more rows of two alike, 1 fewer.
+    """
+    tiles = ((r, v) for r in range(1, registers + 1) for v in range(1, registers // r + 1))
+    fit = [one for one in tiles if mul(*one) >= sums(latency, units) and room(*one) <= registers]
+    if not fit:
         return None
-    rows, vectors = min(found, key=lambda one: (score(*one), tie * one[0]))
+    rows, vectors = min(fit, key=lambda one: (score(*one), tie * one[0]))
     return rows, vectors * lanes
 
 
-def _either(**slip: Any) -> tuple[Callable[..., Tile | None], ...]:
-    """The tile with a slip, if of two alike the one with more rows is taken, and the other one."""
-    return tuple(partial(_register_tile, **slip, tie=tie) for tie in (-1, 1))
+def _chosen_tiles(**slip: Any) -> list[Callable[..., object]]:
+    """The tile with a slip: of two alike that with more rows or fewer; None or zeros for none."""
+
+    def way(tie: int, none: Tile | None) -> Callable[..., object]:
+        return lambda registers, lanes, latency, units: (
+            _register_tile(registers, lanes, latency, units, tie=tie, **slip) or none)  # fmt: skip
+
+    return [way(tie, none) for none in (None, (0, 0)) for tie in (-1, 1)]
 
 
-def _slip(name: str, hint: str, *more: Callable[..., object], **slip: Any) -> Misconception:
-    """A mistake in choosing the tile: what is passed to :func:`_register_tile`."""
-    first, other = _either(**slip)
-    zeros = (lambda *given, one=one: one(*given) or (0, 0) for one in (first, other))
-    return Misconception(name, first, hint, variants=(other, *zeros, *more))
-
-
-def _square(registers: int, lanes: int, latency: int, units: int) -> Tile:
+def _square(registers: int, lanes: int) -> Tile:
     """The largest tile with as many rows as vectors."""
-    side = max(n for n in range(1, registers) if _needed(n, n) <= registers)
+    side = max(n for n in range(1, registers) if n * n + n + 1 <= registers)
     return side, side * lanes
 
 
@@ -199,7 +161,7 @@ REGISTER_CASES = cases_of(
     (56, 16, 8, 4),
 )
 
-REGISTERS = Exercise(
+REGISTERS = table(
     "09-register-tile", "A tile in registers", 3,
     "A processor has vector registers of `lanes` numbers. It begins `units` multiply-adds of "
     "vectors in every cycle, and each takes `latency` cycles. A tile of rows × vectors registers, "
@@ -208,51 +170,43 @@ REGISTERS = Exercise(
     "gets one multiply-add. Choose the tile that fits, has enough vectors of sums to keep the "
     "processor busy, and needs the fewest loads for each multiply-add. Return (1) its rows, (2) "
     "its columns, in numbers.",
-    "register_tile(registers, lanes, latency, units)", _register_tile, cases=_processors,
+    "register_tile(registers, lanes, latency, units)", cases=_processors,
     fixed=REGISTER_CASES, lines=7,
-    returns=("rows", "columns"),
+    domain={"registers": at_least(3), "lanes": at_least(1), "latency": at_least(1),
+            "units": at_least(1)},
+    example=(12, 4, 5, 1),
     insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
             "BLIS for such processors is 6 × 16: as many, and one load more.",
-    misconceptions=(
-        _slip("room for the sums alone", "what is multiplied stands in registers as well.",
-              *_either(room=lambda r, v: r * v + 1), room=lambda r, v: r * v),
-        _slip("one vector of B at a time",
-              "all vectors of B of a step are loaded before the first number of A comes.",
-              room=lambda r, v: r * v + 2),
-        _slip("a square",
-              "it need not have as many rows as vectors: does it have enough sums, and is there "
-              "room for one more?",
-              _square, score=lambda r, v: 1000 * abs(r - v) - r * v),
-        Misconception("numbers counted, not loads",
-                      lambda g, n, t, p: _register_tile(
-                          g, n, t, p, score=lambda r, v: (r + v * n) / (r * v * n)),
-                      "one load brings a whole vector of B."),
-        _slip("loads of A alone", "the vectors of B are loads, too.", score=lambda r, v: 1 / v),
-        _slip("no register for A", "the number of A needs a register, too.",
-              room=lambda r, v: r * v + v),
-        _slip("a register for every number of A",
-              "the numbers of A come one after another, into the same register.",
-              room=lambda r, v: r * v + v + r),
-        _slip("too few sums",
-              "how many multiply-adds are begun before the first one ends? Each of them needs a "
-              "sum of its own.", sums=lambda latency, units: 1),
-        _slip("one unit", "in every cycle, each unit begins one.",
-              *_either(sums=lambda latency, units: latency),
-              sums=lambda latency, units: latency + 1),
-        _slip("most sums",
-              "the largest tile need not have the fewest loads: count those of B, and those of A.",
-              score=lambda r, v: -r * v),
-        _slip("just enough sums", "more sums than are needed do no harm, and they save loads.",
-              score=mul),
-        _slip("fewest loads in all", "count the loads for each multiply-add.", score=add),
-        Misconception("vectors for columns", lambda g, n, t, p: _register_tile(g, 1, t, p),
-                      "a vector has `lanes` columns."),
-        Misconception("rows and columns swapped",
-                      lambda *given: (_register_tile(*given) or (0, 0))[::-1],
-                      "the rows come first, then the columns."),
-        _slip("one sum more than needed",
-              "as many sums as there are multiply-adds under way are enough.",
-              sums=lambda latency, units: latency * units + 1),
+    answer={
+        "_tile": lambda registers, lanes, latency, units:
+            _register_tile(registers, lanes, latency, units),
+        "rows": lambda _tile: _tile[0],
+        "columns": lambda _tile: _tile[1],
+    },
+    slips=(
+        slip("room for the sums alone", "what is multiplied stands in registers as well.",
+             whole=[*_chosen_tiles(room=mul), *_chosen_tiles(room=lambda r, v: r * v + 1)]),
+        slip("a square", "it need not have as many rows as vectors: does it have enough sums, and "
+             "is there room for one more?",
+             whole=[*_chosen_tiles(score=lambda r, v: 1000 * abs(r - v) - r * v), _square]),
+        slip("numbers counted, not loads", "one load brings a whole vector of B.",
+             whole=lambda registers, lanes, latency, units: _register_tile(
+                 registers, lanes, latency, units,
+                 score=lambda r, v: (r + v * lanes) / (r * v * lanes))),
+        slip("no register for A", "the number of A needs a register, too.",
+             whole=_chosen_tiles(room=lambda r, v: r * v + v)),
+        slip("a register for every number of A", "the numbers of A come one after another, into "
+             "the same register.", whole=_chosen_tiles(room=lambda r, v: r * v + v + r)),
+        slip("too few sums", "how many multiply-adds are begun before the first one ends? Each of "
+             "them needs a sum of its own.", whole=_chosen_tiles(sums=lambda latency, units: 1)),
+        slip("one unit", "in every cycle, each unit begins one.",
+             whole=[*_chosen_tiles(sums=lambda latency, units: latency + 1),
+                    *_chosen_tiles(sums=lambda latency, units: latency)]),
+        slip("most sums", "the largest tile need not have the fewest loads: count those of B, and "
+             "those of A.", whole=_chosen_tiles(score=lambda r, v: -r * v)),
+        slip("vectors for columns", "a vector has `lanes` columns.", lanes=1),
+        slip("one sum more than needed", "as many sums as there are multiply-adds under way are "
+             "enough.", whole=_chosen_tiles(sums=lambda latency, units: latency * units + 1)),
     ),
     errors=(
         ("ValueError|None", "no tile is left",
@@ -288,7 +242,7 @@ def _graph(rng: random.Random, layers: int, most: int) -> Case:
 
 def _walk(
     children: Children, seconds: Seconds, start: str, width: int, *,
-    parents: bool = True, slowest: bool = False, patient: bool = True, each: bool = False,
+    parents: bool = True, slowest: bool = False, patient: bool = True,
 ) -> tuple[list[str], list[str], int]:  # fmt: skip
     """A beam: what was kept at the end, what was timed, in order, and how often children came."""
     kept, timed, seen = [start], [start], 1
@@ -302,60 +256,46 @@ def _walk(
         timed += new
         if not patient and min(map(seconds.__getitem__, new)) > seconds[kept[0]]:
             return kept, timed, seen
-        before = kept
-        if each:
-            groups = [[one for one in children[name] if one in new] for name in kept]
-            kept = sorted(
-                {x for group in groups for x in sorted(group, key=seconds.__getitem__)[:width]}
-                | {*(kept if parents else ())}, key=seconds.__getitem__,
-            )  # fmt: skip
-        else:
-            pool = [*kept, *new] if parents else new
-            kept = sorted(pool, key=seconds.__getitem__, reverse=slowest)[:width]
+        before, pool = kept, [*kept, *new] if parents else new
+        kept = sorted(pool, key=seconds.__getitem__, reverse=slowest)[:width]
         fresh = [name for name in kept if name not in before]
 
 
-def _beam(c: Children, s: Seconds, start: str, width: int, **other: bool) -> tuple[str, int]:
-    """The fastest at the end, and how many were timed."""
-    kept, timed, _ = _walk(c, s, start, width, **other)
-    return min(kept, key=s.__getitem__), len(timed)
+def _beam(
+    children: Children, seconds: Seconds, start: str, width: int, *, of_all: bool = False,
+    **other: bool,
+) -> tuple[str, int]:  # fmt: skip
+    """The fastest at the end, or ``of_all`` that were timed, and how many these were."""
+    kept, timed, _ = _walk(children, seconds, start, width, **other)
+    return min(timed if of_all else kept, key=seconds.__getitem__), len(timed)
 
 
-def _of_all(c: Children, s: Seconds, start: str, width: int, **other: bool) -> tuple[str, int]:
-    """The fastest of all that were timed, and how many that were."""
-    _, timed, _ = _walk(c, s, start, width, **other)
-    return min(timed, key=s.__getitem__), len(timed)
+def _beams_with(**other: bool) -> Callable[..., tuple[str, int]]:
+    """A beam with a slip."""
+    return lambda children, seconds, start, width: _beam(children, seconds, start, width, **other)
 
 
 def _untracked(
-    c: Children, s: Seconds, start: str, width: int, *, parents: bool, unique: bool
-) -> tuple[str, int]:
-    """A beam that times again what it has timed before, for as long as it finds anything else."""
-    kept, best, timed = [start], start, 1
-    while True:
-        new = [one for name in kept for one in c[name] if not (parents and one in kept)]
-        new = list(dict.fromkeys(new)) if unique else new
-        timed += len(new)
-        best = min([best, *new], key=s.__getitem__)
-        before, pool = kept, {*new, *(kept if parents else ())}
-        kept = sorted(pool, key=s.__getitem__)[:width]
-        if not new or kept == before:
-            return best, timed
+    *, parents: bool = True, unique: bool = False, kept_too: bool = False, fresh: bool = False
+) -> Callable[..., tuple[str, int]]:
+    """A beam that times again what it has timed before, ``kept_too`` what it keeps.
 
+    It ends when it keeps the same as before, or finds nothing ``fresh``.
+    """
 
-def _over_and_over(
-    children: Children, seconds: Seconds, start: str, width: int, *, fresh: bool
-) -> tuple[str, int]:
-    """A beam that counts all children in every round, until nothing is fresh or nothing changes."""
-    kept, timed, seen = [start], 1, {start}
-    while True:
-        new = [one for name in kept for one in children[name]]
-        timed += len(new)
-        before, known = kept, len(seen)
-        seen |= {*new}
-        kept = sorted({*kept, *new}, key=seconds.__getitem__)[:width]
-        if len(seen) == known if fresh else kept == before:
-            return kept[0], timed
+    def found(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
+        kept, timed, seen = [start], 1, {start}
+        while True:
+            old = kept if parents and not kept_too else ()
+            new = [one for name in kept for one in children[name] if one not in old]
+            timed += len({*new} if unique else new)
+            before, known, pool = kept, len(seen), {*new, *(kept if parents else ())}
+            seen |= pool
+            kept = sorted(pool, key=seconds.__getitem__)[:width]
+            if not new or (len(seen) == known if fresh else kept == before):
+                return min(seen, key=seconds.__getitem__), timed
+
+    return found
 
 
 def _in_each_way(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
@@ -364,24 +304,6 @@ def _in_each_way(children: Children, seconds: Seconds, start: str, width: int) -
     while new := [one for name in kept for one in children[name] if one not in timed]:
         timed += new
         kept = sorted([*kept, *new], key=seconds.__getitem__)[:width]
-    return kept[0], len(timed)
-
-
-def _one_by_one(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
-    """A search that chooses again after the children of each single schedule."""
-    kept, timed, done = [start], {start}, set[str]()
-    while waiting := [name for name in kept if name not in done]:
-        done.add(waiting[0])
-        new = {*children[waiting[0]]} - timed
-        timed |= new
-        kept = sorted({*kept, *new}, key=seconds.__getitem__)[:width]
-    return kept[0], len(timed)
-
-
-def _by_name(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
-    """A beam that keeps those whose names come first."""
-    rank = {name: float(at) for at, name in enumerate(sorted(children))}
-    kept, timed, _ = _walk(children, rank, start, width)
     return kept[0], len(timed)
 
 
@@ -416,76 +338,53 @@ BEAM_CASES = (
     _row(40, width=50),
 )
 
-BEAM = Exercise(
+BEAM = table(
     "09-beam", "Write the beam", 4,
     "`children[name]` is a list of the schedules that can be made of a schedule in one step, empty "
     "at an end, and `seconds[name]` a number: how long it takes. Start with `start`, and time it. "
     "In a round, time all children of the kept schedules that have not been timed yet. Of the kept "
     "and the new ones, keep the `width` fastest. Stop when there is nothing new to time. Return "
     "(1) the fastest schedule that you found, (2) how many schedules were timed.",
-    "beam(children, seconds, start, width)", _beam, cases=_beams, fixed=BEAM_CASES, lines=8,
-    returns=("schedule", "timed"),
+    "beam(children, seconds, start, width)", cases=_beams, fixed=BEAM_CASES, lines=8,
+    domain={"width": at_least(1)},
+    example=(*_layout("a9bc b5d c7e d6 e1", start="a").values(), 2),
     insight="Halide's auto-scheduler of 2019, Tiramisu and tinygrad walk in this way. What differs "
             "is the moves, the score, and what is measured.",
-    misconceptions=(
-        Misconception("greedy", lambda c, s, a, w: _beam(c, s, a, 1),
-                      "the `width` fastest go on, not the fastest alone."),
-        Misconception("parents are forgotten",
-                      lambda c, s, a, w: _beam(c, s, a, w, parents=False),
-                      "a schedule that was kept can be faster than all of its children; it stays "
-                      "among those to choose from.",
-                      variants=(
-                          lambda c, s, a, w: _of_all(c, s, a, w, parents=False),
-                          lambda c, s, a, w: _untracked(c, s, a, w, parents=False, unique=False),
-                      )),
-        Misconception("timed twice",
-                      lambda c, s, a, w: (_beam(c, s, a, w)[0], _walk(c, s, a, w)[2]),
-                      "two ways may lead to the same schedule, even in different rounds; it is "
-                      "timed once.",
-                      variants=(
-                          lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=False),
-                          lambda c, s, a, w: _untracked(c, s, a, w, parents=True, unique=True),
-                          _in_each_way,
-                          lambda c, s, a, w: _over_and_over(c, s, a, w, fresh=False),
-                          lambda c, s, a, w: _over_and_over(c, s, a, w, fresh=True),
-                      )),
-        Misconception("one at a time", _one_by_one,
-                      "a round times the children of all kept schedules. Only then does it choose "
-                      "which are kept."),
-        Misconception("sorted by name", _by_name,
-                      "which is kept depends on `seconds`, not on the names."),
-        Misconception("the slowest are kept",
-                      lambda c, s, a, w: _beam(c, s, a, w, slowest=True),
-                      "a small time is good: which end of the sorted ones is kept?",
-                      variants=(lambda c, s, a, w: _of_all(c, s, a, w, slowest=True),)),
-        Misconception("one round without a gain ends it",
-                      lambda c, s, a, w: _beam(c, s, a, w, patient=False),
-                      "it goes on while there is something new to time, even after a round that "
-                      "brought nothing faster."),
-        Misconception("width of each", lambda c, s, a, w: _beam(c, s, a, w, each=True),
-                      "`width` schedules are kept in all, not of each parent.",
-                      variants=(lambda c, s, a, w: _beam(c, s, a, w, each=True, parents=False),)),
-        Misconception("everything is timed", lambda c, s, a, w: _beam(c, s, a, len(c)),
-                      "children of a schedule that was not kept are never timed.",
-                      variants=(lambda c, s, a, w: (min(s, key=s.__getitem__), len(s)),)),
-        Misconception("the start is not counted",
-                      lambda c, s, a, w: (_beam(c, s, a, w)[0], _beam(c, s, a, w)[1] - 1),
-                      "the start is timed, too."),
-        Misconception("the time for the name",
-                      lambda c, s, a, w: (s[_beam(c, s, a, w)[0]], _beam(c, s, a, w)[1]),
-                      "the schedule itself is asked for, not its time."),
-        Misconception("one is kept too many", lambda c, s, a, w: _beam(c, s, a, w + 1),
-                      "`width` schedules go on in all, those that were kept before among them."),
-        Misconception("one round", lambda c, s, a, w: _beam(
-                          {k: v if k == a else [] for k, v in c.items()}, s, a, w),
-                      "the schedules that are kept have children, too."),
+    answer={
+        "_found": _beams_with(),
+        "schedule": lambda _found: _found[0],
+        "timed": lambda _found: _found[1],
+    },
+    slips=(
+        slip("greedy", "the `width` fastest go on, not the fastest alone.", width=1),
+        slip("parents are forgotten",
+             "a schedule that was kept can be faster than all of its children; it stays among "
+             "those to choose from.",
+             _found=[_beams_with(parents=False), _beams_with(parents=False, of_all=True),
+                     _untracked(parents=False)]),
+        slip("timed twice",
+             "two ways may lead to the same schedule, even in different rounds; it is timed once.",
+             timed=lambda children, seconds, start, width:
+                 _walk(children, seconds, start, width)[2],
+             _found=[_untracked(), _untracked(unique=True), _in_each_way, _untracked(kept_too=True),
+                     _untracked(kept_too=True, fresh=True)]),
+        slip("the slowest are kept", "a small time is good: which end of the sorted ones is kept?",
+             _found=[_beams_with(slowest=True), _beams_with(slowest=True, of_all=True)]),
+        slip("one round without a gain ends it",
+             "it goes on while there is something new to time, even after a round that brought "
+             "nothing faster.", _found=_beams_with(patient=False)),
+        slip("everything is timed", "children of a schedule that was not kept are never timed.",
+             width=lambda children: len(children),
+             whole=lambda seconds: (min(seconds, key=seconds.__getitem__), len(seconds))),
+        slip("the start is not counted", "the start is timed, too.",
+             timed=lambda _found: _found[1] - 1),
+        slip("one is kept too many", "`width` schedules go on in all, those that were kept before "
+             "among them.", width=lambda width: width + 1),
+        slip("one round", "the schedules that are kept have children, too.",
+             children=lambda children, start:
+                 {name: below if name == start else [] for name, below in children.items()}),
     ),
 )  # fmt: skip
-
-
-def _least_width(children: Children, seconds: Seconds, start: str) -> int:
-    best = min(seconds, key=seconds.__getitem__)
-    return next(w for w in count(1) if _beam(children, seconds, start, w)[0] == best)
 
 
 def _finds(children: Children, seconds: Seconds, start: str) -> list[bool]:
@@ -495,12 +394,12 @@ def _finds(children: Children, seconds: Seconds, start: str) -> list[bool]:
     return [_beam(children, seconds, start, width)[0] == best for width in every]
 
 
-def _halving(children: Children, seconds: Seconds, start: str) -> int:
+def _halving(_finds: Sequence[bool]) -> int:
     """The least width, looked for as if every wider search found it, too."""
-    found, low, high = _finds(children, seconds, start), 1, len(children)
+    low, high = 1, len(_finds)
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if found[middle - 1] else (middle + 1, high)
+        low, high = (low, middle) if _finds[middle - 1] else (middle + 1, high)
     return low
 
 
@@ -508,24 +407,6 @@ def _until_alike(children: Children, seconds: Seconds, start: str) -> int:
     """The least width that ends at the same schedule as the next one."""
     ends = [_beam(children, seconds, start, w)[0] for w in range(1, len(children) + 2)]
     return next(w for w, (one, other) in enumerate(pairwise(ends), 1) if one == other)
-
-
-def _doubling(children: Children, seconds: Seconds, start: str) -> int:
-    """The least power of two that finds the fastest of all."""
-    best, powers = min(seconds, key=seconds.__getitem__), (1 << n for n in count())
-    return next(w for w in powers if _beam(children, seconds, start, w)[0] == best)
-
-
-def _last_failure(children: Children, seconds: Seconds, start: str) -> int:
-    found = _finds(children, seconds, start)
-    return max((at for at, one in enumerate(found, 1) if not one), default=0) + 1
-
-
-def _forgetful(children: Children, seconds: Seconds, start: str) -> int:
-    """The least width of a beam that keeps no parents."""
-    best = min(seconds, key=seconds.__getitem__)
-    walks = ((w, _walk(children, seconds, start, w, parents=False)[1]) for w in count(1))
-    return next(w for w, timed in walks if best in timed)
 
 
 WIDTH_CASES = (
@@ -538,45 +419,39 @@ WIDTH_CASES = (
 )
 
 
-WIDTH = Exercise(
+WIDTH = table(
     "09-width", "How wide?", 3,
     "The data are those of the exercise before, and so is the search. Return the least width with "
     "which it finds the fastest of all schedules in `seconds`. All of them can be reached from "
     "`start`.",
-    "least_width(children, seconds, start)", _least_width, lines=4,
+    "least_width(children, seconds, start)", lines=4,
     cases=lambda rng: [_graph(rng, 4, 6) for _ in range(4)], fixed=WIDTH_CASES,
+    example=(*_layout("a9bc b5d c7e d6 e1", start="a").values(),),
     insight="A wider beam measures more, and still may lose what a narrower one finds. Something "
             "fast can push out the schedule that would have led to the best one.",
-    misconceptions=(
-        Misconception("every wider one, too", _last_failure,
-                      "a wider search may miss what a narrower one finds: try the widths one after "
-                      "another.", variants=(_halving,)),
-        Misconception("parents are forgotten", _forgetful,
-                      "the kept schedules compete with the new ones for a place."),
-        Misconception("the last that misses", lambda c, s, a: _least_width(c, s, a) - 1,
-                      "with this width the search still misses the fastest one."),
-        Misconception("one more than needed", lambda c, s, a: _least_width(c, s, a) + 1,
-                      "a narrower search finds it."),
-        Misconception("greedy is never enough", lambda c, s, a: max(2, _least_width(c, s, a)),
-                      "sometimes width 1 finds it.",
-                      variants=(lambda c, s, a: _finds(c, s, a).index(True, 1) + 1,)),
-        Misconception("wide enough for everything",
-                      lambda c, s, a: next(w for w in count(1) if _beam(c, s, a, w)[1] == len(c)),
-                      "that is where nothing is left out; the best one is found before."),
-        Misconception("how many were timed",
-                      lambda c, s, a: _beam(c, s, a, _least_width(c, s, a))[1],
-                      "the width is asked for, not what was timed."),
-        Misconception("the most children",
-                      lambda c, s, a: max(map(len, c.values())),
-                      "how many children there are does not tell which of them lead to the best "
-                      "one."),
-        Misconception("until two widths agree", _until_alike,
-                      "two widths can end at the same schedule, and it need not be the fastest of "
-                      "all in `seconds`."),
-        Misconception("powers of two", _doubling,
-                      "try every width; the least one may lie between."),
-        Misconception("greedy is enough", lambda c, s, a: 1,
-                      "with width 1 the search ends somewhere else."),
+    answer={"_finds": _finds, "width": lambda _finds: _finds.index(True) + 1},
+    slips=(
+        slip("every wider one, too",
+             "a wider search may miss what a narrower one finds: try the widths one after another.",
+             width=[lambda _finds: len(_finds) - [*reversed(_finds), False].index(False) + 1,
+                    _halving]),
+        slip("the last that misses", "with this width the search still misses the fastest one.",
+             width=lambda _finds: _finds.index(True)),
+        slip("one more than needed", "a narrower search finds it.",
+             width=lambda _finds: _finds.index(True) + 2),
+        slip("greedy is never enough", "sometimes width 1 finds it.",
+             width=[lambda _finds: max(2, _finds.index(True) + 1),
+                    lambda _finds: _finds.index(True, 1) + 1]),
+        slip("wide enough for everything",
+             "that is where nothing is left out; the best one is found before.",
+             width=lambda children, seconds, start: next(
+                 w for w in count(1) if _beam(children, seconds, start, w)[1] == len(children))),
+        slip("until two widths agree", "two widths can end at the same schedule, and it need not "
+             "be the fastest of all in `seconds`.", width=_until_alike),
+        slip("powers of two", "try every width; the least one may lie between.",
+             width=lambda _finds: next(
+                 1 << n for n in count() if _finds[min(1 << n, len(_finds)) - 1])),
+        slip("greedy is enough", "with width 1 the search ends somewhere else.", width=1),
     ),
     errors=(
         ("IndexError", "a width of 0",
@@ -587,12 +462,12 @@ WIDTH = Exercise(
 
 
 # ---- 09-extract ----------------------------------------------------------------------------------
-Node = Sequence[object]  # its cost, and the classes of its arguments
-Classes = Mapping[str, Sequence[Node]]
+Node = Sequence[Any]  # its cost, and the classes of its arguments
+Classes = dict[str, Sequence[Node]]
 NEVER = 10**9  # cost of a class of which no term is known yet
 
 
-def _saturated(rng: random.Random) -> Case:
+def _saturated(rng: random.Random) -> dict[str, Any]:
     """Classes with nodes whose arguments lie behind them, and some that lead in a circle."""
     names = rng.sample("pqrstuvw", rng.randrange(6, 9))
     classes: dict[str, list[list[Any]]] = {}
@@ -631,34 +506,27 @@ def _cheapest(classes: Classes, join: Callable[[list[int]], int] = sum, rounds: 
     return cost
 
 
-def _extracted(classes: Classes, root: str) -> int:
-    return _cheapest(classes)[root]
+def _fixed_rounds(rounds: int, anew: bool = False) -> Callable[[Classes, str], int]:
+    """The answer after so many rounds over all classes."""
+    return lambda classes, root: _cheapest(classes, rounds=rounds, anew=anew)[root]
 
 
-def _chosen(classes: Classes, root: str, key: Callable[[Node], object]) -> int:
+def _chosen(key: Callable[[Node], int]) -> Callable[[Classes, str], int]:
     """The cost of the term that takes the least node by ``key`` in each class, off circles."""
 
-    def cost(name: str, above: frozenset[str]) -> int:
-        for own, args in sorted(classes[name], key=key):
-            below = above | {name}
-            if not any(arg in below for arg in args):
-                found = own + sum(cost(arg, below) for arg in args)
-                if found < NEVER:
-                    return found
-        return NEVER
+    def found(classes: Classes, root: str) -> int:
+        def cost(name: str, above: frozenset[str]) -> int:
+            for own, args in sorted(classes[name], key=key):
+                below = above | {name}
+                if not any(arg in below for arg in args):
+                    whole: int = own + sum(cost(arg, below) for arg in args)
+                    if whole < NEVER:
+                        return whole
+            return NEVER
 
-    return cost(root, frozenset())
+        return cost(root, frozenset())
 
-
-def _smallest(classes: Classes, root: str) -> int:
-    """The cost of the term with the fewest nodes; of several, the cheapest."""
-    best = dict.fromkeys(classes, (NEVER, NEVER))
-    for _ in range(9):  # begun at the end, where what is small lies
-        for name, nodes in reversed(classes.items()):
-            for own, args in nodes:
-                nodes_below = 1 + sum(best[arg][0] for arg in args)
-                best[name] = min(best[name], (nodes_below, own + sum(best[arg][1] for arg in args)))
-    return best[root][1]
+    return found
 
 
 def _shared(classes: Classes, root: str) -> int:
@@ -710,28 +578,10 @@ def _remembered(classes: Classes, root: str) -> int:
     return cost(root, frozenset())
 
 
-def _rounds(anew: bool) -> list[Callable[[Classes, str], int]]:
-    """Answers that stop after two, three or four rounds."""
-    return [lambda c, r, n=n: _cheapest(c, rounds=n, anew=anew)[r] for n in (2, 3, 4)]
-
-
 def _until_still(classes: Classes, root: str) -> int:
     """Rounds until the cost of the root does not change."""
     costs = (_cheapest(classes, rounds=rounds)[root] for rounds in count(1))
     return next(one for one, after in pairwise(costs) if one == after < NEVER)
-
-
-def _visited(classes: Classes, root: str) -> int:
-    """A walk that takes whatever it has seen before as free."""
-    seen: set[str] = set()
-
-    def cost(name: str) -> int:
-        if name in seen:
-            return 0
-        seen.add(name)
-        return min(own + sum(cost(arg) for arg in args) for own, args in classes[name])
-
-    return cost(root)
 
 
 def _graphs(rng: random.Random) -> list[Case]:
@@ -759,48 +609,38 @@ EXTRACT_CASES = cases_of(
      "c0"),
 )  # fmt: skip
 
-EXTRACT = Exercise(
+EXTRACT = table(
     "09-extract", "The cheapest expression", 3,
     "`classes` is a saturated e-graph. It says for each class which nodes are in it: lists of a "
     "node's own cost and the classes of its arguments. An expression of a class is one of its "
     "nodes with an expression of each argument, and costs all of that together. A class that is "
     "needed twice is paid twice. Some nodes lead back to their own class. Return the cost of the "
     "cheapest expression of the class `root`.",
-    "cheapest(classes, root)", _extracted, cases=_graphs, fixed=EXTRACT_CASES, lines=7,
+    "cheapest(classes, root)", cases=_graphs, fixed=EXTRACT_CASES, lines=7,
+    example=({"x": [[3, ["y"]], [9, []]], "y": [[4, []], [6, []]]}, "x"),
     insight="If a class that is needed twice were paid once, the choice would be NP-hard. Many "
             "tools pay it twice, as here, and some ask a solver.",
-    misconceptions=(
-        Misconception("the first node", lambda c, r: _chosen(c, r, lambda node: 0),
-                      "any node of a class may be taken, not just the first."),
-        Misconception("the cheapest node", lambda c, r: _chosen(c, r, lambda node: node[0]),
-                      "a node that is cheap in itself can have expensive arguments."),
-        Misconception("fewest nodes", _smallest,
-                      "a short expression can cost more than a long one."),
-        Misconception("shared expressions once", _shared,
-                      "a class that is needed twice is paid twice here.",
-                      variants=(lambda c, r: _cheapest(_once(c))[r], _united)),
-        Misconception("arguments for nothing",
-                      lambda c, r: min(own for own, _ in c[r]),
-                      "the arguments of a node have to be computed, too."),
-        Misconception("the most expensive argument", lambda c, r: _cheapest(c, max)[r],
-                      "all arguments of a node are paid, not only the most expensive one."),
-        Misconception("one pass", lambda c, r: _cheapest(c, rounds=1)[r],
-                      "a class may become cheaper after those that use it were looked at; go on "
-                      "until nothing changes.",
-                      variants=(lambda c, r: _cheapest(dict(reversed(c.items())), rounds=1)[r],
-                                *_rounds(anew=False), *_rounds(anew=True), _until_still)),
-        Misconception("remembered too early", _remembered,
-                      "what you find for a class while others are closed holds only on this way. "
-                      "Do not keep it for other ways."),
-        Misconception("seen before, so free", _visited,
-                      "a class that was met before is not free: where it leads in a circle, that "
-                      "node cannot be taken at all."),
-        Misconception("the whole graph", lambda c, r: sum(own for nodes in c.values()
-                                                          for own, _ in nodes),
-                      "of each class that is needed, one node is taken."),
-        Misconception("the node of each class",
-                      lambda c, r: sum(min(own for own, _ in nodes) for nodes in c.values()),
-                      "only the classes that the term needs are paid."),
+    answer=lambda classes, root: _cheapest(classes)[root],
+    slips=(
+        slip("the first node", "any node of a class may be taken, not just the first.",
+             answer=_chosen(lambda node: 0)),
+        slip("the cheapest node", "a node that is cheap in itself can have expensive arguments.",
+             answer=_chosen(lambda node: node[0])),
+        slip("shared expressions once", "a class that is needed twice is paid twice here.",
+             answer=[_shared, lambda classes, root: _cheapest(_once(classes))[root], _united]),
+        slip("arguments for nothing", "the arguments of a node have to be computed, too.",
+             answer=lambda classes, root: min(own for own, _ in classes[root])),
+        slip("the most expensive argument", "all arguments of a node are paid, not only the most "
+             "expensive one.", answer=lambda classes, root: _cheapest(classes, max)[root]),
+        slip("one pass",
+             "a class may become cheaper after those that use it were looked at; go on until "
+             "nothing changes.",
+             answer=[_fixed_rounds(1), lambda classes, root:
+                         _cheapest(dict(reversed(classes.items())), rounds=1)[root],
+                     *(_fixed_rounds(n, anew) for anew in (False, True) for n in (2, 3, 4)),
+                     _until_still]),
+        slip("remembered too early", "what you find for a class while others are closed holds "
+             "only on this way. Do not keep it for other ways.", answer=_remembered),
     ),
     errors=(
         ("RecursionError", "in a circle",
@@ -829,34 +669,33 @@ def _logs(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _judged(
-    n: int, itemsize: int, peak: float, bandwidths: Mapping[str, float],
-    log: Sequence[Sequence[Any]], *,
-    flops: int = 2, matrices: int = 3, tests: str = "peak bytes rate behind", one: str = "",
-    longer: Callable[..., float] = max, equal: bool = False, slow: float = math.inf,
-    least_at: str = "",
-) -> list[bool]:  # fmt: skip
-    """Which rows are impossible. ``one``: whose bandwidth is taken for all levels.
-
-    ``longer``: the time of the arithmetic and the row's traffic together. ``least_at``: the only
-    level at which there is a least number of bytes.
-    """
-    work, least = flops * n**3 / peak, matrices * n * n * itemsize
-    behind = least / bandwidths["memory"] if "behind" in tests else 0
-    found = []
-    for seconds, level, moved in log:
-        carrying = moved / bandwidths[one or level] if "rate" in tests else 0
-        few = "bytes" in tests and least_at in ("", level) and moved < least + equal
-        soonest = max(longer(work if "peak" in tests else 0, carrying), behind)
-        found.append(few or seconds < soonest or seconds > slow * work)
-    return found
+Rows = Sequence[Sequence[Any]]
 
 
-def _wrongly(name: str, hint: str, tests: str = "peak bytes rate", **slip: Any) -> Misconception:
-    """A mistake in judging a row, made by one who looks at memory's time, or does not."""
-    without = partial(_judged, tests=tests, **slip)
-    with_it = partial(_judged, tests=f"{tests} behind", **slip)
-    return Misconception(name, with_it, hint, variants=(without,))
+def _impossible(
+    log: Rows, _work: float, _carrying: Sequence[float], _few: Sequence[bool], _behind: float
+) -> list[bool]:
+    """Which rows have too few bytes, or come before the work, their traffic or memory's is done."""
+    return [
+        few or seconds < max(_work, carrying, _behind)
+        for (seconds, *_), carrying, few in zip(log, _carrying, _few, strict=True)
+    ]
+
+
+def _carried(level_of: Callable[[str], str]) -> Callable[..., list[float]]:
+    """Seconds of each row's bytes, at the bandwidth of ``level_of`` its level."""
+    return lambda log, bandwidths: [
+        moved / bandwidths[level_of(level)] for _, level, moved in log
+    ]  # fmt: skip
+
+
+def _either_way(**changes: Any) -> list[dict[str, Any]]:
+    """A slip of one who looks at memory's time in every row, and of one who does not."""
+    return [changes, {**changes, "_behind": 0}]
+
+
+def _none(log: Rows) -> list[bool]:
+    return [False for _ in log]
 
 
 IMPOSSIBLE_CASES = cases_of(
@@ -877,9 +716,12 @@ IMPOSSIBLE_CASES = cases_of(
     (333, 2, 1e11, {"memory": 3e9, "L2": 9e9}, [
         [9e-4, "L2", 7 * 10**6], [7e-4, "L2", 7 * 10**6], [9e-4, "memory", 3 * 10**6],
     ]),
+    (1, 2, 1e9, {"memory": 1e9, "L2": 4e9}, [
+        [1e-6, "memory", 6], [1e-6, "L2", 5], [1e-9, "L2", 6],
+    ]),
 )  # fmt: skip
 
-IMPOSSIBLE = Exercise(
+IMPOSSIBLE = table(
     "09-impossible", "Rows that cannot be true", 3,
     "A search for a product of two n×n matrices left this log. Each row has the measured seconds, "
     "a level, and the bytes that a simulator counted from and to that level. The two factors begin "
@@ -887,112 +729,99 @@ IMPOSSIBLE = Exercise(
     "level. The work overlaps with all that is carried. `bandwidths` are those of the levels. "
     "Return a list that has True for every row that cannot "
     "be true, and False for every other.",
-    "impossible(n, itemsize, peak, bandwidths, log)", _judged, cases=_logs,
+    "impossible(n, itemsize, peak, bandwidths, log)", cases=_logs,
     fixed=IMPOSSIBLE_CASES, lines=6,
+    domain={"n": at_least(1), "itemsize": ITEMSIZES},
+    example=(100, 4, 2e9, {"memory": 1e8, "L2": 1e9}, [[0.002, "memory", 150_000],
+             [0.002, "L2", 100_000], [0.0005, "L2", 200_000]]),
     insight="A clock that was read too early, a result that was never checked, a simulator fed "
             "with half of the loops. Each of them makes a false winner.",
-    misconceptions=(
-        _wrongly("the peak alone",
-                 "look at the bytes as well: can there be so few, and can they come so fast?",
-                 tests="peak"),
-        _wrongly("no look at the peak", "how long does the arithmetic take at the peak?",
-                 tests="bytes rate"),
-        _wrongly("no look at the least bytes",
-                 "each matrix has to cross every level at least once.", tests="peak rate"),
-        _wrongly("the least bytes at memory alone",
-                 "what comes from memory passes the other levels as well.", least_at="memory"),
-        _wrongly("the shorter of the two times",
-                 "both have to be done: the longer of the two times is the least.", longer=min),
-        _wrongly("no look at the bandwidth", "how long does a level need for so many bytes?",
-                 tests="peak bytes"),
-        Misconception("no look at memory", partial(_judged, tests="peak bytes rate"),
-                      "the factors come from memory and the result goes there, in a row of another "
-                      "level as well: how long does that take at least?"),
-        _wrongly("memory's bandwidth for all", "each level has a bandwidth of its own.",
-                 one="memory"),
-        _wrongly("L2's bandwidth for all",
-                 "each level has a bandwidth of its own; memory's is lower.", one="L2"),
-        _wrongly("times added",
-                 "the work and what is carried overlap, so neither alone may take longer.",
-                 longer=add),
-        _wrongly("a multiply-add as one FLOP", "a multiply-add is two FLOPs.", flops=1),
-        _wrongly("the result left out", "the result has to be written.", matrices=2),
-        _wrongly("the result read, too", "the result is only written, so it crosses once.",
-                 matrices=4),
-        _wrongly("the very least is too little", "the least that is possible is possible.",
-                 equal=True),
-        _wrongly("slow is impossible", "a schedule can always be slower.", slow=10),
-        Misconception("possible for impossible", lambda *a: [not one for one in _judged(*a)],
-                      "True is for rows that cannot be true.",
-                      variants=(lambda *a: [not one for one in _judged(
-                          *a, tests="peak bytes rate")],)),
+    answer={
+        "_work": lambda n, peak: 2 * n**3 / peak,
+        "_least": lambda n, itemsize: 3 * n * n * itemsize,
+        "_behind": lambda _least, bandwidths: _least / bandwidths["memory"],
+        "_carrying": _carried(lambda level: level),
+        "_few": lambda log, _least: [moved < _least for *_, moved in log],
+        "impossible": _impossible,
+    },
+    slips=(
+        slip("the peak alone", "look at the bytes as well: can there be so few, and can they come "
+             "so fast?", ways=_either_way(_few=_none, _carrying=_none)),
+        slip("no look at the peak", "how long does the arithmetic take at the peak?",
+             ways=_either_way(_work=0)),
+        slip("no look at the least bytes",
+             "each matrix has to cross every level at least once.", ways=_either_way(_few=_none)),
+        slip("the least bytes at memory alone",
+             "what comes from memory passes the other levels as well.",
+             ways=_either_way(_few=lambda log, _least: [
+                 level == "memory" and moved < _least for _, level, moved in log])),
+        slip("no look at the bandwidth", "how long does a level need for so many bytes?",
+             ways=_either_way(_carrying=_none)),
+        slip("no look at memory", "the factors come from memory and the result goes there, in a "
+             "row of another level as well: how long does that take at least?", _behind=0),
+        slip("memory's bandwidth for all", "each level has a bandwidth of its own.",
+             ways=_either_way(_carrying=_carried(lambda level: "memory"))),
+        slip("times added",
+             "the work and what is carried overlap, so neither alone may take longer.",
+             ways=_either_way(_carrying=lambda log, bandwidths, _work: [
+                 _work + moved / bandwidths[level] for _, level, moved in log])),
+        slip("a multiply-add as one FLOP", "a multiply-add is two FLOPs.",
+             ways=_either_way(peak=lambda peak: 2 * peak)),
+        slip("the result left out", "the result has to be written.",
+             ways=_either_way(_least=lambda n, itemsize: 2 * n * n * itemsize)),
     ),
 )  # fmt: skip
 
 
 # ---- 09-claim-beam -------------------------------------------------------------------------------
-WORD = ("possible", "impossible")
-_PEAK = 14 * 128 * 2 * 1.4e9  # FLOP/s: cores, lanes, multiply-add, clock
-_LARGE = 18 * 128 * 2 * 1.4e9  # of the larger part, with 18 cores
-_RATE, _CUBE = 150e9, 1024**3
-_HONEST = (_RATE / _PEAK, 2 * _CUBE / _PEAK, WORD[1])
+PEAK = 14 * 128 * 2 * 1.4e9  # FLOP/s: cores, lanes, multiply-add, clock
+LARGE = 18 * 128 * 2 * 1.4e9  # of the larger part, with 18 cores
+RATE, CUBE = 150e9, 1024**3
+RATIO, LEAST = RATE / PEAK, 2 * CUBE / PEAK
+OF_BYTES = 12 * 1024**2 / RATE  # seconds of the three matrices
 
 
-def _told(
-    ratio: float = _HONEST[0], least: float = _HONEST[1], word: str = WORD[1]
-) -> Callable[[], tuple[float, float, str]]:
-    return lambda: (ratio, least, word)
+def _either_word(*figures: tuple[float, float]) -> list[tuple[float, float, str]]:
+    """These ratios and seconds, with the right word and with the other one."""
+    return [(*each, word) for each in figures for word in ("impossible", "possible")]
 
 
-def _any_word(ratio: float, least: float) -> tuple[Callable[[], tuple[float, float, str]], ...]:
-    """The same figures with the other word, and each slip alone."""
-    return (
-        _told(ratio, least, WORD[0]), _told(ratio), _told(ratio, word=WORD[0]), _told(least=least),
-        _told(least=least, word=WORD[0]),
-    )  # fmt: skip
+def _each_alone(ratio: float, least: float) -> list[tuple[float, float]]:
+    """A slip in both figures, and in either alone."""
+    return [(ratio, least), (ratio, LEAST), (RATIO, least)]
 
 
-CLAIM = Exercise(
+CLAIM = table(
     "09-claim-beam", "Claim court: the beam on a laptop", 3,
     "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, at 1.4e9 "
     "cycles a second. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
     "machine, the least seconds for the 2 · 1024³ FLOPs of a product in fp32, and can a search "
     "have found 0.3 ms?",
-    '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,
-    returns=("byte/FLOP", "least seconds", "0.3 ms"),
+    '(…, …, "…")', kind="value", tolerance=0.005, lines=2,
     insight="The printed figure divides the bandwidth of one chip by the peak of a larger one. No "
             "search beats the roof, so a time below it is a mistake in the clock or in the count.",
-    misconceptions=(
-        Misconception("the larger chip", _told(_RATE / _LARGE, 2 * _CUBE / _LARGE),
-                      "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given "
-                      "figures.", variants=(
-                          *_any_word(_RATE / _LARGE, 2 * _CUBE / _LARGE),
-                          *(_told(said, least, word) for said in (0.023, 0.0234)
-                            for least in (_HONEST[1], 2 * _CUBE / _LARGE) for word in WORD),
-                      )),
-        Misconception("a multiply-add as one FLOP in the peak",
-                      _told(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK),
-                      "each lane does a multiply-add in a cycle, and that is two FLOPs.",
-                      variants=_any_word(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK)),
-        Misconception("a multiply-add as one FLOP in the product", _told(least=_CUBE / _PEAK),
-                      "a product has two FLOPs for each multiply-add.",
-                      variants=(_told(least=_CUBE / _PEAK, word=WORD[0]),)),
-        Misconception("the time of the bytes", _told(least=12 * 1024**2 / _RATE, word=WORD[0]),
-                      "the bytes are there sooner than the arithmetic is done; the longer of the "
-                      "two counts.", variants=(_told(least=12 * 1024**2 / _RATE),)),
-        Misconception("times added", _told(least=2 * _CUBE / _PEAK + 12 * 1024**2 / _RATE),
-                      "arithmetic and traffic can overlap; the least time is the longer of the "
-                      "two.",
-                      variants=(_told(least=2 * _CUBE / _PEAK + 12 * 1024**2 / _RATE,
-                                      word=WORD[0]),)),
-        Misconception("the ridge", _told(ratio=_PEAK / _RATE),
-                      "that is FLOP/byte, the ridge; byte/FLOP is asked for.",
-                      variants=(_told(_PEAK / _RATE, word=WORD[0]),)),
-        Misconception("faster than the roof", _told(word=WORD[0]),
-                      "compare 0.3 ms with the least time that you computed."),
-        Misconception("every lane product stored", _told(least=8 * _CUBE / _RATE),
-                      "the products are added up in registers; only the three matrices cross.",
-                      variants=(_told(least=8 * _CUBE / _RATE, word=WORD[0]),)),
+    answer={"byte/FLOP": lambda: RATIO, "least seconds": lambda: LEAST,
+            "0.3 ms": lambda: "impossible"},
+    slips=(
+        slip("the larger chip",
+             "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given figures.",
+             whole=_either_word(
+                 *_each_alone(RATE / LARGE, 2 * CUBE / LARGE), (0.023, LEAST), (0.0234, LEAST),
+                 (0.023, 2 * CUBE / LARGE), (0.0234, 2 * CUBE / LARGE))),
+        slip("a multiply-add as one FLOP in the peak", "each lane does a multiply-add in a cycle, "
+             "and that is two FLOPs.", whole=_either_word(*_each_alone(2 * RATIO, 2 * LEAST))),
+        slip("a multiply-add as one FLOP in the product", "a product has two FLOPs for each "
+             "multiply-add.", whole=_either_word((RATIO, LEAST / 2))),
+        slip("the time of the bytes", "the bytes are there sooner than the arithmetic is done; "
+             "the longer of the two counts.", whole=_either_word((RATIO, OF_BYTES))),
+        slip("times added", "arithmetic and traffic can overlap; the least time is the longer of "
+             "the two.", whole=_either_word((RATIO, LEAST + OF_BYTES))),
+        slip("the ridge", "that is FLOP/byte, the ridge; byte/FLOP is asked for.",
+             whole=_either_word((1 / RATIO, LEAST))),
+        slip("faster than the roof", "compare 0.3 ms with the least time that you computed.",
+             whole=(RATIO, LEAST, "possible")),
+        slip("every lane product stored", "the products are added up in registers; only the three "
+             "matrices cross.", whole=_either_word((RATIO, 8 * CUBE / RATE))),
     ),
 )  # fmt: skip
 
