@@ -22,7 +22,7 @@ from rooflab.exercises.observe.lock import DERIVE, lock_functions, refusal, with
 HANDED_IN = "Handed in, it would get no points: {}."
 LOOK_OUT = "Look out: {}."
 RUNS = "it runs another program; where it is graded there is no network, no file of yours"
-_RUN = frozenset(("getoutput", "system", "check_output"))  # what !ls and files = !ls become, and kin
+_RUN = frozenset(("getoutput", "system", "check_output"))  # what files = !ls and !ls become
 MOST = 40  # functions that an answer is followed into
 Collect = Callable[[str, Sequence[Case], object], list[Observation]]
 
