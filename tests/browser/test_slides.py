@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.tab import Tab, resize
+from tests.browser.tab import resize
 from tests.tools.test_slides import notebooks, page  # noqa: F401, fixtures
 
 pytestmark = pytest.mark.browser
+WINDOW = (1280, 720)
 
 # Edges of everything on show, in stage pixels, and the smallest type outside pictures.
 MEASURED = """() => {
@@ -69,13 +70,31 @@ def misfits(tab, type: float = 0) -> list[dict]:
     return [m for m in walk(tab) if bad(m)]
 
 
+def settled(page) -> None:  # noqa: F811
+    page.wait_for_selector(".lec-bar")
+    page.wait_for_selector("output:text('y=0')", state="attached")
+    page.wait_for_selector("input[type=range]", state="attached")
+
+
+@pytest.fixture(scope="module")
+def address(page: Path) -> str:  # noqa: F811
+    return page.as_uri()
+
+
 @pytest.fixture
-def deck(tab: Tab, page: Path) -> Iterator[object]:  # noqa: F811
-    with tab.silent(page.as_uri(), (1280, 720), motion="reduce") as opened:
-        opened.wait_for_selector(".lec-bar")
-        opened.wait_for_selector("output:text('y=0')", state="attached")
-        opened.wait_for_selector("input[type=range]", state="attached")
-        yield opened
+def deck(opened) -> object:
+    """The deck on its first step."""
+    resize(opened, WINDOW)
+    opened.keyboard.press("Home")
+    return opened
+
+
+@pytest.fixture
+def own(opened) -> Iterator[object]:
+    """The deck of a test that changes it."""
+    yield opened
+    opened.reload()
+    settled(opened)
 
 
 def on_stage(tab, text: str) -> bool:
@@ -122,6 +141,7 @@ def test_a_remote_and_the_keyboard_turn_the_pages(deck) -> None:
     assert place(deck)[0] == place(deck)[1] - 1
 
 
+@pytest.mark.usefixtures("own")
 def test_arrows_belong_to_a_slider_that_is_used(deck) -> None:
     go_to(deck, "y=0")
     here = place(deck)[0]
@@ -224,6 +244,7 @@ CARDS = """() => {
 }"""
 
 
+@pytest.mark.usefixtures("own")
 def test_digits_belong_to_the_cards_on_show(deck) -> None:
     go_to(deck, "y=0")
     here = place(deck)[0]
@@ -248,6 +269,7 @@ WAITING = """() => {
 }"""
 
 
+@pytest.mark.usefixtures("own")
 def test_a_picture_that_waits_opens_with_the_guess_above_it(deck) -> None:
     go_to(deck, "y=0")
     deck.evaluate(WAITING)

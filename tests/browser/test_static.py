@@ -31,9 +31,7 @@ def walked(page) -> list[list[dict]]:
     return [one.evaluate(WALK) for one in page.locator(OUTPUTS).all()]
 
 
-def test_it_shows_in_every_state_what_lab_shows(
-    tab: Tab, static_page: Callable[..., str], open_notebook: Callable[..., object]
-) -> None:
+def test_it_shows_in_every_state_what_lab_shows(tab: Tab, static_page, open_notebook) -> None:
     with tab.silent(static_page("same", *CELLS[1:]), WINDOW, motion="reduce") as page:
         here = walked(page)
     page = open_notebook("lab", "same.ipynb", *CELLS[1:])
@@ -93,9 +91,7 @@ def saved(page, ending: str, folder: Path) -> Path:
     return path
 
 
-def test_a_picture_is_saved_as_it_is_shown(
-    tab: Tab, static_page: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_picture_is_saved_as_it_is_shown(tab: Tab, static_page, tmp_path: Path) -> None:
     address = static_page("saved", f"import rooflab as rl\n{SMALL}")
     with tab.silent(address, WINDOW, motion="reduce") as page:
         page.get_by_role("button", name="true shape").click()
@@ -128,9 +124,7 @@ def lines(words: list[list], text: str) -> list[list]:
 
 
 @pytest.mark.parametrize("width", [1366, 390])
-def test_a_saved_picture_says_whose_it_is(
-    tab: Tab, picture_page: Callable[[str], str], tmp_path: Path, width: int
-) -> None:
+def test_a_saved_picture_says_whose_it_is(tab: Tab, picture_page, tmp_path, width) -> None:
     """A box and a roofline: the title and the origin of its figures stand at the roofline."""
     with tab.silent(picture_page("both"), (width, 900), motion="reduce") as page:
         page.evaluate("document.querySelector('.rl-live-roofline').rooflab.set('memory', 0)")
