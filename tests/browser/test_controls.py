@@ -20,18 +20,12 @@ GRIDS = """() => [...document.querySelectorAll('.rl-sliders')]
         .map(node => { const b = node.getBoundingClientRect();
             return [b.left, b.top, b.right, b.bottom].map(Math.round); })))"""
 SLIDERS = ".rl-sliders input[type=range]"
-TO_AN_END = """async ([end, sliders]) => { for (const one of sliders) {
-    one.value = one[end];
-    one.dispatchEvent(new Event('input', { bubbles: true }));
-    await new Promise(requestAnimationFrame); } }"""
 OUTLINE = "node => getComputedStyle(node).outlineStyle"
 
 
 @pytest.fixture(scope="module")
 def address(static_page: Callable[..., str]) -> str:
-    """Two pictures beside each other, one alone, and those of all kinds."""
-    box = "import rooflab as rl\n" + 'rl.live.box(64, 256, 64, machine="h100-sxm")'
-    return static_page("controls", box, *CELLS[1:])
+    return static_page("every picture", *CELLS)
 
 
 def settled(page) -> None:
@@ -44,11 +38,15 @@ def ends(grids: list) -> list[list]:
 
 
 @pytest.mark.parametrize("width", [390, 1366])
-def test_the_sliders_of_a_picture_stand_in_one_grid(opened, width: int) -> None:
+def test_the_sliders_of_all_pictures_stand_in_one_grid(opened, width: int) -> None:
     resize(opened, (width, 820))
+    assert len(sliders_stand_in_one_grid(opened)) >= 5
+
+
+def sliders_stand_in_one_grid(opened) -> list[list]:
+    """Names, tracks and values of each picture's sliders, which are one below the other."""
     opened.evaluate("for (const one of document.querySelectorAll('.rl-more')) one.open = true")
     first = opened.evaluate(GRIDS)
-    assert len(first) >= 5 and max(map(len, first)) == 3, "M, N and K"
     for grid in first:
         wide = max(value[2] for *_, value in grid) - grid[0][0][0]
         columns = {(track[0], value[2]) for _, track, value in grid}
@@ -60,12 +58,13 @@ def test_the_sliders_of_a_picture_stand_in_one_grid(opened, width: int) -> None:
             assert track[2] <= value[0] and value[3] - value[1] < 32, "in one line"
             above = name[3] <= track[1] + 8
             assert above or name[2] <= track[0], "a name beside its track, or above it"
-    sliders = opened.locator(SLIDERS).locator("visible=true").element_handles()
     for end in ("max", "min"):
-        opened.evaluate(TO_AN_END, [end, sliders])
+        for slider in opened.locator(SLIDERS).locator("visible=true").all():
+            slider.fill(slider.get_attribute(end))
         now = opened.evaluate(GRIDS)
         assert ends(now) == ends(first), "no value makes a track shorter"
     opened.evaluate("for (const one of document.querySelectorAll('.rl-more')) one.open = false")
+    return first
 
 
 # Of all pictures: what moves without a name, a value or the keys of its own in a notebook.

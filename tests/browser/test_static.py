@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.front import hold_hand
 from tests.browser.tab import Tab
-from tests.browser.test_axe import CELLS
+from tests.browser.test_axe import CELLS, violations_in_jupyter
 from tests.browser.test_cover import CELLS as COVERED
 from tests.browser.test_guess import click_axis, confirm
 
@@ -32,11 +32,13 @@ def walked(page) -> list[list[dict]]:
 
 
 def test_it_shows_in_every_state_what_lab_shows(tab: Tab, static_page, open_notebook) -> None:
-    with tab.silent(static_page("same", *CELLS[1:]), WINDOW, motion="reduce") as page:
+    """And axe-core finds nothing there."""
+    with tab.silent(static_page("every picture", *CELLS), WINDOW, motion="reduce") as page:
         here = walked(page)
     page = open_notebook("lab", "same.ipynb", *CELLS[1:])
     page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": WINDOW[0], "height": WINDOW[1]})
+    assert violations_in_jupyter(page) == []
     hold_hand(page)  # what the kernel answers would come while the next thing is moved
     there = walked(page)
     page.evaluate("letGo()")
