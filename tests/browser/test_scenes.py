@@ -25,7 +25,7 @@ from tools.site import build_page
 
 pytestmark = pytest.mark.browser
 
-CROWDED = 15  # states looked at in each picture and window, beside the first and the last
+CROWDED = 8  # states looked at in each picture and window, beside the first and the last
 WINDOWS = [(1366, 680), (390, 800)]
 SCRIPT = Path(__file__).with_name("scenes.js").read_text("utf-8")
 
