@@ -543,8 +543,8 @@ def _total_shared(n, k, c, r, m, p, w):
 def _total_within(n, k, c, r, m, p, w):
     """As many as the memory holds, if together they get what each of them is promised."""
     held = max(0, math.floor(_room(n, k, c, m)))
-    enough = [b for b in range(1, held + 1) if decode(n, 2, k, b, c, p, w) >= r]
-    return held, max(enough, default=0), "memory" if enough else "promise"
+    enough = held > 0 and decode(n, 2, k, held, c, p, w) >= r
+    return (held, held, "memory") if enough else (held, 0, "promise")
 
 
 def _changed(change):
