@@ -302,6 +302,7 @@ PRODUCT = """def product(m, n, k, itemsize, accumulate=False):
     flops = 2 * m * n * k
     moved = (m * k + k * n + (1 + accumulate) * m * n) * itemsize
     return flops, moved, flops / moved"""
+LOOPS = "three nested loops"
 NESTED = """def product(m, n, k, itemsize, accumulate=False):
     flops = 0
     for _ in range(m):
@@ -530,7 +531,7 @@ ON: dict[str, tuple[str, Change]] = {
         "04-intensities", under("04-intensities", "print(rl.gemm(64, 11008, 4096).intensity)")),
     "input above": (NAME, top(NAME, "import logging\nwho = input('your name? ')")),
     # Python of every kind
-    "three nested loops": (COUNT, instead(COUNT, NESTED)),
+    LOOPS: (COUNT, instead(COUNT, NESTED)),
     "typing, match and so on": (COUNT, instead(COUNT, EVERY_KIND)),
     "slots, decimals, other alphabets, a megabyte of prints": (SPEED, instead(SPEED, SLOTS)),
     "a closure under if": (SPEED, instead(SPEED,
@@ -573,7 +574,7 @@ WHOLE: dict[str, tuple[str, Change]] = {
     "renamed in Korean, marks and ids gone": ("00", both(renamed("00-time", "time", "시간"), bare)),
     "backwards": ("04", backwards),
     "a script made into a notebook": ("03", paragraphs),
-    "a lesson in one cell": ("03", one_cell),
+    "a lesson in one cell": ("00", one_cell),
     "tabs, CRLF and indents": ("00", each_answer(lambda source: "%%time\n" + "\r\n".join(
         f"\t{line}" if line else line for line in source.replace("    ", "\t").split("\n")))),
     "__future__ in every answer": (
