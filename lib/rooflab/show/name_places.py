@@ -129,8 +129,7 @@ def _at_lines(room: Room, sight: Room, name: Name, others: Sequence[Point]) -> I
             continue
         far = (math.dist(s, mark[:2]) > CLEAR for s in _along(lead) for mark in others)
         if all(far) and sight.sees(lead[0], name.own):
-            cost = LINE + 0.2 * DETOUR * number
-            yield Place(cost, [round(v, 1) for v in at], box, lead)
+            yield Place(LINE + 0.2 * DETOUR * number, [round(v, 1) for v in at], box, lead)
 
 
 def box_at(text: str, x: float, y: float) -> Box:
