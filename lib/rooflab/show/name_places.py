@@ -103,8 +103,8 @@ def _places(room: Room, sight: Room | None, name: Name) -> list[Place]:
     ]  # fmt: skip
     found = [*_beside(room, name, others), *(_at_lines(room, sight, name, others) if sight else ())]
     lines = np.array(room.lines).reshape(-1, 4)
-    found = [replace(one, cost=one.cost + labels.overlaps(one.box, lines)) for one in found]
-    return sorted((one for one in found if one.cost < UNNAMED), key=lambda one: one.cost)
+    places = [replace(one, cost=one.cost + labels.overlaps(one.box, lines)) for one in found]
+    return sorted((one for one in places if one.cost < UNNAMED), key=lambda one: one.cost)
 
 
 def _beside(room: Room, name: Name, others: Sequence[Point]) -> Iterator[Place]:
