@@ -47,12 +47,6 @@ def short(monkeypatch):
     monkeypatch.setattr(watchdog, "PATIENCE", 200)
 
 
-def impatient(monkeypatch):
-    """What only waits may take half a second by the clock."""
-    monkeypatch.setattr(watchdog, "PATIENCE", 1)
-    monkeypatch.setattr(watchdog, "LEAST_S", 0.5)
-
-
 def waits_for_a_lock(*_):
     lock = threading.Lock()
     lock.acquire()
@@ -87,7 +81,8 @@ def test_one_long_call_is_stopped(short, monkeypatch):
     verdicts = {}
     for name, (answer, reason) in IN_C.items():
         if reason is WAITED:
-            impatient(monkeypatch)
+            monkeypatch.setattr(watchdog, "PATIENCE", 1)
+            monkeypatch.setattr(watchdog, "LEAST_S", 0.5)
         verdicts[name] = check(SPEED, answer)
     faults = {name: one for name, one in verdicts.items() if IN_C[name][1] not in one.reason}
     assert not faults
@@ -173,7 +168,8 @@ def test_false_observations_are_judged_as_such(monkeypatch):
 
 
 def test_a_child_that_closes_its_pipe_is_stopped_or_ended(short, monkeypatch):
-    impatient(monkeypatch)
+    monkeypatch.setattr(watchdog, "PATIENCE", 1)
+    monkeypatch.setattr(watchdog, "LEAST_S", 0.5)
     reason = check(SPEED, closes_its_files_and_sleeps).reason
     assert WAITED in reason or "ended the process" in reason
 

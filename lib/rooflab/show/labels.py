@@ -149,10 +149,9 @@ class Room:
 
     def hindered(self, boxes: Sequence[Box]) -> float:
         """0 for boxes inside the frame that lie on nothing; the worse they lie, the more."""
-        left, top, right, bottom = self.frame
-        out = sum(
-            max(0, left - b[0], b[2] - right) + max(0, top - b[1], b[3] - bottom) for b in boxes
-        )
+        left, top, right, low = self.frame
+        beyond = ((left - b[0], b[2] - right, top - b[1], b[3] - low) for b in boxes)
+        out = sum(max(0, *across[:2]) + max(0, *across[2:]) for across in beyond)
         covered = sum(overlap(box, other) for box in boxes for other in self.taken)
         return OUT * out + COVERED * covered
 

@@ -103,8 +103,8 @@ def _places(room: Room, sight: Room | None, name: Name) -> list[Place]:
     ]  # fmt: skip
     found = [*_beside(room, name, others), *(_at_lines(room, sight, name, others) if sight else ())]
     lines = np.array(room.lines).reshape(-1, 4)
-    found = [replace(one, cost=one.cost + labels.overlaps(one.box, lines)) for one in found]
-    return sorted((one for one in found if one.cost < UNNAMED), key=lambda one: one.cost)
+    places = [replace(one, cost=one.cost + labels.overlaps(one.box, lines)) for one in found]
+    return sorted((one for one in places if one.cost < UNNAMED), key=lambda one: one.cost)
 
 
 def _beside(room: Room, name: Name, others: Sequence[Point]) -> Iterator[Place]:
@@ -129,8 +129,7 @@ def _at_lines(room: Room, sight: Room, name: Name, others: Sequence[Point]) -> I
             continue
         far = (math.dist(s, mark[:2]) > CLEAR for s in _along(lead) for mark in others)
         if all(far) and sight.sees(lead[0], name.own):
-            cost = LINE + 0.2 * DETOUR * number
-            yield Place(cost, [round(v, 1) for v in at], box, lead)
+            yield Place(LINE + 0.2 * DETOUR * number, [round(v, 1) for v in at], box, lead)
 
 
 def box_at(text: str, x: float, y: float) -> Box:
