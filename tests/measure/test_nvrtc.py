@@ -161,7 +161,10 @@ def test_compiles_without_local_memory(source: CudaSource, options, arch):
 
 @needs_disassembler
 @each_row(*BUILDS)
-def test_machine_code(source: CudaSource, options, arch):
+def test_machine_code(source: CudaSource, options, arch, request):
+    """Of the oldest, a middle and the newest generation; of all with --all."""
+    if arch not in (75, 90, 120) and not request.config.option.all:
+        return
     code = machine_code(source.code, options, arch)
     used = resources(cubin(source.code, options, arch))
     for name in source.kernels:
