@@ -85,10 +85,7 @@ def test_a_loop_that_swallows_everything_is_stopped(name):
 
 
 @pytest.mark.skipif(not TIMER, reason="needs an interval timer")
-@each_row(
-    lambda x: [x[0] for _ in iter(int, 1)],
-    lambda x: [x.T for _ in iter(int, 1)],
-)
+@each_row(lambda x: [x[0] for _ in iter(int, 1)], lambda x: [x.T for _ in iter(int, 1)])
 def test_loops_without_a_loop(function):
     with pytest.raises(GolfError, match="stopped after"):
         golf(function, X, limits=Limits(seconds=0.05))
