@@ -302,7 +302,6 @@ PRODUCT = """def product(m, n, k, itemsize, accumulate=False):
     flops = 2 * m * n * k
     moved = (m * k + k * n + (1 + accumulate) * m * n) * itemsize
     return flops, moved, flops / moved"""
-LOOPS = "three nested loops"
 NESTED = """def product(m, n, k, itemsize, accumulate=False):
     flops = 0
     for _ in range(m):
@@ -531,7 +530,7 @@ ON: dict[str, tuple[str, Change]] = {
         "04-intensities", under("04-intensities", "print(rl.gemm(64, 11008, 4096).intensity)")),
     "input above": (NAME, top(NAME, "import logging\nwho = input('your name? ')")),
     # Python of every kind
-    LOOPS: (COUNT, instead(COUNT, NESTED)),
+    "three nested loops": (COUNT, instead(COUNT, NESTED)),
     "typing, match and so on": (COUNT, instead(COUNT, EVERY_KIND)),
     "slots, decimals, other alphabets, a megabyte of prints": (SPEED, instead(SPEED, SLOTS)),
     "a closure under if": (SPEED, instead(SPEED,
