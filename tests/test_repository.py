@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -36,12 +37,8 @@ def name(path: Path) -> str:
 
 
 def ruff(*arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", *arguments, "."],
-        capture_output=True,
-        text=True,
-        cwd=REPOSITORY,
-    )
+    command = [sys.executable, "-m", "ruff", *arguments, "."]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
     assert done.returncode == 0, f"python course.py fmt mends most of this:\n{done.stdout}"
 
 
@@ -57,12 +54,24 @@ def test_notebooks_match_their_sources(capsys: pytest.CaptureFixture[str]) -> No
     assert build_notebooks(["--check"]) == 0, capsys.readouterr().out
 
 
+@functools.cache
+def facts(path: Path) -> tuple[int, dict[str, int], set[str]]:
+    """Lines of a file and of each function, without docstrings, and the modules it imports."""
+    text, functions, found, docstrings = path.read_text("utf-8"), {}, set[str](), 0
+    for node in ast.walk(ast.parse(text)):
+        docstrings += (told := docstring_lines(node))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = node.end_lineno - node.lineno + 1 - told
+            functions[f"{node.name} in line {node.lineno}"] = lines
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module)
+    return len(text.splitlines()) - docstrings, functions, found
+
+
 def test_files_are_short() -> None:
-    lines = {}
-    for path in CODE:
-        text = path.read_text("utf-8")
-        docstrings = sum(map(docstring_lines, ast.walk(ast.parse(text))))
-        lines[name(path)] = len(text.splitlines()) - docstrings
+    lines = {name(path): facts(path)[0] for path in CODE}
     assert {file: n for file, n in lines.items() if n > LONGER.get(file, MOST_LINES)} == {}
 
 
@@ -82,14 +91,8 @@ def test_nothing_is_cited_that_is_not_here() -> None:
 
 
 def test_functions_are_short() -> None:
-    long = {}
-    for path in CODE:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                length = node.end_lineno - node.lineno + 1 - docstring_lines(node)
-                if length > MOST_FUNCTION_LINES:
-                    long[f"{name(path)}:{node.name}"] = length
-    assert long == {}
+    lines = {f"{name(path)}: {f}": n for path in CODE for f, n in facts(path)[1].items()}
+    assert {function: n for function, n in lines.items() if n > MOST_FUNCTION_LINES} == {}
 
 
 def test_no_file_is_a_drawer() -> None:
@@ -162,13 +165,8 @@ def test_every_dependency_has_both_bounds_and_a_reason() -> None:
 
 def imported(*folders: str) -> set[str]:
     """Packages that the code in ``folders`` imports, at the top of a file or inside a function."""
-    found: set[str] = set()
-    for path in (path for folder in folders for path in (REPOSITORY / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                found.add(node.module)
+    paths = (path for folder in folders for path in (REPOSITORY / folder).rglob("*.py"))
+    found = set().union(*(facts(path)[2] for path in paths))
     ours = {"course", "rooflab", "tests", "tools", "benchmarks"}
     return {name.partition(".")[0] for name in found} - ours - set(sys.stdlib_module_names)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
+from nbformat import NotebookNode
 
 from tests.browser.front import Front
 from tests.browser.one_kernel import one_kernel
@@ -34,13 +35,21 @@ def page(tab: Tab) -> Iterator[object]:
         yield opened
 
 
-@pytest.fixture
-def still_page(tab: Tab, address: str, request: pytest.FixtureRequest) -> Iterator[object]:
-    """The module's page for a reader who asked for no motion: things jump.
+@pytest.fixture(scope="module")
+def opened(tab: Tab, address: str, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The module's page for a reader who asked for no motion, opened once: things jump.
 
     The module has the fixture ``address``, its WINDOW (width, height) and ``settled(page)``, which
     waits until everything is there.
     """
+    with tab.silent(address, request.module.WINDOW, motion="reduce") as page:
+        request.module.settled(page)
+        yield page
+
+
+@pytest.fixture
+def still_page(tab: Tab, address: str, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The same, opened for each test."""
     with tab.silent(address, request.module.WINDOW, motion="reduce") as opened:
         request.module.settled(opened)
         yield opened
@@ -48,7 +57,7 @@ def still_page(tab: Tab, address: str, request: pytest.FixtureRequest) -> Iterat
 
 @pytest.fixture
 def moving_page(tab: Tab, address: str, request: pytest.FixtureRequest) -> Iterator[object]:
-    """The same page for everybody else."""
+    """The page for everybody else."""
     with tab.silent(address, request.module.WINDOW) as opened:
         request.module.settled(opened)
         yield opened
@@ -134,17 +143,27 @@ def open_notebook(leave: Callable[[str], Front], jupyter: Server) -> Callable[..
 
 
 @pytest.fixture(scope="session")
-def static_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+def run_cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., NotebookNode]]:
+    """``run_cells(*cells)`` runs cells as a notebook of their own: that, with its widgets."""
+    with one_kernel(tmp_path_factory.mktemp("kernel")) as run:
+        yield run
+
+
+@pytest.fixture(scope="session")
+def static_page(
+    run_cells: Callable[..., NotebookNode], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., str]:
     """``static_page(name, *cells)`` runs cells, writes the page of tools/site.py: its URL."""
     out = tmp_path_factory.mktemp("site with spaces é")
-    known: dict[str, tuple[str, ...]] = {}
-    with one_kernel(out) as run:
+    known: dict[str, tuple[tuple[str, ...], str]] = {}
 
-        def page(name: str, *cells: str) -> str:
-            assert known.setdefault(name, cells) == cells, f"another page is called {name!r}"
-            return build_page(run(*cells), out, name).as_uri()
+    def page(name: str, *cells: str) -> str:
+        if name not in known:
+            known[name] = (cells, build_page(run_cells(*cells), out, name).as_uri())
+        assert known[name][0] == cells, f"another page is called {name!r}"
+        return known[name][1]
 
-        yield page
+    return page
 
 
 PICTURES = {

@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import x_of
 from tests.browser.front import ask_kernel, wait_for_kernel
-from tests.browser.tab import Tab
 
 pytestmark = pytest.mark.browser
 WINDOW = (900, 800)
@@ -91,9 +90,7 @@ def test_a_confirmed_guess_uncovers(still_page) -> None:
     assert 40 < truth < mine < 680
 
 
-def test_a_picture_without_words_of_its_own_is_told_by_the_verdict(
-    tab: Tab, static_page: Callable[..., str]
-) -> None:
+def test_a_picture_without_words_of_its_own_is_told_by_the_verdict(tab, static_page) -> None:
     address = static_page("wordless", QUESTION.replace(", sentence=words", ""))
     with tab.silent(address, WINDOW, motion="reduce") as page:
         settled(page)
@@ -131,9 +128,7 @@ def test_one_can_guess_again(still_page) -> None:
     expect(still_page.locator(".rl-guess .result img")).to_be_visible()
 
 
-def test_with_a_kernel_the_store_hears_of_it_and_a_second_look_is_uncovered(
-    open_notebook: Callable[..., object],
-) -> None:
+def test_with_a_kernel_the_store_hears_of_it_and_a_second_look_is_uncovered(open_notebook) -> None:
     keeper = """from types import SimpleNamespace
 class Keeper:
     known = {}

@@ -32,6 +32,7 @@ runs = globals().get("runs", 0) + 1
 print(f"run {runs}")
 slider = ipywidgets.IntSlider(value=3, max=10, description="N")
 slider"""
+WAITING = ".rl-guess .rl-grip[tabindex]"
 READY = "document.querySelectorAll('.lec-bar output').length === 1"
 
 
@@ -63,8 +64,6 @@ def open_lecture(open_notebook: Callable[..., object]) -> Iterator[Callable[...,
         page = open_notebook(front, name, *cells)
         opened.append(page)
         page.wait_for_function(READY)
-        page.wait_for_selector(".noUi-handle", state="attached")
-        page.wait_for_selector(".rl-guess .rl-grip[tabindex]", state="attached")
         return page
 
     yield lecture
@@ -74,11 +73,6 @@ def open_lecture(open_notebook: Callable[..., object]) -> Iterator[Callable[...,
         )
 
 
-@pytest.fixture(params=["lab", "notebook"])
-def lecture(request, open_lecture: Callable[..., object]) -> object:
-    return open_lecture(request.param, f"lecture-{request.param}.ipynb", *cells())
-
-
 def cut_again(page, run: str) -> None:
     """Wait for the slider's cell to have run, and the steps to be cut again 300 ms after that."""
     page.wait_for_selector(f"text={run}", state="attached")
@@ -86,7 +80,7 @@ def cut_again(page, run: str) -> None:
     page.evaluate("() => new Promise(after => setTimeout(after, 300))")  # timers keep their order
 
 
-def test_a_lecture_from_the_first_step_to_the_last_key(lecture) -> None:
+def from_the_first_step_to_the_last_key(lecture) -> None:
     assert place(lecture)[0] == 1 and on_stage(lecture, "With a first word.")
     seen = ""
     for _ in range(place(lecture)[1]):
@@ -104,7 +98,7 @@ def test_a_lecture_from_the_first_step_to_the_last_key(lecture) -> None:
     assert place(lecture)[0] == place(lecture)[1], "it goes on where it was left"
 
 
-def test_keys_do_what_they_do_in_the_slides_and_nothing_to_the_notebook(lecture) -> None:
+def keys_do_what_they_do_in_the_slides_and_nothing_to_the_notebook(lecture) -> None:
     go_to(lecture, "run 1")
     here = place(lecture)[0]
     lecture.keyboard.press("l")
@@ -128,7 +122,7 @@ def test_keys_do_what_they_do_in_the_slides_and_nothing_to_the_notebook(lecture)
     assert on_stage(lecture, "named")
 
 
-def test_a_cell_runs_and_is_edited_on_the_stage(lecture) -> None:
+def a_cell_runs_and_is_edited_on_the_stage(lecture) -> None:
     go_to(lecture, "runs = globals()")
     lecture.keyboard.press("PageUp")
     lecture.keyboard.press("PageDown")
@@ -147,9 +141,18 @@ def test_a_cell_runs_and_is_edited_on_the_stage(lecture) -> None:
     assert place(lecture)[0] == here - 1, "the first Escape leaves the editor, not the lecture"
 
 
-def test_without_recordings_the_lecture_goes_on(
-    open_lecture: Callable[..., object], jupyter: Server
-) -> None:
+@pytest.mark.parametrize("front", ["lab", "notebook"])
+def test_a_lecture_is_gone_through_has_its_keys_and_runs_its_cells(open_lecture, front) -> None:
+    """Opened once, because that takes longer than to look."""
+    lecture = open_lecture(front, f"lecture-{front}.ipynb", *cells())
+    for one in (".noUi-handle", WAITING):
+        lecture.wait_for_selector(one, state="attached")
+    from_the_first_step_to_the_last_key(lecture)
+    keys_do_what_they_do_in_the_slides_and_nothing_to_the_notebook(lecture)
+    a_cell_runs_and_is_edited_on_the_stage(lecture)
+
+
+def test_without_recordings_the_lecture_goes_on(open_lecture, jupyter: Server) -> None:
     jupyter.stop_kernels()  # a new kernel: Jupyter itself names the file to it
     page = open_lecture("lab", "unrecorded.ipynb", *cells(recorded=False))
     page.keyboard.press("l")
@@ -169,7 +172,7 @@ curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24
 rl.guess("00-nine", 55)
 nine = rl.ask("00-nine", 4.0)
 nine"""
-WAITING = ".rl-guess .rl-grip[tabindex]"
+BARS = "() => document.querySelectorAll('.lec-bar').length"
 
 
 def recorded_twice() -> list[nbformat.NotebookNode]:
@@ -199,59 +202,40 @@ def recorded_twice() -> list[nbformat.NotebookNode]:
     ]
 
 
-@pytest.mark.parametrize("front", ["lab", "notebook"])
-def test_a_guess_of_home_is_covered_and_the_lecturers_own_stay_as_they_are(
-    open_notebook: Callable[..., object], front: str
+@pytest.mark.parametrize("front", ["lab", pytest.param("notebook", marks=pytest.mark.slow)])
+def test_a_guess_of_home_is_covered_and_nothing_lies_open_the_morning_after(
+    open_lecture: Callable[..., object], fronts: dict[str, Front], front: str
 ) -> None:
-    page = open_notebook(front, f"covered-{front}.ipynb", *recorded_twice())
-    try:
-        page.wait_for_function(READY)
-        page.wait_for_selector(WAITING, state="attached")
-        page.wait_for_selector(".rl-lunch .cover:not([hidden])", state="attached")
-        wait_for_kernel(page, "nine.covered", "True")
-        go_to(page, "Covered until you have placed your guess above.")
-        page.keyboard.press("l")
-        assert page.locator(".lec-told").text_content().startswith("Covered: R uncovers it")
-        page.keyboard.press("r")
-        page.wait_for_selector(".rl-guess.done", state="attached")
-        page.keyboard.press("l")
-        page.locator(".lec-on .lec-half").first.wait_for()
-        for first in (True, False, True):  # Z goes from one half to the other
-            halves = page.locator(".lec-on .lec-under .lec-half")
-            assert [half.is_visible() for half in halves.all()] == [first, not first]
-            page.keyboard.press("z")
-        go_to(page, "guess again")
-        page.keyboard.press("l")
-        page.get_by_alt_text("a roofline").wait_for()
-        assert on_stage(page, "It was 7.0 ms there.")
-        go_to(page, "9: 4.0 ms")
-        page.keyboard.press("l")
-        assert "never recorded" in page.locator(".lec-told").text_content()
-        wait_for_kernel(page, "guesses.get('00-nine').shown", "True")
-        own = "del os.environ['ROOFLAB_GUESSES']"  # what a restart of the kernel does
-        assert ask_kernel(page, "guesses.get('00-nine').shown", own) == "False"
-        assert ask_kernel(page, "guesses.get('00-nine').value") == "55.0"
-    finally:
-        page.evaluate(
-            "() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()"
-        )
-
-
-BARS = "() => document.querySelectorAll('.lec-bar').length"
-
-
-def test_the_morning_after_nothing_lies_open_and_the_stage_waits_for_a_run(
-    open_notebook: Callable[..., object], fronts: dict[str, Front]
-) -> None:
-    page = open_notebook("lab", "morning.ipynb", *recorded_twice())
-    page.wait_for_function(READY)
+    """The lecturer's own guesses stay as they are, and the stage waits for a run."""
+    page = open_lecture(front, f"covered-{front}.ipynb", *recorded_twice())
     page.wait_for_selector(WAITING, state="attached")
-    go_to(page, "How long do 9 take?")
+    page.wait_for_selector(".rl-lunch .cover:not([hidden])", state="attached")
+    wait_for_kernel(page, "nine.covered", "True")
+    go_to(page, "Covered until you have placed your guess above.")
+    page.keyboard.press("l")
+    assert page.locator(".lec-told").text_content().startswith("Covered: R uncovers it")
     page.keyboard.press("r")
     page.wait_for_selector(".rl-guess.done", state="attached")
-    page.wait_for_selector(".rl-lunch .cover[hidden]", state="attached")
+    page.keyboard.press("l")
+    page.locator(".lec-on .lec-half").first.wait_for()
+    for first in (True, False, True):  # Z goes from one half to the other
+        halves = page.locator(".lec-on .lec-under .lec-half")
+        assert [half.is_visible() for half in halves.all()] == [first, not first]
+        page.keyboard.press("z")
+    go_to(page, "guess again")
+    page.keyboard.press("l")
+    page.get_by_alt_text("a roofline").wait_for()
+    assert on_stage(page, "It was 7.0 ms there.")
+    go_to(page, "9: 4.0 ms")
+    page.keyboard.press("l")
+    assert "never recorded" in page.locator(".lec-told").text_content()
+    wait_for_kernel(page, "guesses.get('00-nine').shown", "True")
+    own = "del os.environ['ROOFLAB_GUESSES']"  # what a restart of the kernel does
+    assert ask_kernel(page, "guesses.get('00-nine').shown", own) == "False"
+    assert ask_kernel(page, "guesses.get('00-nine').value") == "55.0"
+    assert page.locator(".rl-guess.done, .rl-lunch .cover[hidden]").count() == 2
     page.keyboard.press("Escape")
-    page = fronts["lab"].come_back("morning.ipynb")
+    page = fronts[front].come_back(f"covered-{front}.ipynb")
     page.wait_for_selector(".rl-guess:not(.done)", state="attached")
     page.wait_for_selector(".rl-lunch .cover:not([hidden])", state="attached")
     page.get_by_role("button", name="Lecture: go on at step").click()
@@ -288,16 +272,6 @@ def of_every_kind() -> list[nbformat.NotebookNode]:
     ]
 
 
-@pytest.fixture
-def staged(open_notebook: Callable[..., object]) -> Iterator[object]:
-    page = open_notebook("lab", "every-kind.ipynb", *of_every_kind())
-    page.wait_for_function(READY)
-    page.locator(".lec-door").nth(1).wait_for(state="attached")
-    page.locator(".rl-sort svg[tabindex]").nth(1).wait_for(state="attached")
-    yield page
-    page.evaluate("() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()")
-
-
 # Whether the bar cuts a message of two lines, and one of four: else the first would prove nothing.
 CUT = """() => [4, 9].map(n => 'It says this at 1280 pixels. '.repeat(n)).map(words => {
     const bar = document.querySelector('.lec-told');
@@ -309,7 +283,10 @@ def told(page) -> str:
     return page.locator(".lec-told").text_content()
 
 
-def test_what_is_on_the_stage_and_what_its_keys_say(staged) -> None:
+def test_what_is_on_the_stage_and_what_its_keys_say(open_lecture) -> None:
+    staged = open_lecture("lab", "every-kind.ipynb", *of_every_kind())
+    staged.locator(".lec-door").nth(1).wait_for(state="attached")
+    staged.locator(".rl-sort svg[tabindex]").nth(1).wait_for(state="attached")
     assert staged.evaluate(BARS) == 1, "two cells, one stage"
     seen = ""
     for _ in range(place(staged)[1]):
@@ -339,9 +316,10 @@ def test_what_is_on_the_stage_and_what_its_keys_say(staged) -> None:
     staged.keyboard.press("l")
     assert told(staged) == "The output is on the next step."
     assert staged.locator(".lec-swapped").count() == 0
+    a_recorded_sentence_is_broken_and_recorded_columns_are_not(staged)
 
 
-def test_a_recorded_sentence_is_broken_and_recorded_columns_are_not(staged) -> None:
+def a_recorded_sentence_is_broken_and_recorded_columns_are_not(staged) -> None:
     for words, recorded in {"alone": "one long sentence", "print('columns')": "2  "}.items():
         go_to(staged, words)
         staged.keyboard.press("l")
@@ -405,9 +383,7 @@ def contrast(png: bytes) -> float:
     return float((luminance.max() + 0.05) / (luminance.min() + 0.05))
 
 
-def test_the_live_roofline_alone_can_be_read_on_a_dark_stage(
-    show_picture: Callable[[str], object],
-) -> None:
+def test_the_live_roofline_alone_can_be_read_on_a_dark_stage(show_picture) -> None:
     page = show_picture("roofline")
     for name in ("stage.css", "pictures.css"):
         page.add_style_tag(path=Path(present.__file__).with_name(name))

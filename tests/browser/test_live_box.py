@@ -10,6 +10,7 @@ from rooflab.labs.llm.layer_time import TOKENS, knee
 from rooflab.show import theme
 from tests.browser.conftest import BOUND, handle, press, x_of, y_of
 from tests.browser.tab import resize
+from tests.browser.test_controls import sliders_stand_in_one_grid
 
 GEMM = BOUND.format("gemm")
 
@@ -74,6 +75,13 @@ def test_pointing_at_a_part_of_c_lights_what_it_needs(show_picture) -> None:
     assert "needs whole rows of A" in page.locator(".rl-box .needs").text_content()
     page.mouse.move(1, 1)
     expect(lit.first).not_to_be_visible()
+
+
+def test_its_three_sliders_stand_in_one_grid(show_picture) -> None:
+    page = show_picture("box")
+    for width in (390, 1366):
+        resize(page, (width, 820))
+        assert max(map(len, sliders_stand_in_one_grid(page))) == 3, "M, N and K"
 
 
 # A layer.

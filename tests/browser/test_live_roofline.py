@@ -22,10 +22,11 @@ TICKS = """() => [...document.querySelectorAll('.rl-live-roofline .tick')]
     .map(([text]) => text)"""
 
 
-@pytest.mark.parametrize("front", ["lab", "notebook"])
+@pytest.mark.parametrize("front", ["lab", pytest.param("notebook", marks=pytest.mark.slow)])
 def test_arrow_keys_move_the_point_with_and_without_a_kernel(front, open_notebook, jupyter) -> None:
     page = open_notebook(front, f"arrows_{front}.ipynb", CELL)
     ready(page)
+    the_kernel_hears_of_every_choice(page)
     hold_hand(page)
     cells = page.locator(".jp-Notebook .jp-Cell").count()
     start = x_of(page, GEMV)
@@ -168,10 +169,11 @@ def names(page) -> list[str]:
     return [text.split(" (no ")[0] for text in found]
 
 
-def test_in_lab_the_kernel_hears_of_every_choice(open_notebook) -> None:
-    page = open_notebook("lab", "choices.ipynb", CELL)
-    ready(page)
+def the_kernel_hears_of_every_choice(page) -> None:
     page.get_by_label("dtype", exact=True).select_option(label="fp32")
     page.locator(".rl-live-roofline summary").click()
     chip(page, "same axes for every machine").click()
     wait_for_kernel(page, "w.view.dtype, w.view.same_axes, w.view.kind", "('fp32', True, 'fp32')")
+    page.get_by_label("dtype", exact=True).select_option(label="bf16")
+    chip(page, "same axes for every machine").click()
+    stand(page, f"{SVG} *")

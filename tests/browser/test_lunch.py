@@ -130,9 +130,7 @@ def place_guess(page) -> None:
         page.keyboard.press(key)
 
 
-def test_with_a_kernel_the_guess_uncovers_the_next_cell_and_reaches_python(
-    open_notebook: Callable[..., object],
-) -> None:
+def test_with_a_kernel_the_guess_uncovers_the_next_cell_and_reaches_python(open_notebook) -> None:
     """Arrow keys, Enter and the slider where Notebook 7 has shortcuts for them, too."""
     page = open_notebook("notebook", "lunch.ipynb", CELLS[0], f"lunch = {CELLS[1]}\nlunch")
     picture = page.locator(".rl-lunch")

@@ -86,7 +86,7 @@ def test_a_guess_placed_on_the_page_hangs_at_its_point_without_a_kernel(asked_pa
 
 
 def test_in_lab_the_kernel_hears_that_it_opened(open_notebook) -> None:
-    cells = [*ASKED[:2], "w = rl.live.morph(MEASURED, machine=HERE, after=asked)\nw"]
+    cells = [*ASKED[:2], "w = rl.live.morph(MEASURED[7:], machine=HERE, after=asked)\nw"]
     page = open_notebook("lab", "morph-asked.ipynb", *cells)
     page.locator(".rl-morph.rl-covered").wait_for()
     for number in (0, 1):

@@ -35,9 +35,9 @@ def move(page, picture: str) -> None:
     )
 
 
-@pytest.mark.parametrize("front", ["lab", "notebook"])
+@pytest.mark.parametrize("front", ["lab", pytest.param("notebook", marks=pytest.mark.slow)])
 def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
-    open_notebook: Callable[..., object], fronts: dict[str, Front], front: str
+    open_notebook, fronts, front
 ) -> None:
     name = f"back-{front}.ipynb"
     asked, picture = CELLS[:2]
@@ -61,9 +61,7 @@ def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     assert page.evaluate(ICON) == [], "a broken chain stands in a picture"
 
 
-def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
-    open_notebook: Callable[..., object], fronts: dict[str, Front]
-) -> None:
+def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(open_notebook, fronts) -> None:
     page = open_notebook("notebook", "unasked.ipynb", CELLS[0])
     page.locator(".rl-guess .rl-grip[tabindex]").wait_for()
     page = fronts["notebook"].open_again("unasked.ipynb")
@@ -81,9 +79,7 @@ def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
     assert page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
 
 
-def test_cards_in_a_notebook_that_was_not_run_say_what_to_do(
-    open_notebook: Callable[..., object], fronts: dict[str, Front]
-) -> None:
+def test_cards_in_a_notebook_that_was_not_run_say_what_to_do(open_notebook, fronts) -> None:
     page = open_notebook("lab", "cards.ipynb", CARDS)
     page.locator(".rl-sort svg[tabindex]").wait_for()
     page = fronts["lab"].open_again("cards.ipynb")
@@ -99,7 +95,7 @@ def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(
 ) -> None:
     page = open_notebook("lab", "again.ipynb", *CELLS[:2])
     sizes, file = [], jupyter.folder / "again.ipynb"
-    for _ in range(3):
+    for _ in range(2):
         page.wait_for_function(HAS_RUN)
         page.locator(".rl-lunch input[type=range]").wait_for(state="attached")
         page = fronts["lab"].open_again("again.ipynb")

@@ -53,9 +53,7 @@ def test_it_comes_with_the_guess_and_goes_with_another(still_page) -> None:
     expect(words).to_contain_text("Nearly")
 
 
-def test_in_a_notebook_it_comes_without_running_its_cell_again(
-    open_notebook: Callable[..., object],
-) -> None:
+def test_in_a_notebook_it_comes_without_running_its_cell_again(open_notebook) -> None:
     page = open_notebook("lab", "said.ipynb", *CELLS)
     settled(page)
     assert ask_kernel(page, "said.covered") == "True"

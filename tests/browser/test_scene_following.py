@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tab import Tab, resize
+from tests.browser.tab import resize
 
 pytestmark = pytest.mark.browser
+WINDOW = (1280, 1000)
 CELL = """import numpy as np
 from rooflab.show.scene.player import Player
 from rooflab.show.scene import By, Dim, Fill, Scene
@@ -35,38 +34,37 @@ def address(static_page) -> str:
     return static_page("following", CELL)
 
 
-@pytest.fixture
-def page(tab: Tab, address: str) -> Iterator[object]:
-    with tab.silent(address) as opened:
-        opened.locator(".rl-follower .word").wait_for()
-        yield opened
+def settled(page) -> None:
+    page.locator(".rl-follower .word").wait_for()
 
 
-def test_what_follows_is_looked_up_again(page) -> None:
-    bar, link, say = (page.locator(f".rl-follower .{name}") for name in ("bar", "link", "say"))
+def test_what_follows_is_looked_up_again(moving_page) -> None:
+    bar, link, say = (
+        moving_page.locator(f".rl-follower .{name}") for name in ("bar", "link", "say")
+    )
     expect(say).to_have_text("Both are off.")
     expect(bar).to_have_attribute("width", "710")
-    page.get_by_role("button", name="first").click()
+    moving_page.get_by_role("button", name="first").click()
     expect(say).to_have_text("They differ.")
     expect(bar).to_have_attribute("width", "360")  # where the glide ends
     expect(link).to_have_attribute("d", "M360.00 20.00 L360.00 60.00")
-    expect(page.locator(".rl-follower .word")).to_have_text("apart")
+    expect(moving_page.locator(".rl-follower .word")).to_have_text("apart")
 
 
-def test_buttons_in_a_row_say_which_is_pressed_and_leave_together(page) -> None:
-    row = page.get_by_role("group", name="second:")
+def test_buttons_in_a_row_say_which_is_pressed_and_leave_together(moving_page) -> None:
+    row = moving_page.get_by_role("group", name="second:")
     off, on = (row.get_by_role("button", name=name, exact=True) for name in ("off", "on"))
     expect(off).to_have_attribute("aria-pressed", "true")
     on.click()
     expect(on).to_have_attribute("aria-pressed", "true")
     expect(off).to_have_attribute("aria-pressed", "false")
-    expect(page.locator(".rl-follower .say")).to_have_text("They differ.")
-    page.get_by_role("button", name="first").click()
-    expect(page.locator(".rl-buttons")).to_be_hidden()
+    expect(moving_page.locator(".rl-follower .say")).to_have_text("They differ.")
+    moving_page.get_by_role("button", name="first").click()
+    expect(moving_page.locator(".rl-buttons")).to_be_hidden()
 
 
-def test_the_second_sheet_reads_the_words_of_the_first(page) -> None:
-    resize(page, (430, 800))
-    expect(page.locator(".rl-follower svg")).to_have_attribute("viewBox", "0 0 400 100")
-    expect(page.locator(".rl-follower .word")).to_have_text("alike")
-    expect(page.locator(".rl-follower .bar")).to_have_attribute("width", "390")
+def test_the_second_sheet_reads_the_words_of_the_first(moving_page) -> None:
+    resize(moving_page, (430, 800))
+    expect(moving_page.locator(".rl-follower svg")).to_have_attribute("viewBox", "0 0 400 100")
+    expect(moving_page.locator(".rl-follower .word")).to_have_text("alike")
+    expect(moving_page.locator(".rl-follower .bar")).to_have_attribute("width", "390")

@@ -6,23 +6,26 @@ states are looked at in Python: tests/show/test_every_picture.py.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from ipywidgets.embed import dependency_state, embed_data
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from rooflab.jupyter_save import STATE, VIEW
 from rooflab.show.scene import Scene, drawn
 from rooflab.show.scene.player import Player
 from tests.browser.tab import resize
-from tests.support.pictures import PICTURES, START, made
+from tests.support.pictures import PICTURES, made
 from tests.support.scene_texts import crowded
+from tools.site import build_page
 
 pytestmark = pytest.mark.browser
 
-CROWDED = 15  # states looked at in each picture and window, beside the first and the last
+CROWDED = 8  # states looked at in each picture and window, beside the first and the last
 WINDOWS = [(1366, 680), (390, 800)]
 SCRIPT = Path(__file__).with_name("scenes.js").read_text("utf-8")
 
@@ -35,11 +38,19 @@ def ask(page: Any, name: str, *given: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def address(static_page: Callable[..., str]) -> Callable[[str], str]:
-    """``address(name)``: URL of a page with that picture, made when it is first asked for."""
-    return functools.cache(
-        lambda name: static_page(f"scene-{name}", f"{START}{PICTURES[name]}\npicture")
-    )
+def address(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """``address(name)``: URL of a page with that picture as it is here, of no kernel's making."""
+    folder = tmp_path_factory.mktemp("scenes")
+
+    def page(name: str) -> str:
+        one = made(name)
+        data = embed_data([one], state=dependency_state([one], drop_defaults=False))
+        output = new_output("display_data", {VIEW: data["view_specs"][0]})
+        widgets = {"widgets": {STATE: data["manager_state"]}}
+        cells = [new_code_cell(outputs=[output])]
+        return build_page(new_notebook(cells=cells, metadata=widgets), folder, name).as_uri()
+
+    return page
 
 
 def sheet(page: Any, picture: Player) -> Scene:
@@ -72,9 +83,7 @@ SIDEWAYS = "() => document.documentElement.scrollWidth > document.documentElemen
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_browser_shows_what_is_painted_and_no_text_on_another(
-    tab, address: Callable[[str], str], name: str
-) -> None:
+def test_the_browser_shows_what_is_painted_and_no_text_on_another(tab, address, name) -> None:
     """In the states where words are closest; what stands below the picture never jumps."""
     picture = made(name)
     with tab.silent(address(name), WINDOWS[0], motion="reduce") as page:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.tab import Tab, resize
+from tests.browser.tab import resize
 from tests.tools.test_slides import notebooks, page  # noqa: F401, fixtures
 
 pytestmark = pytest.mark.browser
+WINDOW = (1280, 720)
 
 # Edges of everything on show, in stage pixels, and the smallest type outside pictures.
 MEASURED = """() => {
@@ -69,13 +70,31 @@ def misfits(tab, type: float = 0) -> list[dict]:
     return [m for m in walk(tab) if bad(m)]
 
 
+def settled(page) -> None:  # noqa: F811
+    page.wait_for_selector(".lec-bar")
+    page.wait_for_selector("output:text('y=0')", state="attached")
+    page.wait_for_selector("input[type=range]", state="attached")
+
+
+@pytest.fixture(scope="module")
+def address(page: Path) -> str:  # noqa: F811
+    return page.as_uri()
+
+
 @pytest.fixture
-def deck(tab: Tab, page: Path) -> Iterator[object]:  # noqa: F811
-    with tab.silent(page.as_uri(), (1280, 720), motion="reduce") as opened:
-        opened.wait_for_selector(".lec-bar")
-        opened.wait_for_selector("output:text('y=0')", state="attached")
-        opened.wait_for_selector("input[type=range]", state="attached")
-        yield opened
+def deck(opened) -> object:
+    """The deck on its first step."""
+    resize(opened, WINDOW)
+    opened.keyboard.press("Home")
+    return opened
+
+
+@pytest.fixture
+def own(deck) -> Iterator[object]:
+    """The deck of a test that changes it."""
+    yield deck
+    deck.reload()
+    settled(deck)
 
 
 def on_stage(tab, text: str) -> bool:
@@ -122,17 +141,17 @@ def test_a_remote_and_the_keyboard_turn_the_pages(deck) -> None:
     assert place(deck)[0] == place(deck)[1] - 1
 
 
-def test_arrows_belong_to_a_slider_that_is_used(deck) -> None:
-    go_to(deck, "y=0")
-    here = place(deck)[0]
-    deck.locator("input[type=range]").focus()
+def test_arrows_belong_to_a_slider_that_is_used(own) -> None:
+    go_to(own, "y=0")
+    here = place(own)[0]
+    own.locator("input[type=range]").focus()
     for _ in range(3):
-        deck.keyboard.press("ArrowRight")
-    assert on_stage(deck, "y=9") and place(deck)[0] == here
-    deck.keyboard.press("PageDown")
-    assert place(deck)[0] == here + 1, "the remote still turns the page"
-    deck.keyboard.press("ArrowLeft")
-    assert place(deck)[0] == here, "and the slider has let go of the arrows"
+        own.keyboard.press("ArrowRight")
+    assert on_stage(own, "y=9") and place(own)[0] == here
+    own.keyboard.press("PageDown")
+    assert place(own)[0] == here + 1, "the remote still turns the page"
+    own.keyboard.press("ArrowLeft")
+    assert place(own)[0] == here, "and the slider has let go of the arrows"
 
 
 def test_uncovering_a_vote_and_a_solution(deck) -> None:
@@ -224,17 +243,17 @@ CARDS = """() => {
 }"""
 
 
-def test_digits_belong_to_the_cards_on_show(deck) -> None:
-    go_to(deck, "y=0")
-    here = place(deck)[0]
-    deck.evaluate(CARDS)
-    deck.keyboard.type("231")
-    deck.keyboard.press("Enter")
-    assert deck.locator(".rl-sort svg").text_content() == "?231" and place(deck)[0] == here
-    deck.keyboard.press("g")
-    deck.keyboard.type("1")
-    deck.keyboard.press("Enter")
-    assert place(deck)[0] == 1, "after G they are a step's number"
+def test_digits_belong_to_the_cards_on_show(own) -> None:
+    go_to(own, "y=0")
+    here = place(own)[0]
+    own.evaluate(CARDS)
+    own.keyboard.type("231")
+    own.keyboard.press("Enter")
+    assert own.locator(".rl-sort svg").text_content() == "?231" and place(own)[0] == here
+    own.keyboard.press("g")
+    own.keyboard.type("1")
+    own.keyboard.press("Enter")
+    assert place(own)[0] == 1, "after G they are a step's number"
 
 
 WAITING = """() => {
@@ -248,16 +267,16 @@ WAITING = """() => {
 }"""
 
 
-def test_a_picture_that_waits_opens_with_the_guess_above_it(deck) -> None:
-    go_to(deck, "y=0")
-    deck.evaluate(WAITING)
-    deck.keyboard.press("l")
-    assert "Covered" in deck.locator(".lec-told").text_content(), "L shows no more than R would"
-    deck.keyboard.press("r")
-    assert not deck.locator(".cover").is_visible()
-    assert deck.locator(".rl-guess.done").all_text_contents() == ["far"], "only the nearest"
-    deck.keyboard.press("l")
-    deck.locator(".lec-recorded").wait_for()
+def test_a_picture_that_waits_opens_with_the_guess_above_it(own) -> None:
+    go_to(own, "y=0")
+    own.evaluate(WAITING)
+    own.keyboard.press("l")
+    assert "Covered" in own.locator(".lec-told").text_content(), "L shows no more than R would"
+    own.keyboard.press("r")
+    assert not own.locator(".cover").is_visible()
+    assert own.locator(".rl-guess.done").all_text_contents() == ["far"], "only the nearest"
+    own.keyboard.press("l")
+    own.locator(".lec-recorded").wait_for()
 
 
 def test_help_comes_and_goes(deck) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.browser.tab import resize
+
 pytestmark = pytest.mark.browser
 
 WINDOWS = [(683, 340), (844, 390)]  # CSS pixels: a laptop at 200 %, a phone held sideways
@@ -32,9 +34,10 @@ SMALLEST = """() => {
 @pytest.mark.parametrize("name", PICTURES)
 def test_tracks_and_letters_keep_a_size(tab, static_page: Callable[..., str], name: str) -> None:
     address = static_page(f"small {name}", f"import rooflab as rl\n{PICTURES[name]}")
-    for window in WINDOWS:
-        with tab.silent(address, window) as page:
-            page.locator(".rl-scene [data-mark]").first.wait_for(state="attached")
+    with tab.silent(address, WINDOWS[0], motion="reduce") as page:
+        page.locator(".rl-scene [data-mark]").first.wait_for(state="attached")
+        for window in WINDOWS:
+            resize(page, window)
             track, letters = page.evaluate(SMALLEST)
             assert track >= TRACK, (window, track)
             assert letters >= LETTERS, (window, letters)

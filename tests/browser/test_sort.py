@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.front import wait_for_kernel
-from tests.browser.tab import Tab, resize
+from tests.browser.tab import resize
 
 pytestmark = pytest.mark.browser
+WINDOW = (1280, 1000)
 
 ROOT = Path(__file__).parents[2]
 CELL = f"""import sys
@@ -29,12 +30,8 @@ def address(static_page: Callable[..., str]) -> str:
     return static_page("sort", CELL)
 
 
-@pytest.fixture
-def table(tab: Tab, address: str) -> Iterator[object]:
-    """The page with the cards still covered."""
-    with tab.silent(address) as opened:
-        opened.locator(".rl-sort svg[tabindex]").wait_for()
-        yield opened
+def settled(page) -> None:
+    page.locator(".rl-sort svg[tabindex]").wait_for()
 
 
 def top(page) -> str:
@@ -80,91 +77,91 @@ def facts(page, mark: str) -> list[str]:
     return [one for one in found if one.startswith(mark)]
 
 
-def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
-    sort_all(table, truth)
-    assert not table.get_by_text("GFLOP/s").first.is_visible()
-    table.keyboard.press("Enter")
-    table.locator(".rl-sort.done").wait_for()
-    assert says(table) == "10 of 10 lie where the model puts them."
-    assert len(facts(table, "✓")) == 10
-    assert all("measured " in one for one in facts(table, "✓"))
-    reasons = table.locator(".rl-sort .reason").all_inner_texts()
+def test_ten_keys_sort_ten_cards_and_enter_uncovers(still_page) -> None:
+    sort_all(still_page, truth)
+    assert not still_page.get_by_text("GFLOP/s").first.is_visible()
+    still_page.keyboard.press("Enter")
+    still_page.locator(".rl-sort.done").wait_for()
+    assert says(still_page) == "10 of 10 lie where the model puts them."
+    assert len(facts(still_page, "✓")) == 10
+    assert all("measured " in one for one in facts(still_page, "✓"))
+    reasons = still_page.locator(".rl-sort .reason").all_inner_texts()
     assert len(reasons) == 10 and any(one.startswith("The call") for one in reasons)
-    assert table.locator(".rl-sort [role=button], .rl-sort svg[tabindex]").count() == 0
+    assert still_page.locator(".rl-sort [role=button], .rl-sort svg[tabindex]").count() == 0
 
 
-def test_a_tap_on_a_bin_places_and_a_tap_on_a_card_takes_back(table) -> None:
-    first = top(table)
-    bin_of(table, "compute").click(position={"x": 20, "y": 200})
-    assert placed(table) == 1 and top(table) != first
-    bin_of(table, "memory").click(position={"x": 20, "y": 200})
-    assert placed(table) == 2
-    table.get_by_role("button", name=first).click()
-    assert placed(table) == 1 and top(table) == first
-    table.keyboard.press("3")
-    assert names_in(table, "overhead") == [first]
-    table.keyboard.press("Backspace")
-    assert placed(table) == 1, "the last one in the deck's order"
-    table.get_by_role("button", name="take the last one back").click()
-    assert placed(table) == 0
+def test_a_tap_on_a_bin_places_and_a_tap_on_a_card_takes_back(still_page) -> None:
+    first = top(still_page)
+    bin_of(still_page, "compute").click(position={"x": 20, "y": 200})
+    assert placed(still_page) == 1 and top(still_page) != first
+    bin_of(still_page, "memory").click(position={"x": 20, "y": 200})
+    assert placed(still_page) == 2
+    still_page.get_by_role("button", name=first).click()
+    assert placed(still_page) == 1 and top(still_page) == first
+    still_page.keyboard.press("3")
+    assert names_in(still_page, "overhead") == [first]
+    still_page.keyboard.press("Backspace")
+    assert placed(still_page) == 1, "the last one in the deck's order"
+    still_page.get_by_role("button", name="take the last one back").click()
+    assert placed(still_page) == 0
 
 
-def test_nothing_is_uncovered_before_all_cards_lie(table) -> None:
-    table.locator(".rl-sort svg").focus()
+def test_nothing_is_uncovered_before_all_cards_lie(still_page) -> None:
+    still_page.locator(".rl-sort svg").focus()
     for _ in range(9):
-        table.keyboard.press("1")
-    assert not table.get_by_role("button", name="what the model says").is_visible()
-    table.keyboard.press("Enter")
-    assert "done" not in table.locator(".rl-sort").get_attribute("class")
-    table.keyboard.press("1")
-    table.get_by_role("button", name="what the model says").wait_for()
-    assert "all placed" in table.locator(".rl-sort .count").text_content()
+        still_page.keyboard.press("1")
+    assert not still_page.get_by_role("button", name="what the model says").is_visible()
+    still_page.keyboard.press("Enter")
+    assert "done" not in still_page.locator(".rl-sort").get_attribute("class")
+    still_page.keyboard.press("1")
+    still_page.get_by_role("button", name="what the model says").wait_for()
+    assert "all placed" in still_page.locator(".rl-sort .count").text_content()
 
 
-def test_keys_are_kept_from_the_notebook_and_spoken(table) -> None:
-    for node in table.locator(".rl-sort button, .rl-sort [tabindex]").all():
+def test_keys_are_kept_from_the_notebook_and_spoken(still_page) -> None:
+    for node in still_page.locator(".rl-sort button, .rl-sort [tabindex]").all():
         assert node.get_attribute("data-lm-suppress-shortcuts") == "true"
-    first = top(table)
-    table.locator(".rl-sort svg").focus()
-    table.keyboard.press("1")
-    live = table.locator(".rl-sort [aria-live]")
+    first = top(still_page)
+    still_page.locator(".rl-sort svg").focus()
+    still_page.keyboard.press("1")
+    live = still_page.locator(".rl-sort [aria-live]")
     expect(live).to_have_text(re.compile(f"^{re.escape(first)}: memory. "))
-    expect(live).to_contain_text(f"{top(table)}: which one decides")
-    table.keyboard.press("Backspace")
+    expect(live).to_contain_text(f"{top(still_page)}: which one decides")
+    still_page.keyboard.press("Backspace")
     expect(live).to_have_text(re.compile(f"^{re.escape(first)}: which one decides"))
 
 
-def test_a_click_anywhere_brings_the_keys_and_the_hint_says_so(table) -> None:
-    assert "Tap a bin, or click here and press 1, 2 or 3." in says(table)
-    table.keyboard.press("2")
-    assert placed(table) == 0, "the keys are not here yet"
-    table.locator(".rl-sort .title").click()
-    table.keyboard.press("2")
-    assert placed(table) == 1
+def test_a_click_anywhere_brings_the_keys_and_the_hint_says_so(still_page) -> None:
+    assert "Tap a bin, or click here and press 1, 2 or 3." in says(still_page)
+    still_page.keyboard.press("2")
+    assert placed(still_page) == 0, "the keys are not here yet"
+    still_page.locator(".rl-sort .title").click()
+    still_page.keyboard.press("2")
+    assert placed(still_page) == 1
 
 
-def test_on_another_sheet_the_same_keys_press_once(table) -> None:
-    table.locator(".rl-sort svg").focus()
-    table.keyboard.press("1")
-    resize(table, (420, 900))
-    table.locator(".rl-sort svg").focus()
-    table.keyboard.press("2")
-    assert placed(table) == 2, "a key puts one card"
-    assert len(names_in(table, "memory")) == len(names_in(table, "compute")) == 1
+def test_on_another_sheet_the_same_keys_press_once(still_page) -> None:
+    still_page.locator(".rl-sort svg").focus()
+    still_page.keyboard.press("1")
+    resize(still_page, (420, 900))
+    still_page.locator(".rl-sort svg").focus()
+    still_page.keyboard.press("2")
+    assert placed(still_page) == 2, "a key puts one card"
+    assert len(names_in(still_page, "memory")) == len(names_in(still_page, "compute")) == 1
 
 
-def test_bins_and_cards_are_buttons_for_the_keyboard(table) -> None:
-    labels = [bin_of(table, one).get_attribute("aria-label") for one in ("memory", "compute")]
+def test_bins_and_cards_are_buttons_for_the_keyboard(still_page) -> None:
+    labels = [bin_of(still_page, one).get_attribute("aria-label") for one in ("memory", "compute")]
     assert labels == ["memory, key 1", "compute, key 2"]
-    first = top(table)
-    bin_of(table, "compute").focus()
-    table.keyboard.press("Enter")
-    assert names_in(table, "compute") == [first]
-    table.get_by_role("button", name=first).focus()
-    table.keyboard.press(" ")
-    assert placed(table) == 0
-    table.keyboard.press("3")
-    assert names_in(table, "overhead") == [first], "the picture still has the keys"
+    first = top(still_page)
+    bin_of(still_page, "compute").focus()
+    still_page.keyboard.press("Enter")
+    assert names_in(still_page, "compute") == [first]
+    still_page.get_by_role("button", name=first).focus()
+    still_page.keyboard.press(" ")
+    assert placed(still_page) == 0
+    still_page.keyboard.press("3")
+    assert names_in(still_page, "overhead") == [first], "the picture still has the keys"
 
 
 def test_in_lab_keys_sort_and_the_kernel_keeps_the_sorting(open_notebook) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from tests.browser.conftest import PICTURES as PAGES
 from tests.browser.conftest import ready
-from tests.browser.one_kernel import one_kernel
-from tests.browser.tab import Tab, resize, stand
+from tests.browser.tab import resize, stand
 from tests.browser.test_scenes import SCRIPT
 from tests.browser.test_slides import place
 from tests.support.pictures import PICTURES as SCENES
@@ -18,6 +17,7 @@ from tests.support.pictures import START
 from tools.slides import build_deck
 
 pytestmark = pytest.mark.browser
+WINDOW = (1280, 720)
 
 SETUP = f"""{START}import dataclasses
 import numpy as np
@@ -79,21 +79,22 @@ ON_SHOW = """() => {
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("stage")
-    with one_kernel(folder) as run:
-        notebook = run(SETUP, *(f"shown[{name!r}]" for name in NAMES))
+def address(run_cells: Callable[..., object], tmp_path_factory: pytest.TempPathFactory) -> str:
+    notebook = run_cells(SETUP, *(f"shown[{name!r}]" for name in NAMES))
     notebook.cells.insert(0, nbformat.v4.new_markdown_cell("# 09 · Pictures"))
-    page = folder / "09_pictures.html"
+    page = tmp_path_factory.mktemp("stage") / "09_pictures.html"
     page.write_text(build_deck(notebook, notebook, notebook), "utf-8")
     return page.as_uri()
 
 
+def settled(page) -> None:
+    page.wait_for_selector(".lec-bar")
+
+
 @pytest.fixture
-def stage(tab: Tab, address: str) -> Iterator[object]:
-    with tab.silent(address, (1280, 720), motion="reduce") as opened:
-        opened.wait_for_selector(".lec-bar")
-        yield opened
+def stage(opened) -> object:
+    resize(opened, WINDOW)
+    return opened
 
 
 def turn_to(page, name: str) -> None:
@@ -162,8 +163,8 @@ def test_r_leaves_the_drawer_of_a_picture_alone(stage) -> None:
 
 def test_reasons_of_a_sorting_get_the_room_of_empty_bins(stage) -> None:
     turn_to(stage, "cards")
-    press(stage, "r")
-    stand(stage)
+    if not stage.locator(".lec-on .rl-sort.done").count():
+        press(stage, "r")
     reasons = stage.locator(".lec-on .rl-sort .fact")
     assert reasons.count() == 4
     sizes = reasons.evaluate_all("""nodes => nodes.map(node =>
@@ -179,7 +180,7 @@ def test_reasons_of_a_sorting_get_the_room_of_empty_bins(stage) -> None:
 # Fingers.
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fingers(chromium, address: str) -> Iterator[object]:
     """A page that is touched; ``stroke(x, y, dx, dy)`` in it is a finger's way."""
     context = chromium.new_context(has_touch=True, viewport={"width": 1280, "height": 720})
@@ -195,6 +196,8 @@ def fingers(chromium, address: str) -> Iterator[object]:
         stand(page)
 
     page.stroke = stroke
+    page.goto(address)
+    page.wait_for_selector(".lec-bar")
     yield page
     context.close()
 
@@ -215,26 +218,12 @@ def pull_up(page, box: str) -> None:
     assert not page.evaluate("window.taken"), "the browser took the finger to scroll with it"
 
 
-def test_a_finger_pulls_the_boxs_corner_up_on_a_slide(fingers, address: str) -> None:
-    fingers.goto(address)
-    fingers.wait_for_selector(".lec-bar")
+def test_a_finger_pulls_the_boxs_corner_up_on_a_slide(fingers) -> None:
     turn_to(fingers, "beside the box")
     pull_up(fingers, ".lec-on .rl-box")
 
 
-def test_a_finger_pulls_the_boxs_corner_up_on_a_page(
-    fingers, picture_page: Callable[[str], str]
-) -> None:
-    assert "both" in PAGES
-    fingers.goto(picture_page("both"))
-    ready(fingers)
-    fingers.evaluate("document.body.style.paddingBottom = '2000px'")  # it could be scrolled
-    pull_up(fingers, ".rl-box")
-
-
-def test_a_swipe_turns_the_page_also_over_a_picture(fingers, address: str) -> None:
-    fingers.goto(address)
-    fingers.wait_for_selector(".lec-bar")
+def test_a_swipe_turns_the_page_also_over_a_picture(fingers) -> None:
     turn_to(fingers, "roofline")
     here = place(fingers)[0]
     x, y = middle(fingers.locator(".lec-on .rl-live-roofline .say"))
@@ -248,6 +237,14 @@ def test_a_swipe_turns_the_page_also_over_a_picture(fingers, address: str) -> No
     for held in ("input[type=range]", ".rl-grip.arithmetic"):
         fingers.stroke(*middle(fingers.locator(f".lec-on {held}").first), -150, 0)
         assert place(fingers)[0] == here, f"{held} is moved, not the page"
+
+
+def test_a_finger_pulls_the_boxs_corner_up_on_a_page(fingers, picture_page) -> None:
+    assert "both" in PAGES
+    fingers.goto(picture_page("both"))
+    ready(fingers)
+    fingers.evaluate("document.body.style.paddingBottom = '2000px'")  # it could be scrolled
+    pull_up(fingers, ".rl-box")
 
 
 def test_a_swipe_never_leaves_the_deck(stage) -> None:

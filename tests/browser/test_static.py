@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.front import hold_hand
 from tests.browser.tab import Tab
-from tests.browser.test_axe import CELLS
+from tests.browser.test_axe import CELLS, violations_in_jupyter
 from tests.browser.test_cover import CELLS as COVERED
 from tests.browser.test_guess import click_axis, confirm
 
@@ -31,14 +31,14 @@ def walked(page) -> list[list[dict]]:
     return [one.evaluate(WALK) for one in page.locator(OUTPUTS).all()]
 
 
-def test_it_shows_in_every_state_what_lab_shows(
-    tab: Tab, static_page: Callable[..., str], open_notebook: Callable[..., object]
-) -> None:
-    with tab.silent(static_page("same", *CELLS[1:]), WINDOW, motion="reduce") as page:
+def test_it_shows_in_every_state_what_lab_shows(tab: Tab, static_page, open_notebook) -> None:
+    """And axe-core finds nothing there."""
+    with tab.silent(static_page("every picture", *CELLS), WINDOW, motion="reduce") as page:
         here = walked(page)
     page = open_notebook("lab", "same.ipynb", *CELLS[1:])
     page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": WINDOW[0], "height": WINDOW[1]})
+    assert violations_in_jupyter(page) == []
     hold_hand(page)  # what the kernel answers would come while the next thing is moved
     there = walked(page)
     page.evaluate("letGo()")
@@ -93,9 +93,7 @@ def saved(page, ending: str, folder: Path) -> Path:
     return path
 
 
-def test_a_picture_is_saved_as_it_is_shown(
-    tab: Tab, static_page: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_picture_is_saved_as_it_is_shown(tab: Tab, static_page, tmp_path: Path) -> None:
     address = static_page("saved", f"import rooflab as rl\n{SMALL}")
     with tab.silent(address, WINDOW, motion="reduce") as page:
         page.get_by_role("button", name="true shape").click()
@@ -128,9 +126,7 @@ def lines(words: list[list], text: str) -> list[list]:
 
 
 @pytest.mark.parametrize("width", [1366, 390])
-def test_a_saved_picture_says_whose_it_is(
-    tab: Tab, picture_page: Callable[[str], str], tmp_path: Path, width: int
-) -> None:
+def test_a_saved_picture_says_whose_it_is(tab: Tab, picture_page, tmp_path, width) -> None:
     """A box and a roofline: the title and the origin of its figures stand at the roofline."""
     with tab.silent(picture_page("both"), (width, 900), motion="reduce") as page:
         page.evaluate("document.querySelector('.rl-live-roofline').rooflab.set('memory', 0)")

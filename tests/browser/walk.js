@@ -15,9 +15,9 @@ async (root) => {
   }
 
   const press = (node, key) => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  const slide = (node) => ['PageUp', 'PageUp', 'ArrowLeft', 'Home', 'ArrowRight', 'End'].map((key) => [key, () => press(node, key)]);
-  const range = (node) => [node.min, node.max, (+node.min + +node.max) / 2].map((value) => [value, () => { node.value = value; node.dispatchEvent(new Event('input', { bubbles: true })); }]);
-  const choose = (node) => [...node.options].slice(-3).map(({ value }) => [value, () => { node.value = value; node.dispatchEvent(new Event('change', { bubbles: true })); }]);
+  const slide = (node) => ['PageUp', 'ArrowLeft', 'Home', 'End'].map((key) => [key, () => press(node, key)]);
+  const range = (node) => [(+node.min + +node.max) / 2].map((value) => [value, () => { node.value = value; node.dispatchEvent(new Event('input', { bubbles: true })); }]);
+  const choose = (node) => [...node.options].slice(-2).map(({ value }) => [value, () => { node.value = value; node.dispatchEvent(new Event('change', { bubbles: true })); }]);
   const moves = (node) => (node.matches('select') ? choose(node) : node.matches('button') ? [['click', () => node.click()]] : [...slide(node), ...(node.matches('input') ? range(node) : [])]);
 
   root.scrollIntoView();

@@ -91,7 +91,7 @@ def way(request, monkeypatch):
 
 LOOP = ("was stopped after 0.2 s", "does its loop end?")
 SLOW = ("took longer than 0.2 s", "what in it takes so long")
-WAITED = ("took longer than 2 s and waited most of that time", "a pause")
+WAITED = ("took longer than 0.5 s and waited most of that time", "a pause")
 NEVER = {
     spins: LOOP, swallows: LOOP, swallows_once_and_answers: LOOP, iterates: LOOP,
     tells_for_ever: SLOW, swallows_in_its_sleep: WAITED, sleeps: WAITED,
@@ -103,7 +103,8 @@ def test_what_never_ends_is_stopped_and_told_so(short, way, monkeypatch):
     usual, faults = signal.getsignal(signal.SIGALRM), []
     for answer, (reason, hint) in NEVER.items():
         if reason is WAITED[0]:
-            monkeypatch.setattr(watchdog, "PATIENCE", 6)
+            monkeypatch.setattr(watchdog, "PATIENCE", 1)
+            monkeypatch.setattr(watchdog, "LEAST_S", 0.5)
         verdict = check(SPEED, answer)
         told = reason in verdict.reason and hint in (verdict.hint or "")
         unread = answer is tells_for_ever and way == "here"  # its message is asked for once more
@@ -128,8 +129,8 @@ def test_in_a_thread_too(short, way):
 
 
 def test_a_busy_machine_refuses_nobody_and_a_pause_costs_nothing(monkeypatch, way):
-    monkeypatch.setattr(ending, "LIMIT_S", 1)
-    monkeypatch.setattr(watchdog, "PATIENCE", 60)
+    monkeypatch.setattr(ending, "LIMIT_S", 0.6)
+    monkeypatch.setattr(watchdog, "PATIENCE", 100)
     spin = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(spin) for _ in range(2 * (os.cpu_count() or 1))]
     ran = []
@@ -138,7 +139,7 @@ def test_a_busy_machine_refuses_nobody_and_a_pause_costs_nothing(monkeypatch, wa
         if not ran:  # the first case takes long: by the clock more than the limit
             ran.append(case)
             begun = time.thread_time()
-            while time.thread_time() < begun + 0.6:
+            while time.thread_time() < begun + 0.3:
                 pass
         return good(*case)
 
@@ -148,7 +149,7 @@ def test_a_busy_machine_refuses_nobody_and_a_pause_costs_nothing(monkeypatch, wa
         for other in others:
             other.kill()
             other.wait()
-    paused = iter([2.0])
+    paused = iter([1.0])
     assert check(SPEED, lambda *case: time.sleep(next(paused, 0)) or good(*case)).passed
 
 
@@ -157,10 +158,10 @@ def test_a_timing_exercise_ends_too_and_keeps_its_verdict_without_a_gpu_that_end
 ):
     verdict = check("01-cuda-axpy", spins)
     assert not verdict.passed and "it was stopped after 0.2 s; does its loop" in verdict.reason
-    monkeypatch.setattr(ending, "LIMIT_S", 3)
+    monkeypatch.setattr(ending, "LIMIT_S", 1.5)
     monkeypatch.setattr(on_gpu, "confirm", lambda *_: observe(spins))
     verdict = check("01-cuda-axpy", exercise("01-cuda-axpy").reference)
-    assert verdict.passed and verdict.note == "Not compared on the GPU: it was stopped after 3 s."
+    assert verdict.passed and verdict.note == "Not compared on the GPU: it was stopped after 1.5 s."
 
 
 def test_the_limit_is_ten_seconds_of_work_and_sixty_by_the_clock():

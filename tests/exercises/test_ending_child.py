@@ -27,7 +27,7 @@ from rooflab.labs.golf import watchdog
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no fork is safe here")
 POSSIBLE = ending.possible
 SPEED, SQUARES = "01-speed-limit", "02-golf-squares"
-MATRIX = np.ones((4000, 4000))
+MATRIX = np.ones((2000, 2000))
 
 
 def good(peak, bandwidth, itemsize):
@@ -64,7 +64,7 @@ def closes_its_files_and_sleeps(*_):
 
 
 LOOP, SLOW = "was stopped after 0.3 s", "took longer than 0.3 s"
-WAITED = "took longer than 2 s and waited most of that time"
+WAITED = "took longer than 0.5 s and waited most of that time"
 IN_C = {
     "sum": (lambda *_: sum(range(10**12)), SLOW),
     "power": (lambda *_: 10**10**9, SLOW),
@@ -81,7 +81,8 @@ def test_one_long_call_is_stopped(short, monkeypatch):
     verdicts = {}
     for name, (answer, reason) in IN_C.items():
         if reason is WAITED:
-            monkeypatch.setattr(watchdog, "PATIENCE", 6)
+            monkeypatch.setattr(watchdog, "PATIENCE", 1)
+            monkeypatch.setattr(watchdog, "LEAST_S", 0.5)
         verdicts[name] = check(SPEED, answer)
     faults = {name: one for name, one in verdicts.items() if IN_C[name][1] not in one.reason}
     assert not faults
@@ -167,7 +168,8 @@ def test_false_observations_are_judged_as_such(monkeypatch):
 
 
 def test_a_child_that_closes_its_pipe_is_stopped_or_ended(short, monkeypatch):
-    monkeypatch.setattr(watchdog, "PATIENCE", 6)
+    monkeypatch.setattr(watchdog, "PATIENCE", 1)
+    monkeypatch.setattr(watchdog, "LEAST_S", 0.5)
     reason = check(SPEED, closes_its_files_and_sleeps).reason
     assert WAITED in reason or "ended the process" in reason
 

@@ -22,6 +22,7 @@ from rooflab.exercises.lessons.lesson01 import LEAVES_TWO
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises, lesson
+from tests.exercises.support.judged import judged
 
 FUNCTIONS = ("function", "arrays")
 EVERY = list(exercises().values())
@@ -30,10 +31,12 @@ SEEDS = [0, 1]
 UNFIXED = {"03-predict"}  # its cases are frozen recordings, every one of them
 
 
-def verdict_on(found: Exercise, answer, seed):
-    cases = found.draw(seed)
-    handed_in = answer() if found.kind == "value" else answer
-    return judge(found, cases, collect(found.kind, cases, handed_in))
+def in_full(found: Exercise, cases, answer):
+    return judge(found, cases, collect(found.kind, cases, answer))
+
+
+def verdict_on(found: Exercise, answer, seed, by=in_full):
+    return by(found, found.draw(seed), answer() if found.kind == "value" else answer)
 
 
 def seeds(found: Exercise):
@@ -59,7 +62,7 @@ def test_the_right_answer_passes_and_each_misconception_is_named_by_its_own_hint
         assert verdict.misconception is None and verdict.hint is None, verdict
         for mistake in found.misconceptions:
             for wrong in (mistake.wrong, *mistake.variants):
-                verdict = verdict_on(found, wrong, seed)
+                verdict = verdict_on(found, wrong, seed, judged)
                 told = (verdict.passed, verdict.points, verdict.misconception, verdict.hint)
                 if told != (False, 0, mistake.name, mistake.hint):
                     faults.append((mistake.name, seed, verdict))

@@ -19,20 +19,20 @@ def f0(m, n):
     begun = time.thread_time()
     while time.thread_time() < begun + 0.4: pass
     return m * n"""
-SOON = Limits(wall=12, cell=5, cpu=30)
+SOON = Limits(wall=6, cell=2.5, cpu=30)
 
 
-def test_five_endless_answers_cost_five_exercises(runner):
-    sources = [ENDLESS.format(n) if n < 5 else honest(n) for n in range(10)]
+def test_three_endless_answers_cost_three_exercises(runner):
+    sources = [ENDLESS.format(n) if n < 3 else honest(n) for n in range(5)]
     outcome = runner.run(locked(*sources), SOON)
-    right = [f"01-e{n}" for n in range(5, 10)]
-    assert [id for id, seen in outcome.observations.items() if seen == RIGHT] == right
-    assert outcome.stopped is None and len(outcome.observations) == 10
+    right = [id for id, seen in outcome.observations.items() if seen == RIGHT]
+    assert right == ["01-e3", "01-e4"]
+    assert outcome.stopped is None and len(outcome.observations) == 5
 
 
 def test_a_pause_costs_nothing_and_one_without_end_is_told_so(runner):
-    limits = Limits(wall=60, cell=0.7)  # 4.2 s by the clock
-    outcome = runner.run(locked(NAP.format(0, 1), NAP.format(1, 100), honest(2)), limits)
+    limits = Limits(wall=60, cell=0.5)  # 3 s by the clock
+    outcome = runner.run(locked(NAP.format(0, 0.6), NAP.format(1, 100), honest(2)), limits)
     assert outcome.observations["01-e0"] == outcome.observations["01-e2"] == RIGHT
     errors = {one["error"] for one in outcome.observations["01-e1"]}
     assert errors == {f"KeyboardInterrupt{WAITED}"}

@@ -52,7 +52,8 @@ def test_a_saved_notebook_keeps_picture_and_sentences() -> None:
 def test_two_fresh_kernels_save_the_same_but_for_the_widgets_id() -> None:
     code = (
         "import rooflab as rl, hashlib, json\n"
-        "for w in (rl.live.roofline(machine='mi300x', box=True), rl.live.box(machine='mi300x')):\n"
+        "for w in (rl.live.roofline('mi300x', dtypes=('fp32', 'bf16'), box=True),\n"
+        "          rl.live.box(machines='mi300x', dtypes=('fp32', 'bf16'))):\n"
         "    data, told = w._repr_mimebundle_()\n"
         "    del data['application/vnd.jupyter.widget-view+json']  # as a committed notebook has "
         "it\n"
@@ -102,22 +103,22 @@ def test_saved_pictures_do_not_call_the_readers_computer_this_one(monkeypatch, h
 def test_without_the_cost_of_calls_n_starts_at_a_matrix_that_lies_in_l1(here) -> None:
     live = rl.live.roofline(here, n=1, cache="warm", ops="axpy")
     assert at(live)[0] == 16 and "The L1 cache is the limit" in live.sentence
-    assert at(rl.live.roofline(here, n=1, overhead=True))[0] == 8
+    assert at(rl.live.roofline(here, n=1, overhead=True, dtypes=("fp32",)))[0] == 8
 
 
 def test_one_computer_with_other_threads_is_another_offer(here: rl.Machine) -> None:
     two = dataclasses.replace(here, threads=2, name="A test machine, 2 threads")
-    live = rl.live.roofline([here, two], machine=two)
+    live = rl.live.roofline([here, two], machine=two, dtypes=("fp32",))
     assert [offer.id for offer in live.scene.offers] == ["here/1", "here/2"]
     assert "2 threads" in live.sentence
 
 
 def test_it_starts_where_something_was_measured(here: rl.Machine) -> None:
     taken = [measurement(rl.gemm(n, n, n), "here", 1e-3) for n in (64, 512)]
-    live = rl.live.roofline(here, measurements=taken)
+    live = rl.live.roofline(here, measurements=taken, dtypes=("fp32",))
     assert at(live)[0] == 512
     assert "Measured 268 GFLOP/s" in live.sentence and "above this roof" in live.sentence
-    assert at(rl.live.roofline(here, n=100))[0] == 96
+    assert at(rl.live.roofline(here, n=100, dtypes=("fp32",)))[0] == 96
 
 
 def test_sliders_start_where_asked_and_sentences_follow_them() -> None:
@@ -129,7 +130,7 @@ def test_sliders_start_where_asked_and_sentences_follow_them() -> None:
 
 
 def test_pictures_follow_each_other_without_a_kernel() -> None:
-    live = rl.live.roofline(machine="h100-sxm", box=True)
+    live = rl.live.roofline("h100-sxm", dtypes=("fp32",), box=True)
     view, box = live.view.model_id, live.box.model_id
     theirs = {letter: [[box, letter, 0]] for letter in "ijk"}
     assert live.view.follows == theirs | {"touched": [[box, "op", 0]]}
@@ -138,7 +139,7 @@ def test_pictures_follow_each_other_without_a_kernel() -> None:
 
 
 def test_operations_are_chosen_by_name_from_python() -> None:
-    live = rl.live.roofline(machine="h100-sxm")
+    live = rl.live.roofline("h100-sxm", dtypes=("fp32",))
     live.view.ops = ["gemv"]
     assert live.view.ops == ["gemv"] and live.sentence.startswith("GEMV")
     with pytest.raises(ValueError, match="ops='gemw' is unknown; did you mean 'gemv'"):
@@ -146,9 +147,9 @@ def test_operations_are_chosen_by_name_from_python() -> None:
 
 
 def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> None:
-    stick = rl.live.box(n=4096, machine="h100-sxm")
+    stick = rl.live.box(n=4096, machines="h100-sxm", dtypes=("fp32",))
     assert "is a stick of 1×4096×1" in stick.sentence
-    axpy = rl.live.box(n=16384, machine="h100-sxm", accumulate=True)
+    axpy = rl.live.box(n=16384, machines="h100-sxm", dtypes=("fp32",), accumulate=True)
     assert "0.1667 FLOP/byte" in axpy.sentence, "y ← αx + y"
 
 

@@ -11,6 +11,7 @@ from rooflab.show.time_to_roofline import Morph, morph
 from tests.support.morph_example import HERE, MEASURED, OPS, bound, point
 
 BIG = OPS[8]  # GEMM 1024³
+SLOW = pytest.mark.slow  # another unit
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
@@ -29,7 +30,7 @@ def asked_of(picture: Morph) -> dict:
     return point(picture, "GEMM 1024³")["asked"]
 
 
-@pytest.mark.parametrize("unit", list(SECONDS))
+@pytest.mark.parametrize("unit", ["ms", "µs", *(pytest.param(u, marks=SLOW) for u in ("s", "ns"))])
 def test_every_place_of_the_axis_hangs_where_the_same_guess_in_seconds_does(unit: str) -> None:
     asked = axis(unit)
     live = morph(MEASURED, machine=HERE, after={BIG: asked})

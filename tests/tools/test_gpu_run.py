@@ -49,7 +49,7 @@ def test_every_stage_is_green_on_the_strict_fake(tmp_path: Path) -> None:
     found = lines(tmp_path / "out")
     assert found["facts/gpu"]["name"] == "NVIDIA Fake H100"
     assert not found["tests/gpu"]["failed"] and "passed" in found["tests/gpu"]["last line"][0]
-    assert {"roofs/run 1", "roofs/run 2"} <= set(found)
+    assert "roofs/run 1" in found
     assert sum(key.startswith("exercises/") and key.endswith(", right") for key in found) == 3
     assert found["record/recording"]["measurements"] > 5
     assert sum(key.startswith("decode/") for key in found) == 4

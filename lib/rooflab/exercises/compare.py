@@ -176,8 +176,8 @@ def _words(text: str) -> list[str]:
 
 def close(expected: float, got: float, tolerance: float) -> bool:
     """|got − expected| ≤ tolerance·|expected|, exact for integers of any size; never for NaN."""
-    if not _finite(expected) or not _finite(got):
-        return _infinite(expected) and _infinite(got) and expected == got
+    if expected == got or not _finite(expected) or not _finite(got):
+        return expected == got
     right, mine = Fraction(expected), Fraction(got)  # floats overflow on large integers
     return abs(mine - right) <= Fraction(tolerance) * abs(right)
 

@@ -86,7 +86,7 @@ class Room:
             hindered = self.hindered(boxes)
             if hindered and not forced:
                 continue
-            cost += hindered + sum(_overlaps(box, lines) for box in boxes)
+            cost += hindered + sum(overlaps(box, lines) for box in boxes)
             if own:
                 far = min(apart(box, marker) for box in boxes for marker in own) - 2
                 others = [marker for marker in self.markers if marker not in own]
@@ -142,24 +142,23 @@ class Room:
 
         What holds ``own`` itself does not count.
         """
-        steps = [0.05 * step for step in range(21)]
-        line = [(spot[0] + t * (own[0] - spot[0]), spot[1] + t * (own[1] - spot[1])) for t in steps]
-        held = [box for box in self.taken if apart(box, own) > 0]
-        return not any(overlap((x - 2, y - 2, x + 2, y + 2), b) for x, y in line for b in held)
-
-    def crossed(self, box: Box) -> int:
-        """How many pieces of lines ``box`` covers."""
-        return _overlaps(box, np.array(self.lines).reshape(-1, 4))
+        whole, dx, dy = around(spot, own), own[0] - spot[0], own[1] - spot[1]
+        held = [box for box in self.taken if overlap(box, whole) and apart(box, own) > 0]
+        line = [(spot[0] + 0.05 * n * dx, spot[1] + 0.05 * n * dy) for n in range(21)]
+        return not any(overlap((x - 2, y - 2, x + 2, y + 2), b) for b in held for x, y in line)
 
     def hindered(self, boxes: Sequence[Box]) -> float:
         """0 for boxes inside the frame that lie on nothing; the worse they lie, the more."""
-        left, top, right, bottom = self.frame
-        out = sum(
-            max(0, left - b[0], b[2] - right) + max(0, top - b[1], b[3] - bottom) for b in boxes
-        )
-        return OUT * out + COVERED * sum(
-            overlap(box, other) for box in boxes for other in self.taken
-        )
+        left, top, right, low = self.frame
+        beyond = ((left - b[0], b[2] - right, top - b[1], b[3] - low) for b in boxes)
+        out = sum(max(0, *across[:2]) + max(0, *across[2:]) for across in beyond)
+        covered = sum(overlap(box, other) for box in boxes for other in self.taken)
+        return OUT * out + COVERED * covered
+
+
+def around(a: Point, b: Point) -> Box:
+    """A box that holds all that a thin line from ``a`` to ``b`` may touch."""
+    return min(a[0], b[0]) - 3, min(a[1], b[1]) - 3, max(a[0], b[0]) + 3, max(a[1], b[1]) + 3
 
 
 def overlap(a: Box, b: Box) -> bool:
@@ -167,7 +166,7 @@ def overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _overlaps(box: Box, others: np.ndarray) -> int:
+def overlaps(box: Box, others: np.ndarray) -> int:
     """How many of ``others``, a box in each row, ``box`` overlaps."""
     left, top, right, bottom = others.T
     return int(((left < box[2]) & (box[0] < right) & (top < box[3]) & (box[1] < bottom)).sum())

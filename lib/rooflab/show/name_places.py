@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rooflab.show.labels import DETOUR, UNNAMED, Box, Point, Room, apart, overlap, width
+import numpy as np
+
+from rooflab.show import labels
+from rooflab.show.labels import DETOUR, UNNAMED, Box, Point, Room, apart, around, overlap, width
 
 TRIES = 40  # orders in which names are placed, of which the best is kept
 NEARER = 1.3  # how many times as far away any other mark is, for a name without a line
@@ -99,7 +102,9 @@ def _places(room: Room, sight: Room | None, name: Name) -> list[Place]:
         if math.dist(mark, name.own) > TOUCHING and mark not in name.also
     ]  # fmt: skip
     found = [*_beside(room, name, others), *(_at_lines(room, sight, name, others) if sight else ())]
-    return sorted((one for one in found if one.cost < UNNAMED), key=lambda one: one.cost)
+    lines = np.array(room.lines).reshape(-1, 4)
+    places = [replace(one, cost=one.cost + labels.overlaps(one.box, lines)) for one in found]
+    return sorted((one for one in places if one.cost < UNNAMED), key=lambda one: one.cost)
 
 
 def _beside(room: Room, name: Name, others: Sequence[Point]) -> Iterator[Place]:
@@ -113,7 +118,7 @@ def _beside(room: Room, name: Name, others: Sequence[Point]) -> Iterator[Place]:
         box = box_at(name.text, *at)
         far = NEARER * apart(box, name.own)
         if not room.hindered([box]) and all(apart(box, mark) > far for mark in others):
-            yield Place(DETOUR * number + room.crossed(box), [round(v, 1) for v in at], box)
+            yield Place(DETOUR * number, [round(v, 1) for v in at], box)
 
 
 def _at_lines(room: Room, sight: Room, name: Name, others: Sequence[Point]) -> Iterator[Place]:
@@ -122,9 +127,9 @@ def _at_lines(room: Room, sight: Room, name: Name, others: Sequence[Point]) -> I
         box, lead = box_at(name.text, *at), lead_of(at, half, name.own)
         if room.hindered([box]) or any(apart(box, mark) < AWAY for mark in others):
             continue
-        if all(_from_line(lead, mark) > CLEAR for mark in others) and sight.sees(lead[0], name.own):
-            cost = LINE + 0.2 * DETOUR * number + room.crossed(box)
-            yield Place(cost, [round(v, 1) for v in at], box, lead)
+        far = (math.dist(s, mark[:2]) > CLEAR for s in _along(lead) for mark in others)
+        if all(far) and sight.sees(lead[0], name.own):
+            yield Place(LINE + 0.2 * DETOUR * number, [round(v, 1) for v in at], box, lead)
 
 
 def box_at(text: str, x: float, y: float) -> Box:
@@ -141,7 +146,8 @@ def _agree(own: Point, place: Place, other: Point, taken: Place) -> bool:
     if column and (own[1] - other[1]) * (place.at[1] - taken.at[1]) < 0:
         return False
     for lead, words in ((place.lead, taken), (taken.lead, place)):
-        if lead and any(overlap((x - 2, y - 2, x + 2, y + 2), words.box) for x, y in _along(lead)):
+        near = _along(lead) if lead and overlap(around(*lead), words.box) else ()
+        if any(overlap((x - 2, y - 2, x + 2, y + 2), words.box) for x, y in near):
             return False
     return not (place.lead and taken.lead and _cross(place.lead, taken.lead))
 
@@ -149,10 +155,6 @@ def _agree(own: Point, place: Place, other: Point, taken: Place) -> bool:
 def _along(lead: Line) -> list[tuple[float, float]]:
     (x0, y0), (x1, y1) = lead
     return [(x0 + s * (x1 - x0) / 20, y0 + s * (y1 - y0) / 20) for s in range(21)]
-
-
-def _from_line(lead: Line, mark: Point) -> float:
-    return min(math.dist(spot, mark[:2]) for spot in _along(lead))
 
 
 def _cross(a: Line, b: Line) -> bool:

@@ -127,7 +127,7 @@ except Exception as error:
     vectorised = lambda nest: nest""",
     "a log without end": """
 def vectorised(nest):
-    vars(nest)["log"] = (("reverse", ("i",)),) * 2_000_000
+    vars(nest)["log"] = (("reverse", ("i",)),) * 200_000
     return nest""",
     "another problem": """
 from rooflab.labs.loops.nest import Nest

@@ -201,8 +201,8 @@ LUCK = {  # each may be right in one case, none in all
     "another student's file": (
         "00-time",
         "import glob\ndef time(*a):\n"
-        "    found = glob.glob('/**/*.ipynb', recursive=True) + glob.glob('/tmp/**', "
-        "recursive=True)\n    return len(open(found[0]).read()) if found else 0",
+        "    found = [f for top in ('box', 'course', 'home', 'tmp') for f in glob.glob("
+        "f'/{top}/**/*.ipynb', recursive=True)]\n    return len(open(found[0]).read()) * 1.0",
         [],
     ),
     "left in the module": (

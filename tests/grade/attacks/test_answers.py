@@ -3,7 +3,8 @@
 import json
 import socket
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -13,45 +14,44 @@ from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
 from rooflab.grade import verdicts
 from rooflab.grade.launch import read_outcome
-from rooflab.grade.locked_notebook import ENDED
+from rooflab.grade.locked_notebook import ENDED, Outcome
 from tests.grade.attacks import answers as attacks
 from tests.grade.attacks import answers_more as attacks_more
 from tests.grade.attacks import probes
-from tests.grade.support.small import CASES, RIGHT, SOON, honest, left_over, locked, shared
+from tests.grade.support import small
+from tests.grade.support.small import CASES, RIGHT, honest, left_over, locked, shared
 
+SOON = replace(small.SOON, cell=0.5)  # by the clock three seconds
 FOR_A_PACK = replace(SOON, wall=60, cpu=40)
+PACKS = (attacks.ENDS_THE_KERNEL, attacks.MAY_END_THE_KERNEL, attacks.COSTS_ONE_EXERCISE,
+         attacks_more.SHARES)  # fmt: skip
 
 
-def packed(runner, table: Mapping[str, str], **changes):
-    """Run all attacks of a table as one submission, an honest answer before and behind each.
-
-    Return the outcome and (name, id of the attack, id of the honest answer behind it); what holds
-    for every attack is checked.
-    """
-    made = shared(table.values(), **changes)
-    outcome = runner.run(made, FOR_A_PACK)
+@pytest.fixture(scope="module")
+def outcomes(runner):
+    """What came of the packs and of the others; they run together, since most of them wait."""
+    jobs = {str([*table]): (shared(table.values()), FOR_A_PACK) for table in PACKS}
+    for name, source in {**attacks_more.SPOILS, **probes.TAMPERS}.items():
+        jobs[name] = locked(honest(0), source, honest(2)), SOON
+    with ThreadPoolExecutor(6) as pool:
+        found = dict(zip(jobs, pool.map(lambda job: runner.run(*job), jobs.values()), strict=True))
     assert left_over(runner) == 0
-    assert not set(outcome.observations) & set(outcome.reasons)
-    assert set(outcome.observations) | set(outcome.reasons) == set(made.cases)
-    assert outcome.observations["01-e0"] == RIGHT, "the earlier answer keeps its verdict"
+    for name, (made, _) in jobs.items():
+        assert sorted([*found[name].observations, *found[name].reasons]) == sorted(made.cases)
+        assert found[name].observations["01-e0"] == RIGHT, "the earlier answer keeps its verdict"
+    return found
+
+
+def packed(outcomes: Mapping[str, Outcome], table: Mapping[str, str]):
+    """Of a pack: its outcome; name, id of the attack, id of the honest answer behind it."""
     rows = [(n, f"01-e{2 * k + 1}", f"01-e{2 * k + 2}") for k, n in enumerate(table)]
+    outcome = outcomes[str([*table])]
     assert not [name for name, own, _ in rows if outcome.observations.get(own) == RIGHT]
     return outcome, rows
 
 
-def alone(runner, sources: Iterable[tuple[str, str]]):
-    """Run each attack between two honest answers: name, outcome."""
-    for name, source in sources:
-        outcome = runner.run(locked(honest(0), source, honest(2)), SOON)
-        assert left_over(runner) == 0, name
-        assert outcome.observations["01-e0"] == RIGHT, name
-        assert outcome.observations.get("01-e1") != RIGHT, name
-        assert set(outcome.observations) | set(outcome.reasons) == {"01-e0", "01-e1", "01-e2"}
-        yield name, outcome
-
-
-def test_a_dead_kernel_costs_the_exercise_that_ended_it_and_no_other(runner):
-    outcome, rows = packed(runner, attacks.ENDS_THE_KERNEL)
+def test_a_dead_kernel_costs_the_exercise_that_ended_it_and_no_other(outcomes):
+    outcome, rows = packed(outcomes, attacks.ENDS_THE_KERNEL)
     faults = [
         (name, outcome.reasons.get(own), behind)
         for name, own, behind in rows
@@ -61,27 +61,22 @@ def test_a_dead_kernel_costs_the_exercise_that_ended_it_and_no_other(runner):
     assert not faults and outcome.stopped is None
 
 
-def test_whether_the_kernel_survives_or_not(runner):
-    outcome, rows = packed(runner, attacks.MAY_END_THE_KERNEL)
+def test_whether_the_kernel_survives_or_not(outcomes):
+    outcome, rows = packed(outcomes, attacks.MAY_END_THE_KERNEL)
     assert all(outcome.observations.get(behind) in (None, RIGHT) for *_, behind in rows)
 
 
-def test_later_answers_of_a_kernel_that_lives_still_count(runner):
+def test_later_answers_of_a_kernel_that_lives_still_count(outcomes):
     for table in (attacks.COSTS_ONE_EXERCISE, attacks_more.SHARES):
-        outcome, rows = packed(runner, table)
+        outcome, rows = packed(outcomes, table)
         assert not [name for name, _, end in rows if outcome.observations.get(end) != RIGHT]
         assert outcome.stopped is None
 
 
-def test_what_spoils_the_rest_keeps_what_was_before(runner):
-    assert [name for name, _ in alone(runner, attacks_more.SPOILS.items())] == [
-        *attacks_more.SPOILS
-    ]
-
-
-def test_tampering_makes_nothing_right(runner):
-    for name, outcome in alone(runner, probes.TAMPERS.items()):
-        later = outcome.observations.get("01-e2")
+def test_tampering_and_spoiling_make_nothing_right(outcomes):
+    for name in (*attacks_more.SPOILS, *probes.TAMPERS):
+        assert outcomes[name].observations.get("01-e1") != RIGHT, name
+        later = outcomes[name].observations.get("01-e2")
         assert later in (None, RIGHT) or not any(
             seen.get("value") == right["value"] and len(seen) == 1
             for seen, right in zip(later, RIGHT, strict=False)
@@ -90,9 +85,10 @@ def test_tampering_makes_nothing_right(runner):
 
 def test_there_is_nothing_to_reach(runner):
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        here = str(__file__)
-        given = f"import numpy as np\nHERE, PORT = {here!r}, {listener.getsockname()[1]}"
-        outcome, rows = packed(runner, probes.PROBES, given=given)
+        given = f"import numpy as np\nHERE, PORT = {__file__!r}, {listener.getsockname()[1]}"
+        found = runner.run(shared(probes.PROBES.values(), given=given), FOR_A_PACK)
+    assert left_over(runner) == 0
+    outcome, rows = packed({str([*probes.PROBES]): found}, probes.PROBES)
     nothing = [{"value": []}] * 2
     reached = {name: outcome.observations.get(own) for name, own, _ in rows}
     assert not {name: seen for name, seen in reached.items() if seen != nothing}

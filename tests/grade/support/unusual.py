@@ -573,7 +573,7 @@ WHOLE: dict[str, tuple[str, Change]] = {
     "renamed in Korean, marks and ids gone": ("00", both(renamed("00-time", "time", "시간"), bare)),
     "backwards": ("04", backwards),
     "a script made into a notebook": ("03", paragraphs),
-    "a lesson in one cell": ("03", one_cell),
+    "a lesson in one cell": ("00", one_cell),
     "tabs, CRLF and indents": ("00", each_answer(lambda source: "%%time\n" + "\r\n".join(
         f"\t{line}" if line else line for line in source.replace("    ", "\t").split("\n")))),
     "__future__ in every answer": (

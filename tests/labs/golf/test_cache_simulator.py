@@ -16,7 +16,7 @@ from tests.labs.golf.support.walked import simulated
 from tests.support.rows import each_row
 
 SIZE = 32 * 1024  # bytes of both caches: a small one, so that the walks are short
-N = 1 << 17  # elements of the arrays: 32 times that cache
+N = 1 << 16  # elements of the arrays: 16 times that cache
 AGREE = 0.03
 # Pieces as parts of the cache: up to 3/8 what is used twice stays, from 3/2 on it does not. In
 # between there are sizes at which single lines decide, which golf's stretches blur.

@@ -85,13 +85,9 @@ def test_a_loop_that_swallows_everything_is_stopped(name):
 
 
 @pytest.mark.skipif(not TIMER, reason="needs an interval timer")
-@each_row(
-    lambda x: time.sleep(3600),
-    lambda x: [x[0] for _ in iter(int, 1)],
-    lambda x: [x.T for _ in iter(int, 1)],
-)
+@each_row(lambda x: [x[0] for _ in iter(int, 1)], lambda x: [x.T for _ in iter(int, 1)])
 def test_loops_without_a_loop(function):
-    with pytest.raises(GolfError, match="stopped after|took longer than"):
+    with pytest.raises(GolfError, match="stopped after"):
         golf(function, X, limits=Limits(seconds=0.05))
 
 
@@ -104,7 +100,8 @@ def test_a_pause_is_no_long_computation(function, told, monkeypatch):
     seconds = "0.2"
     if "waited" in told:  # what only waits is stopped by the clock
         monkeypatch.setattr(watchdog, "PATIENCE", 6)
-        seconds = "2"
+        monkeypatch.setattr(watchdog, "LEAST_S", 1.2)
+        seconds = "1.2"
     with pytest.raises(GolfError, match=f"took longer than {seconds} s.*{told}"):
         golf(function, X, limits=Limits(seconds=0.2))
 

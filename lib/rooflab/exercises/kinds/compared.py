@@ -184,19 +184,17 @@ def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
         if value is None or "value" not in seen:
             return set()
         mine, theirs = parts(right, seen["value"]), parts(right, value)
-        rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs or (), mine or ())])
+        pairs = zip(theirs or (), mine or ())
+        rows.append([(same(r, w, tolerance), same(w, m, tolerance)) for (r, w), (_, m) in pairs])
+        if (False, False) in rows[-1]:  # changed, and not to the learner's
+            return set()
     if not rows:
         return silent
     if not rows[0] or len({len(row) for row in rows}) > 1:
         return {0} if _as_a_whole(found, wrong) else set()
-    changed = set()
-    for number, column in enumerate(zip(*rows, strict=True)):
-        if all(same(right, theirs, tolerance) for right, theirs, _ in column):
-            continue
-        if not all(same(theirs, mine, tolerance) for _, theirs, mine in column):
-            return set()
-        changed.add(number)
-    return changed or silent
+    changed = {at for row in rows for at, (kept, _) in enumerate(row) if not kept}
+    agree = all(row[at][1] for row in rows for at in changed)
+    return (changed or silent) if agree else set()
 
 
 def _as_a_whole(found: Comparison, wrong: Callable[..., object]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rooflab.count import blas
 from rooflab.count.dtypes import DTypeLike
@@ -42,10 +43,11 @@ class Family:
         return self.name.upper()
 
 
+cached = lru_cache(1 << 13)  # the next picture of a lesson has the same operations
 FAMILIES = {
     "axpy": Family(
         "axpy",
-        lambda n, batch, kind: blas.axpy(n * n * batch, kind),
+        cached(lambda n, batch, kind: blas.axpy(n * n * batch, kind)),
         lambda n, batch: (1, n * n, 1),
         (("α, one number", ""), ("x", "x"), ("y: counted twice, read and written", "y")),
         "AXPY stays: each of the {batch} has vectors of its own, so it is {batch} times the FLOPs "
@@ -54,7 +56,7 @@ FAMILIES = {
     ),
     "gemv": Family(
         "gemv",
-        lambda n, batch, kind: blas.gemv(n, n, kind, batch=batch, shared=("a",)),
+        cached(lambda n, batch, kind: blas.gemv(n, n, kind, batch=batch, shared=("a",))),
         lambda n, batch: (n, batch, n),
         (("A, the matrix", "a"), ("x", "x"), ("y", "y")),
         "{batch} vectors share one matrix, which is read once: "
@@ -62,7 +64,7 @@ FAMILIES = {
     ),
     "gemm": Family(
         "gemm",
-        lambda n, batch, kind: blas.gemm(n, n, n, kind, batch=batch),
+        cached(lambda n, batch, kind: blas.gemm(n, n, n, kind, batch=batch)),
         lambda n, batch: (n, n, n),
         (("A", "a"), ("B", "b"), ("C", "c")),
         "GEMM stays: each of the {batch} products has matrices of its own, so it is {batch} times "

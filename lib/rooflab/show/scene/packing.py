@@ -204,9 +204,8 @@ def _straight(flat: np.ndarray, start: int, end: int) -> bool:
     if ((flat[start : end + 1] == MISSING) != (flat[start] == MISSING)).any():
         return False
     share = np.linspace(0, 1, end - start + 1)[:, None]
-    return bool(
-        (abs(flat[start] + share * (flat[end] - flat[start]) - flat[start : end + 1]) < 1).all()
-    )
+    line = flat[start] + share * (flat[end] - flat[start])
+    return bool((abs(line - flat[start : end + 1]) < 1).all())
 
 
 def pack(scene: Scene) -> dict[str, Any]:
