@@ -41,8 +41,9 @@ def elsewhere() -> dict[str, CudaSource]:
     home = Path(rooflab.__file__).parent
     listed = "".join(source.code for source in SOURCES.values())
     found = {}
-    for path in sorted(home.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(home.rglob("*.py"))}
+    for path in (path for path, text in texts.items() if "__global__" in text):
+        for node in ast.walk(ast.parse(texts[path])):
             text = node.value if isinstance(node, ast.Constant) else None
             if isinstance(text, str) and 'extern "C" __global__' in text and text not in listed:
                 names = re.findall(r"__global__ void (?:__launch_bounds__\(.*?\) )?(\w+)\(", text)

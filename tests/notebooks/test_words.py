@@ -108,7 +108,7 @@ def whole(name: str) -> str:
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_as_many_lines_are_asked_for_as_the_solution_has(source: Path) -> None:
-    """A cell says "your code; ours has 3 lines"; what rl.check says of an empty answer must be the same."""
+    """A cell says "ours has 3 lines"; what rl.check says of an empty answer must be the same."""
     solved = r'"exercise": "([^"]+)"\}\n(?:[^#]|#(?! BEGIN))*# BEGIN SOLUTION\n(.*?)# END SOLUTION'
     for id, code in re.findall(solved, source.read_text("utf-8"), re.DOTALL):
         assert exercise(id).lines == sum(1 for line in code.split("\n") if line.strip()), id

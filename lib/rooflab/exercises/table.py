@@ -93,10 +93,10 @@ class _Answers:
             if name not in known or not known.issuperset(needs):
                 raise ValueError(f"{name}{needs}: no such input or part of {sorted(known)}")
 
-        def answer(*values: object) -> object:
-            missing = len(self.inputs) - len(values)
-            given = (*values, *self.defaults[len(self.defaults) - missing :]) if missing else values
-            right = dict(zip(self.inputs, given, strict=True))
+        def answer(*values: object, **named: object) -> object:
+            call = self.call.bind(*values, **named)
+            call.apply_defaults()
+            right = dict(call.arguments)
             if WHOLE in instead:
                 return _value(instead[WHOLE], right)
             slipped = right | {
