@@ -457,15 +457,11 @@ COUNTEREXAMPLE = table(
              "as well.", _pair=lambda _intensity: _ends(_intensity)),
         slip("slowest and fastest", "slower, yes, but its intensity is lower: the claim is true "
              "of that pair.", _pair=lambda _time: _ends(_time)),
-        slip("the times not compared", "that pair is the first with intensities in this order; "
-             "which of its two kernels takes longer?", _time=lambda _intensity: _intensity),
         slip("FLOPs for time", "FLOPs alone are no time: some of these kernels wait for their "
              "bytes.", _time=lambda flops: flops),
         slip("min for max", "the shorter of the two has to wait for the longer.", whole=_by(min)),
         slip("sum for max", "carrying and computing happen at the same time: the longer, not the "
              "sum.", whole=_by(lambda computing, carrying: computing + carrying)),
-        slip("intensity upside down", "bytes ÷ FLOPs is not the intensity but its reciprocal.",
-             _intensity=lambda flops, bytes: _quotients(bytes, flops)),
         slip("counted from 1", "Python counts from 0.",
              ways=[{"i": lambda _pair: _pair[0] + 1, "j": lambda _pair: _pair[1] + 1}]),
     ),
