@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import Parameter, Signature
 from typing import Any
 
 from rooflab.exercises.observe.collect import RUNNERS
@@ -19,6 +20,7 @@ from rooflab.exercises.observe.observation import Case as Case
 from rooflab.exercises.observe.observation import Observation as Observation
 
 KINDS = ("value", *RUNNERS)
+EITHER = Parameter.POSITIONAL_OR_KEYWORD
 COMPARED = ("value", "function", "arrays")  # judged by comparing what comes out with what is right
 
 
@@ -149,7 +151,7 @@ class Exercise:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of what the function is called with."""
-        return inputs_of(self.signature)[0]
+        return tuple(call_of(self.signature).parameters)
 
     def allowed(self, case: Case) -> float:
         """Relative distance from the right answer that is still right in ``case``."""
@@ -160,12 +162,14 @@ class Exercise:
         return [*self.cases(random.Random(f"{self.id}/{seed}")), *copy.deepcopy(self.fixed)]
 
 
-def inputs_of(call: str) -> tuple[tuple[str, ...], tuple[object, ...]]:
-    """Return the names of a call's inputs, and the values of the last that may be left out."""
-    head = ast.parse(f"def {call}: ...").body[0]
+def call_of(text: str) -> Signature:
+    """Return what a call such as "flops(m, n, accumulate=False)" takes."""
+    head = ast.parse(f"def {text}: ...").body[0]
     assert isinstance(head, ast.FunctionDef)
-    values = tuple(ast.literal_eval(one) for one in head.args.defaults)
-    return tuple(one.arg for one in head.args.args), values
+    needed = len(head.args.args) - len(head.args.defaults)
+    values = [*[Parameter.empty] * needed, *map(ast.literal_eval, head.args.defaults)]
+    pairs = zip(head.args.args, values, strict=True)
+    return Signature([Parameter(one.arg, EITHER, default=value) for one, value in pairs])
 
 
 def cases_of(names: str, *rows: Sequence[object]) -> tuple[Case, ...]:

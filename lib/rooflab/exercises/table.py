@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
+from inspect import Signature, signature
+from types import FunctionType
 from typing import Any
 
-from rooflab.exercises.exercise import Exercise, Misconception, inputs_of
+from rooflab.exercises.exercise import Exercise, Misconception, call_of
 
 Formula = Callable[..., Any]
 ANSWER, WHOLE = "answer", "whole"  # the only part of an answer that has one; all parts at once
@@ -63,8 +64,8 @@ def table(
     "product(m, n, k, itemsize, accumulate=False)"; ``more`` goes to :class:`Exercise`.
     """
     parts = answer if isinstance(answer, Mapping) else {ANSWER: answer}
-    inputs, defaults = ((), ()) if more.get("kind") == "value" else inputs_of(call)
-    of = _Answers(inputs, defaults, {name.replace(" ", "_"): f for name, f in parts.items()})
+    takes = Signature() if more.get("kind") == "value" else call_of(call)
+    of = _Answers(takes, {name.replace(" ", "_"): f for name, f in parts.items()})
     returns = tuple(name for name in parts if not name.startswith("_"))
     return Exercise(
         id, title, points, question, call, of.function({}),
@@ -77,8 +78,7 @@ def table(
 class _Answers:
     """Makes answers, right and wrong, of one call."""
 
-    inputs: tuple[str, ...]
-    defaults: tuple[object, ...]
+    call: Signature
     parts: Mapping[str, Formula]
 
     def misconception(self, one: Slip) -> Misconception:
@@ -87,11 +87,10 @@ class _Answers:
 
     def function(self, instead: Mapping[str, Formula]) -> Formula:
         """The answer with other parts or other inputs ``instead``."""
-        known = {*self.inputs, *self.parts, WHOLE}
+        known = {*self.call.parameters, *self.parts, WHOLE}
         for name, formula in (*self.parts.items(), *instead.items()):
-            needs = _needs(formula)
-            if name not in known or not known.issuperset(needs):
-                raise ValueError(f"{name}{needs}: no such input or part of {sorted(known)}")
+            if name not in known or not known.issuperset(_needs(formula)):
+                raise ValueError(f"{name}{_needs(formula)}: no such input or part of {known}")
 
         def answer(*values: object, **named: object) -> object:
             call = self.call.bind(*values, **named)
@@ -99,25 +98,23 @@ class _Answers:
             right = dict(call.arguments)
             if WHOLE in instead:
                 return _value(instead[WHOLE], right)
-            slipped = right | {
-                name: _value(formula, right)
-                for name, formula in instead.items()
-                if name in self.inputs
-            }
+            inputs = {name: instead[name] for name in right if name in instead}
+            slipped = right | {name: _value(formula, right) for name, formula in inputs.items()}
             found = []
             for name, formula in self.parts.items():
-                value = _value(instead.get(name, formula), slipped)
-                if name.startswith("_"):
-                    right[name], slipped[name] = _value(formula, right), value
-                else:
-                    right[name] = slipped[name] = _value(formula, right)
-                    found.append(value)
+                right[name] = _value(formula, right)
+                value = _value(instead.get(name, formula), slipped) if instead else right[name]
+                slipped[name] = value if name.startswith("_") else right[name]
+                found += [] if name.startswith("_") else [value]
             return tuple(found) if len(found) > 1 else found[0]
 
         return answer
 
 
-def _needs(formula: object) -> tuple[str, ...]:
+def _needs(formula: Any) -> tuple[str, ...]:
+    """Names of the parameters that a formula takes by their places."""
+    if isinstance(formula, FunctionType):
+        return formula.__code__.co_varnames[: formula.__code__.co_argcount]
     return (*signature(formula).parameters,) if callable(formula) else ()
 
 
