@@ -15,7 +15,7 @@ from rooflab.exercises.guesses import question
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson02 import lines_touched, smallest
 from rooflab.exercises.observe.collect import collect
-from rooflab.exercises.registry import exercise, lesson
+from rooflab.exercises.registry import exercise
 from rooflab.predict.catalogue import machine
 
 SEEDS = [0, *range(40, 60)]
@@ -57,11 +57,6 @@ def test_other_right_ways_are_accepted():
             cases = found.draw(seed)
             verdict = judge(found, cases, collect(found.kind, cases, OTHER_WAYS[id]))
             assert verdict.passed, verdict
-
-
-def test_every_written_exercise_has_another_way():
-    assert {e.id for e in lesson("02") if e.kind != "golf"} == set(OTHER_WAYS)
-    assert len(lesson("02")) == 11 and sum(e.kind == "golf" for e in lesson("02")) == 5
 
 
 def test_the_formulas_are_those_of_the_ledger():
