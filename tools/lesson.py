@@ -35,7 +35,7 @@ from rooflab.exercises.registry import exercises
 
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
 FILE_NAME = re.compile(r"\d\d_[a-z0-9_]+\.py")
-LONGEST = 76  # characters of a call and its value on one line
+LONGEST = 84  # characters of a line that shows a call
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {
@@ -166,17 +166,19 @@ def example(id: str) -> list[str]:
         alike.setdefault(domain.text, []).append(name)
     takes = "; ".join(f"{', '.join(names)}: {text}" for text, names in alike.items())
     call = f"{found.name}({', '.join(map(_written, found.example))})"
-    gives = f"gives {_written(found.reference(*found.example))}"
-    lines = [f"{call} {gives}"] if len(call + gives) < LONGEST else [call, gives]
-    return [f"# {line}" for line in ([takes] if takes else []) + lines]
+    gives = f"{call} gives {_written(found.reference(*found.example))}"
+    lines = [line for text in (takes, gives) for line in textwrap.wrap(text, LONGEST)]
+    return [f"# {line}" for line in lines]
 
 
 def _written(value: object) -> str:
     """Plain data as a learner writes it."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {_written(one)}' for key, one in value.items())}}}"
     if not isinstance(value, (list, tuple)):
-        return show(to_plain(value))
+        return show(to_plain(value)).replace("e+0", "e").replace("e+", "e")
     items = ", ".join(map(_written, value))
-    return f"[{items}]" if isinstance(value, list) else f"({items})"
+    return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
 
 
 def _stub(block: list[str], where: str) -> str:
