@@ -44,6 +44,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 
     def page(name: str) -> str:
         one = made(name)
+        for widget in (one, one.layout):
+            widget.open()  # another test may have closed all that there were
         data = embed_data([one], state=dependency_state([one], drop_defaults=False))
         output = new_output("display_data", {VIEW: data["view_specs"][0]})
         widgets = {"widgets": {STATE: data["manager_state"]}}
@@ -82,7 +84,13 @@ def same_as_painted(scene: Scene, state: dict[str, Any], marks: list, said: str)
 SIDEWAYS = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
-@pytest.mark.parametrize("name", PICTURES)
+# Further states of one kind of picture: tests/show/test_every_picture.py looks at them each time.
+AGAIN = "boxes, film measured, film of experts, golf in pieces, growth of passes, guess at its end"
+AGAIN += ", growth of products, morph, morph_crowd, product, space in 12 rows"
+SLOW = {name: [pytest.mark.slow] for name in AGAIN.split(", ")}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=SLOW.get(n, [])) for n in PICTURES])
 def test_the_browser_shows_what_is_painted_and_no_text_on_another(tab, address, name) -> None:
     """In the states where words are closest; what stands below the picture never jumps."""
     picture = made(name)

@@ -40,6 +40,7 @@ def lines(out: Path) -> dict[str, object]:
 # The stages, whole
 
 
+@pytest.mark.slow
 @pytest.mark.notebook
 def test_every_stage_is_green_on_the_strict_fake(tmp_path: Path) -> None:
     """All but the peers (not installed here) and the lessons (nbval runs them on the fake)."""

@@ -456,6 +456,9 @@ def marked(learner: str, solved: str) -> str:
     place = 0
     for number, line in enumerate(wanted):
         stub = STUB.fullmatch(line)
+        if stub is None and have[place : place + 1] != [line] and line.startswith("    # "):
+            made.append(line)  # what a call takes and gives
+            continue
         if stub is None:
             if have[place : place + 1] != [line]:
                 raise ValueError(f"no line {line!r} in the solution")

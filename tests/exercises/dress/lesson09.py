@@ -1,5 +1,15 @@
 """Answers to lesson 09, written as a learner writes them (see test_dress.py)."""
 
+BEAM = """def answer(children, seconds, start):
+    def search(width):
+        kept, timed = [start], {start}
+        while True:
+            new = {x for one in kept for x in children[one]} - timed
+            if not new:
+                return kept[0]
+            timed |= new
+            kept = sorted([*kept, *new], key=seconds.get)[:width]
+"""
 RIGHT = {
     "09-count": [
         """def answer(extents):
@@ -31,16 +41,7 @@ def answer(registers, lanes, latency, units):
     return go({start}, {start})""",
     ],
     "09-width": [
-        """def answer(children, seconds, start):
-    def search(width):
-        kept, timed = [start], {start}
-        while True:
-            new = {x for one in kept for x in children[one]} - timed
-            if not new:
-                return kept[0]
-            timed |= new
-            kept = sorted([*kept, *new], key=seconds.get)[:width]
-    times = [seconds[search(w + 1)] for w in range(len(children))]
+        BEAM + """    times = [seconds[search(w + 1)] for w in range(len(children))]
     return int(np.argmin(times)) + 1""",
     ],
     "09-tiles": [
@@ -93,16 +94,7 @@ def answer(registers, lanes, latency, units):
     return rows, vectors * lanes""",
     },
     "09-width": {
-        "a width of 0": """def answer(children, seconds, start):
-    def search(width):
-        kept, timed = [start], {start}
-        while True:
-            new = {x for one in kept for x in children[one]} - timed
-            if not new:
-                return kept[0]
-            timed |= new
-            kept = sorted([*kept, *new], key=seconds.get)[:width]
-    goal = min(seconds, key=seconds.get)
+        "a width of 0": BEAM + """    goal = min(seconds, key=seconds.get)
     return next(w for w in range(len(children)) if search(w) == goal)""",
     },
     "09-tiles": {

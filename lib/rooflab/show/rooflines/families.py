@@ -15,6 +15,8 @@ from rooflab.count.dtypes import DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.validation import unknown
 
+Build = Callable[[int, int, DTypeLike], Operation]
+
 
 @dataclass(frozen=True)
 class Family:
@@ -26,7 +28,7 @@ class Family:
     """
 
     name: str
-    build: Callable[[int, int, DTypeLike], Operation]
+    build: Build
     edges: Callable[[int, int], tuple[int, int, int]]
     faces: tuple[tuple[str, str], ...]
     why: str
@@ -43,7 +45,8 @@ class Family:
         return self.name.upper()
 
 
-cached = lru_cache(1 << 13)  # the next picture of a lesson has the same operations
+# The next picture of a lesson has the same operations.
+cached: Callable[[Build], Build] = lru_cache(1 << 13)  # type: ignore[assignment]
 FAMILIES = {
     "axpy": Family(
         "axpy",
