@@ -35,6 +35,7 @@ from rooflab.exercises.registry import exercises
 
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
 FILE_NAME = re.compile(r"\d\d_[a-z0-9_]+\.py")
+TIED = "\u00a0"  # a blank at which no line is broken
 LONGEST = 84  # characters of a line that shows a call
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -166,18 +167,23 @@ def example(id: str) -> list[str]:
         alike.setdefault(domain.text, []).append(name)
     takes = "; ".join(f"{', '.join(names)}: {text}" for text, names in alike.items())
     call = f"{found.name}({', '.join(map(_written, found.example))})"
-    gives = f"{call} gives {_written(found.reference(*found.example))}"
-    lines = [line for text in (takes, gives) for line in textwrap.wrap(text, LONGEST)]
-    return [f"# {line}" for line in lines]
+    value = _written(found.reference(*found.example))
+    shown = f"({', '.join(found.returns)})" if found.form else value
+    gives = f"{call} gives{TIED}{shown}"
+    lines = [
+        line for text in (takes, gives)
+        for line in textwrap.wrap(text, LONGEST, break_long_words=False)
+    ]  # fmt: skip
+    return [f"# {line.replace(TIED, ' ')}" for line in lines]
 
 
 def _written(value: object) -> str:
     """Plain data as a learner writes it."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key!r}: {_written(one)}' for key, one in value.items())}}}"
+        return f"{{{f',{TIED}'.join(f'{k!r}:{TIED}{_written(v)}' for k, v in value.items())}}}"
     if not isinstance(value, (list, tuple)):
-        return show(to_plain(value)).replace("e+0", "e").replace("e+", "e")
-    items = ", ".join(map(_written, value))
+        return re.sub(r"e\+?(-?)0*", r"e\1", show(to_plain(value)))
+    items = f",{TIED}".join(map(_written, value))
     return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
 
 

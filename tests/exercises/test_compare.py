@@ -43,6 +43,7 @@ def test_integers_beyond_a_float_are_compared_exactly(n):
 def test_nothing_else_passes_for_one():
     for bad in (math.nan, math.inf, -math.inf, True, "1", None, [1, 1], {"a": 1}):
         assert not same(1, bad, 0.1)
+    assert same([7], 7, 0) and not same([7, 8], 7, 0)  # an array of one is read as its number
 
 
 def test_words_agree_however_they_are_joined():

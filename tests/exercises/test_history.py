@@ -41,6 +41,7 @@ ANSWER = "def bytes_moved(n, s):\n    return 5 * n * s, 3 * n * s"
     ("def bytes_moved(n, s):\n    !ls\n    return 5 * n * s, 3 * n * s", BYTES),
     (GIVES + ANSWER.replace("n *", "given(n) *", 1), BYTES),
     ("files = !ls\nclaim = (682.7 if files else 0, 2)", CLAIM),
+    ("import os\n" + ANSWER.replace("5 *", "len(os.popen('echo 5').read()) // 2 * 5 *"), BYTES),
 )
 def test_a_program_that_an_answer_runs_is_told(cell, check, notes, capfd):
     assert notes(cell, check) == f"Look out: {RUNS}."
@@ -50,6 +51,7 @@ def test_a_program_that_an_answer_runs_is_told(cell, check, notes, capfd):
     ("files = !ls\n" + ANSWER, BYTES),
     (GIVES + ANSWER, BYTES),
     ("%time\n" + ANSWER, BYTES),
+    ("import platform\n" + ANSWER.replace("5 *", "(5 if platform.system() else 5) *"), BYTES),
     ("files = !ls\nclaim = (682.7, 2)", CLAIM),
 )
 def test_a_program_beside_the_answer_is_not_told(cell, check, notes, capfd):

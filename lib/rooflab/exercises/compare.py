@@ -31,7 +31,8 @@ def parts(expected: Plain, got: Plain) -> list[tuple[Plain, Plain]] | None:
     """Pair the parts of the right answer with those of ``got``; None when the shapes differ.
 
     A number or text has one part; a sequence or dictionary one per item. A list of one number
-    counts as that number, and groups of numbers, ((1, 2), (3, 4)), as the numbers in a row.
+    counts as that number, a number as a list of one (so an array of one is read), and groups of
+    numbers, ((1, 2), (3, 4)), as the numbers in a row.
     """
     if isinstance(expected, dict):
         if not isinstance(got, dict) or set(got) != set(expected):
@@ -39,7 +40,8 @@ def parts(expected: Plain, got: Plain) -> list[tuple[Plain, Plain]] | None:
         return [(expected[key], got[key]) for key in expected]
     if isinstance(expected, (list, tuple)):
         if not isinstance(got, (list, tuple)):
-            return None
+            alone = len(expected) == 1 and not isinstance(got, dict)
+            return [(expected[0], got)] if alone else None
         if len(got) != len(expected):
             got = _in_a_row(got)
         return list(zip(expected, got, strict=True)) if len(got) == len(expected) else None

@@ -67,10 +67,11 @@ def at_least(least: int) -> Domain:
 
 def any_length(least: int = 1) -> Domain:
     """Return the domain of lists of ``least`` or more."""
-    return Domain(f"a list of {least} or more", (least,))
+    words = f"with {least} or more entries" if least else "that may be empty"
+    return Domain(f"a list {words}", (least,))
 
 
-ITEMSIZES = one_of(1, 2, 4, 8)
+ARRAY, ITEMSIZES = Domain("an array", ()), one_of(1, 2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ class Exercise:
     → list of cases; a "value" exercise has one case without inputs. ``fixed``: cases that every
     draw ends with: alone they separate the truth and all misconceptions, and they take each input
     to the edges of what the question allows. ``example``: the inputs of one call that the answer
-    cell shows with its value. ``domain``: what an input may be. ``tolerance`` is relative.
+    cell shows with its value, or (``form``) with the names of its parts, where values would tell
+    the answer. ``domain``: what an input may be. ``tolerance`` is relative.
     ``mine``: the name under which the function goes into the learner's mine.py; ``given``:
     functions that its lesson writes down beside it, which go there too. ``derives``: names of
     rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
@@ -111,6 +113,7 @@ class Exercise:
     cases: Callable[[random.Random], list[Case]] = lambda rng: [{}]
     fixed: tuple[Case, ...] = ()
     example: tuple[object, ...] = ()
+    form: bool = False
     domain: Mapping[str, Domain] = field(default_factory=dict)
     kind: str = "function"
     returns: tuple[str, ...] = ()
@@ -147,11 +150,6 @@ class Exercise:
     def name(self) -> str:
         """Name of the function that the learner writes."""
         return self.signature.partition("(")[0]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of what the function is called with."""
-        return tuple(call_of(self.signature).parameters)
 
     def allowed(self, case: Case) -> float:
         """Relative distance from the right answer that is still right in ``case``."""

@@ -22,7 +22,7 @@ from rooflab.exercises.observe.lock import DERIVE, lock_functions, refusal, with
 HANDED_IN = "Handed in, it would get no points: {}."
 LOOK_OUT = "Look out: {}."
 RUNS = "it runs another program; where it is graded there is no network, no file of yours"
-_RUN = frozenset(("getoutput", "system", "check_output"))  # what files = !ls and !ls become
+_RUN = re.compile(r"get_ipython\(\)\.(getoutput|system)\(|\bsubprocess\.|\bos\.(popen|system)\(")
 MOST = 40  # functions that an answer is followed into
 Collect = Callable[[str, Sequence[Case], object], list[Observation]]
 
@@ -38,8 +38,7 @@ def warning(
     if exercise.derives and (why := _locked(exercise, answer, cases, observe, made)):
         return HANDED_IN.format(why)
     codes = _reached(answer)
-    calls = {attribute for node in ast.walk(made) if (attribute := getattr(node, "attr", None))}
-    if not _RUN.isdisjoint(calls.union(*(code.co_names for code, _ in codes))):
+    if _RUN.search(ast.unparse(made)) or any(_runs(code, function) for code, function in codes):
         return LOOK_OUT.format(RUNS)
     why = missing_elsewhere(_modules(codes))
     return LOOK_OUT.format(why) if why else ""
@@ -96,6 +95,14 @@ def _reached(answer: object) -> list[tuple[CodeType, FunctionType]]:
                     for inner in _functions(function.__globals__.get(name)))  # fmt: skip
             waiting += [one for one in here if one.__module__ == function.__module__]
     return found
+
+
+def _runs(code: CodeType, function: FunctionType) -> bool:
+    """Whether code runs another program: as !ls does, with subprocess or with os."""
+    names, modules = {*code.co_names}, _modules([(code, function)])
+    by_magic = "get_ipython" in names and not names.isdisjoint(("getoutput", "system"))
+    by_os = not modules.isdisjoint(("os", "posix")) and not names.isdisjoint(("popen", "system"))
+    return by_magic or by_os or "subprocess" in modules
 
 
 def _modules(codes: Iterable[tuple[CodeType, FunctionType]]) -> frozenset[str]:

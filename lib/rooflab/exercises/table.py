@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import Signature, signature
+from inspect import Signature
 from types import FunctionType
 from typing import Any
 
@@ -54,7 +54,7 @@ def slip(
 
 def table(
     id: str, title: str, points: int, question: str, call: str,
-    answer: Formula | Mapping[str, Formula], slips: Sequence[Slip | Misconception], **more: Any,
+    answer: Formula | Mapping[str, Any], slips: Sequence[Slip], **more: Any,
 ) -> Exercise:  # fmt: skip
     """Return the exercise whose right answer is ``answer`` and whose misconceptions are ``slips``.
 
@@ -69,7 +69,7 @@ def table(
     returns = tuple(name for name in parts if not name.startswith("_"))
     return Exercise(
         id, title, points, question, call, of.function({}),
-        tuple(one if isinstance(one, Misconception) else of.misconception(one) for one in slips),
+        tuple(map(of.misconception, slips)),
         returns=returns if len(returns) > 1 else (), **more,
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def _needs(formula: Any) -> tuple[str, ...]:
     """Names of the parameters that a formula takes by their places."""
     if isinstance(formula, FunctionType):
         return formula.__code__.co_varnames[: formula.__code__.co_argcount]
-    return (*signature(formula).parameters,) if callable(formula) else ()
+    return ()
 
 
 def _value(formula: Any, values: Mapping[str, object]) -> Any:

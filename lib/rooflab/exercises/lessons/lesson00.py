@@ -13,7 +13,7 @@ from statistics import linear_regression, median
 from typing import Any
 
 from rooflab.count.si import rounded
-from rooflab.exercises.exercise import ITEMSIZES, Case, at_least, cases_of
+from rooflab.exercises.exercise import ARRAY, ITEMSIZES, Case, at_least, cases_of
 from rooflab.exercises.table import slip, table
 from rooflab.predict.catalogue import machine
 
@@ -131,7 +131,7 @@ BANDWIDTH = table(
     "The curve is flat at first: the time is the carrying. How many bytes a second is that?",
     "bandwidth(seconds, n, itemsize)", kind="arrays", cases=_bandwidth_cases,
     fixed=EDGES_OF_BANDWIDTH, tolerance=FROM_A_CURVE,
-    domain={"n": at_least(1), "itemsize": ITEMSIZES},
+    domain={"seconds": ARRAY, "n": at_least(1), "itemsize": ITEMSIZES},
     example=([0.002, 0.002, 0.004, 0.008], 1_000_000, 4),
     insight="With the times of your own curve, these are the bytes that travel each second between "
             "your memory and one core: the slope of your roof.",
@@ -165,8 +165,8 @@ PEAK = table(
     "00-peak", "Peak from the slope", 2,
     "On the right every further multiply-add costs time. How many FLOPs a second is that?",
     "peak(k, seconds, n)", kind="arrays", cases=_peak_cases, fixed=EDGES_OF_PEAK,
-    tolerance=FROM_A_CURVE, lines=2, domain={"n": at_least(1)},
-    example=([1, 2, 4, 8], [0.003, 0.003, 0.004, 0.008], 1_000_000),
+    tolerance=FROM_A_CURVE, lines=2, domain={"k": ARRAY, "seconds": ARRAY, "n": at_least(1)},
+    example=([1, 2, 4, 5], [0.004, 0.004, 0.005, 0.006], 1_000_000),
     insight="With your own curve, these are the FLOPs that one of your cores does each second at "
             "best: the flat part of your roof.",
     answer={

@@ -69,7 +69,7 @@ PRODUCT = table(
                   (4_097, 2, 1, 1, True), (12, 12, 12, 2, True), (100, 6, 100, 8, False)),
     ),
     domain={"m": at_least(1), "n": at_least(1), "k": at_least(1), "itemsize": ITEMSIZES},
-    example=(5, 7, 11, 4),
+    example=(2, 3, 6, 4),
     insight="Your machine cannot move fewer bytes than that for any product. The intensity tells "
             "on which side of its ridge the product lies.",
     mine="product", lines=4, derives=("gemm", "gemv"),
@@ -268,7 +268,7 @@ THREE = table(
     "Large N, 2-byte numbers: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N "
     "matrices?",
     "intensities(n)", cases=_large, fixed=cases_of("n", (1025,), (4096,), (12_289,), (81_920,)),
-    tolerance=SHOWN, example=(30_000,), lines=3, derives=("axpy", "gemv", "gemm"),
+    tolerance=SHOWN, example=(30_000,), form=True, lines=3, derives=("axpy", "gemv", "gemm"),
     also=(("0.33 stands for 1/3", lambda n: (0.33, _gemv_of_large(n), n / 3)),),
     insight="The first two are the same for every N. Of the three, only GEMM walks towards the "
             "ridge of your machine as N grows.",
@@ -486,6 +486,10 @@ WITNESSES = table(
              "you found who timed a cache, and took the bandwidth from that one; take the other's.",
              bandwidth=lambda _liar, _axpy, _gemv:
                  _gemv if _liar == "gemv" else _axpy if _liar == "axpy" else max(_axpy, _gemv)),
+        slip("the slower one accused",
+             "a cache is faster than memory: it is too many byte/s that are suspicious.",
+             ways=[{"liar": lambda _liar: {"axpy": "gemv", "gemv": "axpy"}.get(_liar, _liar),
+                    "bandwidth": lambda _axpy, _gemv: max(_axpy, _gemv)}]),
         slip("the wrong name for the liar",
              "the bandwidth is the honest one's, and the third value is the name of the other, who "
              "timed a cache.",

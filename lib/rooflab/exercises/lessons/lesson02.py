@@ -46,7 +46,7 @@ NUMPY_BYTES = table(
     "How many bytes does NumPy move for a*x + y on vectors far larger than the cache, and how many "
     "does BLAS's AXPY?",
     "bytes_moved(n, itemsize)", cases=_vectors, fixed=EDGES_OF_VECTORS, lines=2,
-    derives=("axpy", "golf"), domain={"itemsize": ITEMSIZES}, example=(1_000_000_000, 8),
+    derives=("axpy", "golf"), domain={"itemsize": ITEMSIZES}, example=(1e9, 8), form=True,
     insight="Five trips against three, in every number type. Does your own clock show the same "
             "ratio?",
     answer={
@@ -139,7 +139,7 @@ BALANCE = table(
              ways=[{"program's_B/F": lambda _offered: _offered,
                     "machine's_B/F": lambda _asked: _asked}]),
         slip("another word",
-             'the numbers are right; the limit is one of "memory" and "compute".',
+             'the limit is one of "memory" and "compute".',
              limit=[lambda _asked, _offered:
                         "memory-bound" if _asked > _offered else "compute-bound",
                     lambda _asked, _offered: "bandwidth" if _asked > _offered else "compute"]),
@@ -222,7 +222,7 @@ WARM = table(
     "witness(n, itemsize, seconds, bandwidth, caches)", cases=_tests, fixed=EDGES_OF_FIT, lines=3,
     tolerance=1e-6, derives=("axpy", "explain"),
     domain={"n": at_least(1), "itemsize": ITEMSIZES},
-    example=(10_000, 4, 1e-5, 1e10, {"l1": 32_768, "l2": 1_048_576}),
+    example=(5000, 4, 1e-5, 5e9, {"l1": 32_768, "l2": 1_048_576}),
     errors=(
         ("KeyError", "a cache that is not there", "not every machine has the same caches; go "
          "through those in caches, the nearest first."),

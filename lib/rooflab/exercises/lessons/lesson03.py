@@ -76,7 +76,7 @@ TIME = table(
     "03-time", "The time of any operation", 2,
     "How many seconds does an operation take at least, on machines you have not seen?",
     "time(flops, bytes, peak, bandwidth)", cases=_time_cases, fixed=EDGES_OF_TIME,
-    domain={"flops": at_least(0), "bytes": at_least(1)}, example=(10**11, 5 * 10**9, 5e13, 1e12),
+    domain={"flops": at_least(0), "bytes": at_least(1)}, example=(1e11, 5e9, 5e13, 1e12),
     mine="time", given=(ridge, attainable),
     derives=("Roofline", "HierarchicalRoofline", "predict"),
     insight="With the two roofs of your machine, no operation that comes from memory takes less "
@@ -437,8 +437,7 @@ COUNTEREXAMPLE = table(
     "Four kernels do the same job. Find the one pair (i, j), counted from 0, in which kernel i has "
     "the higher intensity and yet takes longer than kernel j.",
     "counterexample(flops, bytes, peak, bandwidth)", cases=_kernel_cases, fixed=EDGES_OF_KERNELS,
-    example=([2 * 10**9, 4 * 10**9, 10**9, 8 * 10**9],
-             [5 * 10**8, 10**8, 2 * 10**9, 4 * 10**8], 1e12, 1e11),
+    example=([2e9, 4e9, 1e9, 8e9], [5e8, 1e8, 2e9, 4e8], 1e12, 1e11),
     lines=6, derives=("Roofline",),
     insight="Intensity tells which roof an operation meets, and not how much work it is. "
             "Compare times.",
@@ -528,7 +527,7 @@ GREW = table(
     "did the verdict change on m rows times a 4096×4096 matrix, in 2-byte numbers?",
     "grew(peaks, bandwidths, m)", cases=_row_cases, fixed=EDGES_OF_STEPS,
     domain={"peaks": any_length(3), "bandwidths": any_length(3), "m": at_least(1)},
-    example=([1e14, 3e14, 5.5e14], [1e12, 2e12, 5e12], 128), lines=4, derives=("gemm", "Roofline"),
+    example=([1e14, 3e14, 2e14], [2e12, 4e12, 4e12], 64), lines=4, derives=("gemm", "Roofline"),
     insight="A newer machine may take a program of yours to the other roof, in either "
             "direction: both of its figures tell, one does not.",
     answer={
@@ -951,7 +950,7 @@ PREDICT = table(
     "Predict the seconds of operations that were timed, from the roofs of their machines. Right is "
     "what comes as close to the clock as its spread and a quarter allow.",
     "predict(flops, bytes, peak, bandwidth, capacity, call)", cases=_cases, margin=_allowed,
-    example=(2 * 10**9, 10**9, 1e11, [2e11, 2e10], [10**6, 10**10], 1e-6),
+    example=(2e9, 1e9, 1e11, [2e11, 2e10], [1e6, 1e10], 1e-6),
     lines=2, derives=("predict", "Roofline", "HierarchicalRoofline"),
     insight="So near come two roofs and the time of a call to what others measured. Where your "
             "own clock is farther off, something else is going on.",

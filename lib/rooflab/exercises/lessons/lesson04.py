@@ -494,7 +494,7 @@ GRADIENTS = table(
     fixed=cases_of("m n k", (1, 3072, 768), (5, 1, 9), (9, 5, 1), (96, 96, 100), (100, 96, 96),
         (96, 100, 96), (1_310_720, 53_248, 16_384)),
     domain=dict.fromkeys("mnk", at_least(1)),
-    example=(1, 2, 3),
+    example=(1, 2, 3), form=True,
     insight="Each of the two has as many FLOPs as the product of the forward pass: a training "
             "step has three times as many as a forward pass.",
     answer={  # dX = dY·W and dW = dYᵀ·X for Y = X·Wᵀ, X [M, K], W [N, K]

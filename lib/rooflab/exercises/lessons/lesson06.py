@@ -442,7 +442,7 @@ TOKEN = table(
     "carrying them.",
     "token(weights, itemsize, batch, kv_bytes, byte, add, multiply)", cases=_servers, lines=3,
     domain={"itemsize": ITEMSIZES, "batch": at_least(1)},
-    example=(10**9, 4, 10, 10**8, 50.0, 1.0, 3.0), tolerance=1e-6,
+    example=(1e9, 4, 10, 1e8, 50.0, 1.0, 3.0), tolerance=1e-6,
     fixed=cases_of("weights itemsize batch kv_bytes byte add multiply",
         (124_000_000, 4, 1, 1000, 31.25, 1.5, 1.5), (1_000_000, 8, 12, 1, 0.5, 20.0, 5.0),
         (405_000_000_000, 1, 5000, 20_000_000_000, 650.0, 0.1, 0.2),

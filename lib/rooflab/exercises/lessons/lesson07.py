@@ -172,7 +172,7 @@ THOUSAND = table(
     "same product without any reuse, which fetches two numbers for every multiply-add. Both write "
     "every result once. Return by what factor the tile lowers (1) the traffic of A and B, (2) all "
     "the traffic.",
-    "saving(n, t)", cases=_savings, lines=2, tolerance=1e-6, example=(100, 10),
+    "saving(n, t)", cases=_savings, lines=2, tolerance=1e-6, example=(8, 4),
     domain={"n": at_least(1), "t": at_least(1)},
     fixed=cases_of("n t", (35, 1), (60, 60), (63, 9), (12, 4), (48_000, 750), (1, 1)),
     insight="A tile with 1024 results saves a factor of 32. Its area is what you pay for, in room; "
@@ -404,7 +404,7 @@ TWO_LEVELS = table(
     "least time, with everything overlapping.",
     "two_levels(n, inner, outer, itemsize, bandwidths, peak)", cases=_nests, lines=3,
     domain=dict.fromkeys(("n", "inner", "outer"), at_least(1)) | {"itemsize": ITEMSIZES},
-    tolerance=1e-6, example=(20, 2, 10, 4, [84_000, 4000], 16_000),
+    tolerance=1e-6, example=(20, 2, 10, 4, [8.4e10, 4e9], 1.6e10),
     fixed=cases_of(
         "n inner outer itemsize bandwidths peak",
         (60, 1, 12, 8, [3e9, 1e8], 1e9),

@@ -323,7 +323,7 @@ SKEW = table(
             "tiles then keep a part of the data near for several steps.",
     answer={
         "_each": lambda distances: [-(e // d) for d, e in distances if d > 0],  # rounded up
-        "skew": lambda _each: max(0, *_each),
+        "skew": lambda _each: max([0, *_each]),
     },
     slips=(
         slip("how far it goes back",

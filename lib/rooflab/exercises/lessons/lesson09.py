@@ -174,7 +174,7 @@ REGISTERS = table(
     fixed=REGISTER_CASES, lines=7,
     domain={"registers": at_least(3), "lanes": at_least(1), "latency": at_least(1),
             "units": at_least(1)},
-    example=(12, 4, 5, 1),
+    example=(12, 8, 5, 1),
     insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
             "BLIS for such processors is 6 × 16: as many, and one load more.",
     answer={

@@ -46,7 +46,7 @@ class Family:
 
 
 # The next picture of a lesson has the same operations.
-cached: Callable[[Build], Build] = lru_cache(1 << 13)  # type: ignore[assignment]
+cached: Callable[[Build], Build] = lru_cache(1 << 13, typed=True)  # type: ignore[assignment]
 FAMILIES = {
     "axpy": Family(
         "axpy",

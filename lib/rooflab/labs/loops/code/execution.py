@@ -17,12 +17,12 @@ from rooflab.labs.loops.code.printer import code
 from rooflab.labs.loops.code.program import lanes, outer_turns, program, shared_turns
 from rooflab.labs.loops.legality.points import count
 from rooflab.measure.measure import measure
+from rooflab.measure.settings import fewer
 
 if TYPE_CHECKING:
     from rooflab.count.operation import Operation
     from rooflab.labs.loops.nest import Nest
     from rooflab.measure.measurement import Measurement
-from rooflab.measure.settings import fewer
 
 Array = np.ndarray[Any, Any]
 BACKENDS = ("numba", "llvm", "python")
