@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import nbformat
 import pytest
 
-from tests.browser.conftest import PICTURES as PAGES
 from tests.browser.conftest import ready
 from tests.browser.tab import resize, stand
 from tests.browser.test_scenes import SCRIPT
@@ -240,11 +239,11 @@ def test_a_swipe_turns_the_page_also_over_a_picture(fingers) -> None:
 
 
 def test_a_finger_pulls_the_boxs_corner_up_on_a_page(fingers, picture_page) -> None:
-    assert "both" in PAGES
     fingers.goto(picture_page("both"))
     ready(fingers)
     fingers.evaluate("document.body.style.paddingBottom = '2000px'")  # it could be scrolled
     pull_up(fingers, ".rl-box")
+    fingers.go_back()  # to the deck of the tests beside
 
 
 def test_a_swipe_never_leaves_the_deck(stage) -> None:
