@@ -53,8 +53,7 @@ def main(arguments: list[str]) -> dict[str, object]:
     files: dict[str, float] = defaultdict(float)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pytest", "-q", "-n3", "--dist=worksteal"]
-        command += ["-p", "benchmarks.suite", *arguments]
+        command = [sys.executable, "course.py", "test", "-q", "-p", "benchmarks.suite", *arguments]
         status = subprocess.run(command, env={**os.environ, FOLDER: folder}).returncode
         for part in Path(folder).iterdir():
             for file, took in json.loads(part.read_text()).items():

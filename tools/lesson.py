@@ -181,8 +181,10 @@ def _written(value: object) -> str:
     """Plain data as a learner writes it."""
     if isinstance(value, dict):
         return f"{{{f',{TIED}'.join(f'{k!r}:{TIED}{_written(v)}' for k, v in value.items())}}}"
+    if isinstance(value, float):
+        return re.sub(r"e\+?(-?)0*", r"e\1", show(value))
     if not isinstance(value, (list, tuple)):
-        return re.sub(r"e\+?(-?)0*", r"e\1", show(to_plain(value)))
+        return show(to_plain(value))
     items = f",{TIED}".join(map(_written, value))
     return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
 

@@ -2,8 +2,9 @@
 
 Every exercise's right answer is put into the dresses of ``dresses``. What learners wrote else
 stands in the tables of ``dress``, as an expression, or statements that define ``answer``: RIGHT are
-other ways to the right numbers, WRONG are mistakes that are no exercise's own or come two at a
-time (name → answer), TOLD is what cannot be judged (words that must be said → answer).
+other ways to the right numbers, WRONG are mistakes that no exercise has, that come two at a time,
+or that are written in a way of their own (name → answer), TOLD is what cannot be judged (words that
+must be said → answer).
 """
 
 from __future__ import annotations

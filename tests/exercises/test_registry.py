@@ -22,7 +22,7 @@ from rooflab.exercises.lessons.lesson01 import LEAVES_TWO
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises, lesson
-from tests.exercises.support.judged import judged
+from tests.exercises.support.quick_verdict import quick_verdict
 
 FUNCTIONS = ("function", "arrays")
 EVERY = list(exercises().values())
@@ -62,7 +62,7 @@ def test_the_right_answer_passes_and_each_misconception_is_named_by_its_own_hint
         assert verdict.misconception is None and verdict.hint is None, verdict
         for mistake in found.misconceptions:
             for wrong in (mistake.wrong, *mistake.variants):
-                verdict = verdict_on(found, wrong, seed, judged)
+                verdict = verdict_on(found, wrong, seed, quick_verdict)
                 told = (verdict.passed, verdict.points, verdict.misconception, verdict.hint)
                 if told != (False, 0, mistake.name, mistake.hint):
                     faults.append((mistake.name, seed, verdict))

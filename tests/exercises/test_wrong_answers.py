@@ -13,7 +13,7 @@ import pytest
 
 from rooflab.exercises.check import PUBLIC_SEED
 from rooflab.exercises.registry import exercise
-from tests.exercises.support.judged import judged
+from tests.exercises.support.quick_verdict import quick_verdict
 from tests.exercises.test_dress import made
 
 TABLES = sorted(Path(__file__).with_name("wrong_answers").glob("lesson*.py"))
@@ -27,6 +27,6 @@ def test_no_wrong_answer_passes(table):
         asked = exercise(id)
         for seed in (PUBLIC_SEED, "hidden", 7):
             cases = asked.draw(seed)[::-1]  # where much is wrong, the fixed ones tell
-            verdict = judged(asked, cases, made(source))
+            verdict = quick_verdict(asked, cases, made(source))
             faults += [(id, seed, source)] if verdict.passed else []
     assert not faults, faults

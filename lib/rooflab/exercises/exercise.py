@@ -43,15 +43,13 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Domain:
-    """What an input may be, in words, and the edges of it that some fixed case has to visit."""
+    """What an input may be, in words, and its edges, each of which some fixed case has.
+
+    The edges of a list are lengths.
+    """
 
     text: str
     edges: tuple[Any, ...]
-
-    def visited(self, value: Any) -> frozenset[Any]:
-        """The edges that ``value`` stands on; of a list, those of its length."""
-        here = len(value) if isinstance(value, list) else value
-        return frozenset(edge for edge in self.edges if edge == here)
 
 
 def one_of(*values: Any) -> Domain:
@@ -61,7 +59,7 @@ def one_of(*values: Any) -> Domain:
 
 
 def at_least(least: int) -> Domain:
-    """Return the domain of whole numbers from ``least`` on, or of numbers where 0 is one."""
+    """Return the domain of numbers from ``least`` on."""
     return Domain(f"{least} or more", (least,))
 
 

@@ -11,7 +11,7 @@ import dis
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -22,7 +22,6 @@ from rooflab.exercises.observe.lock import DERIVE, lock_functions, refusal, with
 HANDED_IN = "Handed in, it would get no points: {}."
 LOOK_OUT = "Look out: {}."
 RUNS = "it runs another program; where it is graded there is no network, no file of yours"
-_RUN = re.compile(r"get_ipython\(\)\.(getoutput|system)\(|\bsubprocess\.|\bos\.(popen|system)\(")
 MOST = 40  # functions that an answer is followed into
 Collect = Callable[[str, Sequence[Case], object], list[Observation]]
 
@@ -38,7 +37,7 @@ def warning(
     if exercise.derives and (why := _locked(exercise, answer, cases, observe, made)):
         return HANDED_IN.format(why)
     codes = _reached(answer)
-    if _RUN.search(ast.unparse(made)) or any(_runs(code, function) for code, function in codes):
+    if any(_runs(code, names) for code, names in [*codes, (compile(made, "made", "exec"), {})]):
         return LOOK_OUT.format(RUNS)
     why = missing_elsewhere(_modules(codes))
     return LOOK_OUT.format(why) if why else ""
@@ -80,9 +79,12 @@ def statements_of(name: str, cell: str) -> ast.Module:
     return ast.Module(stays, [])
 
 
-def _reached(answer: object) -> list[tuple[CodeType, FunctionType]]:
-    """The code of an answer and of what it calls in the same module, each with its function."""
-    found: list[tuple[CodeType, FunctionType]] = []
+Globals = Mapping[str, object]
+
+
+def _reached(answer: object) -> list[tuple[CodeType, Globals]]:
+    """The code of an answer and of what it calls in the same module, each with its global names."""
+    reached: list[tuple[CodeType, Globals]] = []
     waiting, seen = [*_functions(answer)], set[FunctionType]()
     while waiting and len(seen) < MOST:
         function = waiting.pop()
@@ -90,26 +92,26 @@ def _reached(answer: object) -> list[tuple[CodeType, FunctionType]]:
             continue
         seen.add(function)
         for code in _codes(function.__code__):
-            found.append((code, function))
+            reached.append((code, function.__globals__))
             here = (inner for name in code.co_names
                     for inner in _functions(function.__globals__.get(name)))  # fmt: skip
             waiting += [one for one in here if one.__module__ == function.__module__]
-    return found
+    return reached
 
 
-def _runs(code: CodeType, function: FunctionType) -> bool:
+def _runs(code: CodeType, names: Globals) -> bool:
     """Whether code runs another program: as !ls does, with subprocess or with os."""
-    names, modules = {*code.co_names}, _modules([(code, function)])
-    by_magic = "get_ipython" in names and not names.isdisjoint(("getoutput", "system"))
-    by_os = not modules.isdisjoint(("os", "posix")) and not names.isdisjoint(("popen", "system"))
-    return by_magic or by_os or "subprocess" in modules
+    used = _modules([(code, names)]).union(code.co_names)
+    by_magic = "get_ipython" in used and not used.isdisjoint(("getoutput", "system"))
+    by_os = not used.isdisjoint(("os", "posix")) and not used.isdisjoint(("popen", "system"))
+    return by_magic or by_os or "subprocess" in used
 
 
-def _modules(codes: Iterable[tuple[CodeType, FunctionType]]) -> frozenset[str]:
+def _modules(codes: Iterable[tuple[CodeType, Globals]]) -> frozenset[str]:
     """The modules that code takes something from, without their parts."""
     found: set[str] = set()
-    for code, function in codes:
-        found |= {_module(function.__globals__.get(name)) for name in code.co_names}
+    for code, names in codes:
+        found |= {_module(names.get(name)) for name in code.co_names}
         found |= {s.argval for s in dis.get_instructions(code) if s.opname == "IMPORT_NAME"}
     return frozenset(name.partition(".")[0] for name in found)
 

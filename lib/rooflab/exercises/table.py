@@ -1,7 +1,7 @@
 """Exercises as tables: the right answer as named parts, and each slip as what it changes.
 
-A part is a plain function; its parameters are inputs of the call, or parts that stand before it. A
-slip gives another function for a part, or another value for an input.
+A part is a plain function, whose parameters are inputs of the call or parts that stand before it,
+or a constant. A slip gives another one for a part, or another value for an input.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ COMMON = {  # hints of slips that any lesson may meet
     "elements for bytes": "you counted elements; each has itemsize bytes.",
     "bits for bytes": "you counted bits; itemsize is already in bytes.",
     "4 bytes always": "not every number has 4 bytes; itemsize says how many.",
+    "2 bytes always": "not every number has 2 bytes; itemsize says how many.",
+    "min for max": "the shorter of the two has to wait for the longer.",
     "upside down": "that is bytes per FLOP; intensity is FLOPs per byte.",
     "// for /": "// drops what stands after the point; divide with /.",
 }
@@ -32,7 +34,7 @@ class Slip:
 
     name: str
     hint: str
-    ways: tuple[Mapping[str, Formula], ...]
+    ways: tuple[Mapping[str, Any], ...]
 
 
 def slip(
@@ -79,13 +81,13 @@ class _Answers:
     """Makes answers, right and wrong, of one call."""
 
     call: Signature
-    parts: Mapping[str, Formula]
+    parts: Mapping[str, Any]
 
     def misconception(self, one: Slip) -> Misconception:
         first, *others = map(self.function, one.ways)
         return Misconception(one.name, first, one.hint, variants=tuple(others))
 
-    def function(self, instead: Mapping[str, Formula]) -> Formula:
+    def function(self, instead: Mapping[str, Any]) -> Formula:
         """The answer with other parts or other inputs ``instead``."""
         known = {*self.call.parameters, *self.parts, WHOLE}
         for name, formula in (*self.parts.items(), *instead.items()):

@@ -456,14 +456,12 @@ def marked(learner: str, solved: str) -> str:
     place = 0
     for number, line in enumerate(wanted):
         stub = STUB.fullmatch(line)
-        if stub is None and have[place : place + 1] != [line] and line.startswith("    # "):
-            made.append(line)  # what a call takes and gives
-            continue
         if stub is None:
-            if have[place : place + 1] != [line]:
-                raise ValueError(f"no line {line!r} in the solution")
             made.append(line)
-            place += 1
+            if have[place : place + 1] == [line]:
+                place += 1
+            elif not line.startswith("    # "):  # these say what a call takes and gives
+                raise ValueError(f"no line {line!r} in the solution")
             continue
         end = _end(have, place, int(stub[2]), wanted[number + 1 :])
         made += [line, stub[1] + BEGIN, *have[place:end], stub[1] + END]

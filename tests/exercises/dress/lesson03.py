@@ -52,6 +52,16 @@ WRONG = {
         "rounded": "lambda f, n, p, b: round(max(f / p, n / b), 6)",
         "a constant factor": "lambda f,n,p,b: max(f/p, n/b)*2",
     },
+    "03-thumb-rules": {"a law of nature": "lambda p, b: (True, True)"},
+    "03-worth-the-call": {
+        "not rounded": "lambda c, p, b, s: min((c*p/2)**(1/3), (c*b/3/s)**0.5)",
+        "rounded down": "lambda c, p, b, s: int(min((c*p/2)**(1/3), (c*b/3/s)**0.5) + 1e-9)",
+    },
+    "03-catalogue": {
+        "two dies in an H100": "2 * ['two dies'] + 2 * ['right', 'other part']",
+        "twice as much means sparse": "'sparse sparse other_part other_part right other_part'"
+        ".split()",
+    },
     "03-counterexample": {
         "no pair found": """def answer(f, n, p, b):
     return (next((i, j) for i in range(4) for j in range(4) if f[i] / n[i] > f[j] / n[j] and

@@ -50,8 +50,15 @@ RIGHT = {
 }  # fmt: skip
 
 WRONG = {
-    "04-shapes": {"another order": "lambda b, n, i, o, d: (i, o, b if d else b * n)"},
+    "04-shapes": {
+        "another order": "lambda b, n, i, o, d: (i, o, b if d else b * n)",
+        "N and K exchanged": "lambda b, n, i, o, d: (b if d else b * n, i, o)",
+        "every position again": "lambda b, n, i, o, d: (b * n, o, i)",
+    },
+    "04-convicts": {"all but the cube": "lambda m, n, k: m != n or n != k"},
+    "04-swapped": {"nothing notices": "(False,) * 6"},
     "04-knee": {
+        "large-layer shortcut": "lambda i, o, s, p, b: p / b * s / 2",
         "rounded": "lambda i, o, s, p, b: math.ceil(1 / (2 * b / (s * p) - 1 / i - 1 / o))",
     },
     "04-last": {

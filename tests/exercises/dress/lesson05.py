@@ -1,5 +1,18 @@
 """Answers to lesson 05, written as a learner writes them (see test_dress.py)."""
 
+FILL = """def answer(n, kv, context, promised, memory, p, w):
+    weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
+    room = (memory - 2 * n) / (kv * context)
+    most = min((1 / promised - weights) / cache, 1 / promised / (compute + cache))
+    a, b = max(0, math.floor(room)), max(0, math.floor(most))
+    binds = "memory" if a < b else "promise"
+"""
+GAUGES = """def answer(blocks, head, kv, context, peak, bandwidth):
+    amount = 2 * (blocks + head) + kv * context
+    one = max(amount / peak, amount / bandwidth)
+    flops = 2 * (blocks * context + head) + kv * context * (context + 1) // 2
+    two = max(flops / peak, 2 * (blocks + head) / bandwidth)
+"""
 RIGHT = {
     "05-switch": [
         "lambda b,v,g: b[int(np.argmax(np.array(g) < v*np.array(b)))]",
@@ -18,21 +31,10 @@ RIGHT = {
     return np.float32(rate(batch) / rate(1))""",
     ],
     "05-fill": [
-        """def answer(n, kv, context, promised, memory, p, w):
-    weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
-    room = (memory - 2 * n) / (kv * context)
-    most = min((1 / promised - weights) / cache, 1 / promised / (compute + cache))
-    a, b = max(0, math.floor(room)), max(0, math.floor(most))
-    binds = "memory" if a < b else "promise"
-    return [float(a), np.int64(b), binds.title()]""",
+        FILL + """    return [float(a), np.int64(b), binds.title()]""",
     ],
     "05-gauges": [
-        """def answer(blocks, head, kv, context, peak, bandwidth):
-    amount = 2 * (blocks + head) + kv * context
-    one = max(amount / peak, amount / bandwidth)
-    flops = 2 * (blocks * context + head) + kv * context * (context + 1) // 2
-    two = max(flops / peak, 2 * (blocks + head) / bandwidth)
-    return list(map(float, (1/one, amount/one, 1/two, flops/two)))""",
+        GAUGES + """    return list(map(float, (1/one, amount/one, 1/two, flops/two)))""",
     ],
     "05-claim-always": [
         """def answer(n, k, c, p, w):
@@ -53,36 +55,25 @@ WRONG = {
         "one GEMV": "lambda batches, v, g: min(b for b, t in zip(batches, g) if t < v)",
     },
     "05-fill": {
-        "another order": """def answer(n, kv, context, promised, memory, p, w):
-    weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
-    room = (memory - 2 * n) / (kv * context)
-    most = min((1 / promised - weights) / cache, 1 / promised / (compute + cache))
-    a, b = max(0, math.floor(room)), max(0, math.floor(most))
-    binds = "memory" if a < b else "promise"
-    return b, a, binds""",
-        "the promise capped by the memory": """def answer(n, kv, context, promised, memory, p, w):
-    weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
-    room = (memory - 2 * n) / (kv * context)
-    most = min((1 / promised - weights) / cache, 1 / promised / (compute + cache))
-    a, b = max(0, math.floor(room)), max(0, math.floor(most))
-    binds = "memory" if a < b else "promise"
-    return min(a,b), min(a,b), binds""",
+        "another order": FILL + """    return b, a, binds""",
+        "the promise capped by the memory": FILL + """    return min(a,b), min(a,b), binds""",
     },
     "05-gauges": {
-        "another order": """def answer(blocks, head, kv, context, peak, bandwidth):
-    amount = 2 * (blocks + head) + kv * context
-    one = max(amount / peak, amount / bandwidth)
-    flops = 2 * (blocks * context + head) + kv * context * (context + 1) // 2
-    two = max(flops / peak, 2 * (blocks + head) / bandwidth)
-    return 1/two, amount/one, 1/one, flops/two""",
-        "another unit": """def answer(blocks, head, kv, context, peak, bandwidth):
-    amount = 2 * (blocks + head) + kv * context
-    one = max(amount / peak, amount / bandwidth)
-    flops = 2 * (blocks * context + head) + kv * context * (context + 1) // 2
-    two = max(flops / peak, 2 * (blocks + head) / bandwidth)
-    return 1/one, amount/one/1e12, 1/two, flops/two/1e12""",
+        "another order": GAUGES + """    return 1/two, amount/one, 1/one, flops/two""",
+        "always computing": """def answer(n, h, k, c, p, w):
+    return w / (2*(n + h) + k*c), p, p / (2*(n*c + h) + k*c*(c + 1) / 2), p""",
+        "another unit": GAUGES + """    return 1/one, amount/one/1e12, 1/two, flops/two/1e12""",
     },
+    "05-decode": {
+        "always memory": "lambda n, s, k, b, c, p, w: b * w / (n * s + b * c * k)",
+        "no cache": "lambda n, s, k, b, c, p, w: b / max(2 * n * b / p, n * s / w)",
+    },
+    "05-claim-batch": {"the claim": "lambda n, k, b, c, p, w: b"},
     "05-claim-always": {
+        "the claim": "lambda n, k, c, p, w: 0",
+        "without end": """def answer(n, k, c, p, w):
+    return 1 / (w / p - k * c / 2 / n) if w / p > k * c / 2 / n else math.inf""",
+        "a batch below zero": "lambda n, k, c, p, w: 1 / (w / p - k * c / 2 / n)",
         "rounded": """def answer(n, k, c, p, w):
     return (lambda left: math.ceil(2 * n / left) if left > 0 else 0)(2 * n * w / p - k * c)""",
         "upside down": """def answer(n, k, c, p, w):
@@ -93,6 +84,7 @@ WRONG = {
     "05-claim-flash": {
         "another order": "lambda t, d, z: (z * 4 * t * d, z * (4 * t * d + 4 * t * t))",
         "no result": "lambda t, d, z: (z*(3*t*d+4*t*t), z*3*t*d)",
+        "scores for a result": "lambda t, d, z: (4*z*t*(t + d), z*(3*t*d + 2*t*t))",
         "a constant factor": "lambda t, d, z: (z*(4*t*d+4*t*t)*8, z*4*t*d*8)",
     },
 }  # fmt: skip

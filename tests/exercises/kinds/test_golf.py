@@ -22,7 +22,7 @@ from rooflab.exercises.observe.golf import arrays, digest
 from rooflab.exercises.registry import exercise, lesson
 from rooflab.labs.golf import CACHE, HOLES, Limits, golf, watchdog
 from rooflab.labs.golf.buffers import LINE
-from tests.exercises.support.judged import judged
+from tests.exercises.support.quick_verdict import quick_verdict
 
 FIVE = [e for e in lesson("02") if e.kind == "golf"]
 HOLE_OF = {e.id: e.draw(0)[0]["hole"] for e in FIVE}
@@ -342,7 +342,7 @@ def test_the_mistake_is_named(patient):
         ("02-golf-bias-relu", relu_stacked, "pieces joined at the end"),
         ("02-golf-squares", by_variance, "several passes in one call"),
     ):  # fmt: skip
-        verdict = judged(exercise(id), exercise(id).draw(0), way)
+        verdict = quick_verdict(exercise(id), exercise(id).draw(0), way)
         assert not verdict.passed and verdict.misconception == mistake, verdict
 
 

@@ -20,7 +20,7 @@ from rooflab.exercises.verdict import Verdict
 from rooflab.labs.cuda import Device, StandIn, imported_as_cupy
 from rooflab.measure import backend
 from rooflab.measure.backend import probe_gpu
-from tests.exercises.support.judged import judged
+from tests.exercises.support.quick_verdict import quick_verdict
 from tests.exercises.support.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG
 
 IDS = ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm")
@@ -35,7 +35,7 @@ def answer(cell):
 def verdict(id, cell, number=slice(None)):
     """The verdict on what is in a cell, on all cases of an exercise or those of that number."""
     found = exercise(id)
-    return judged(found, found.draw("ways")[number], answer(cell))
+    return quick_verdict(found, found.draw("ways")[number], answer(cell))
 
 
 def test_there_are_enough_of_them():

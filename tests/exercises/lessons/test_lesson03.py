@@ -240,7 +240,7 @@ def log_rows():
     return LOG_ROW.findall(text)
 
 
-def judged(card, name, size, dtype, number, unit, printed, share):
+def quick_verdict(card, name, size, dtype, number, unit, printed, share):
     """What is wrong with a row, worked out from the catalogue and the row alone."""
     m, seconds = rl.machine(CARDS[card]), float(number) * {"ms": 1e-3, "µs": 1e-6}[unit]
     if name == "GEMM":
@@ -269,7 +269,7 @@ def judged(card, name, size, dtype, number, unit, printed, share):
 def test_every_row_of_the_log_has_the_cause_that_the_exercise_wants():
     rows = log_rows()
     assert [int(row[0]) for row in rows] == list(range(1, 9))
-    assert tuple(judged(*row[1:8], row[9]) for row in rows) == LOG
+    assert tuple(quick_verdict(*row[1:8], row[9]) for row in rows) == LOG
 
 
 def test_two_rows_of_the_log_are_above_the_roof():
@@ -286,11 +286,8 @@ def test_packing_lowers_the_intensity_and_the_time():
 
 
 def worth_by_roots(call, peak, bandwidth, itemsize):
-    by_computing, by_carrying = (
-        (call * peak / 2) ** (1 / 3),
-        (call * bandwidth / 3 / itemsize) ** 0.5,
-    )
-    return math.ceil(min(by_computing, by_carrying) - 1e-9)
+    computing, carrying = call * peak / 2, call * bandwidth / 3 / itemsize
+    return math.ceil(min(computing ** (1 / 3), carrying**0.5) - 1e-9)
 
 
 def edges_by_bisection(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2):

@@ -216,8 +216,7 @@ TIME = table(
         slip("sum for max", "that is no overlap: carrying and computing happen at the same time.",
              answer=[lambda _carrying, _computing: _carrying + _computing,
                      lambda _carrying, _computing: (_carrying + _computing) / 2]),
-        slip("min for max", "the shorter of the two has to wait for the longer.",
-             answer=lambda _carrying, _computing: min(_carrying, _computing)),
+        slip("min for max", answer=lambda _carrying, _computing: min(_carrying, _computing)),
         slip("twice the arithmetic, twice the time",
              "you pay for arithmetic alone; left of the bend carrying takes the time.",
              _carrying=0),
@@ -255,7 +254,7 @@ LUNCH = table(
         "_fast": lambda bandwidth_a, peak_a, bandwidth_b, peak_b:
             max((bandwidth_a, peak_a), (bandwidth_b, peak_b)),
         "_wins": lambda _slow, _fast: _slow[1] > _fast[1],
-        "_never": lambda: 0,
+        "_never": 0,
         "answer": lambda itemsize, _slow, _fast, _wins, _never:
             itemsize * _fast[1] / _slow[0] if _wins else _never,
     },

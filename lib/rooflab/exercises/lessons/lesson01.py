@@ -371,7 +371,7 @@ CLAIM_1365 = table(
     "(intensity, itemsize)", kind="value", tolerance=0.001, derives=("gemm",),
     insight="On your roofline too, the page's dot would stand at twice the intensity that the "
             "product has.",
-    answer={"intensity": lambda: _TRUE, "element size": lambda: 2},
+    answer={"intensity": _TRUE, "element size": 2},
     slips=(
         slip("the claim", "that is what the page printed; run its formula with 4-byte elements.",
              intensity=2 * _TRUE),
@@ -508,12 +508,12 @@ CLAIMS = table(
     insight="Five of six sentences did not survive a count. It is the same count on every machine, "
             "and takes a minute.",
     answer={
-        "A": lambda: "wrong", "B": lambda: "sometimes", "C": lambda: "sometimes",
-        "D": lambda: "wrong", "E": lambda: "right", "F": lambda: "wrong",
+        "A": "wrong", "B": "sometimes", "C": "sometimes",
+        "D": "wrong", "E": "right", "F": "wrong",
     },
     slips=(
         slip("the page believed", "only one of the six holds for every shape.",
-             whole=lambda: ("right",) * 6),
+             whole=("right",) * 6),
         slip("A @ x adds to y", "does A @ x look at what y was before?", A="right"),
         slip("attention is always GEMM",
              "count the rows of Q when a model writes one token after another.", B="right"),

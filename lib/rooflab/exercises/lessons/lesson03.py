@@ -89,8 +89,7 @@ TIME = table(
     slips=(
         slip("sum for max", "that is no overlap, up to 2× too slow: both happen at the same time.",
              time=lambda _computing, _carrying: _computing + _carrying),
-        slip("min for max", "the shorter of the two has to wait for the longer.",
-             time=lambda _computing, _carrying: min(_computing, _carrying)),
+        slip("min for max", time=lambda _computing, _carrying: min(_computing, _carrying)),
         slip("only computing", "at 0.01 FLOP/byte you promise the full peak; the bytes take time "
              "too.", time=lambda _computing: _computing),
         slip("only carrying", "right of the ridge the processor takes longer than the memory.",
@@ -177,8 +176,8 @@ NUMBER_TYPE = table(
     insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
             "edge more depends on the machine.",
     answer={
-        "_matrices": lambda: 3,
-        "_flops": lambda: 2,  # times n³
+        "_matrices": 3,
+        "_flops": 2,  # times n³
         "_before": lambda _matrices, _flops, bandwidth, peak_1, itemsize_1:
             _matrices * itemsize_1 * peak_1 / bandwidth / _flops,
         "_after": lambda _matrices, _flops, bandwidth, peak_2, itemsize_2:
@@ -273,8 +272,9 @@ WORTH = table(
             "and roofs it tells which sizes are too small to be timed.",
     answer={
         "_computing": lambda call, peak: (call * peak / 2) ** (1 / 3),  # 2n³ FLOPs take the call
-        "_carrying": lambda call, bandwidth, itemsize:  # 3n² numbers do
-            math.sqrt(call * bandwidth / (3 * itemsize)),
+        "_matrices": 3,
+        "_carrying": lambda call, bandwidth, _matrices, itemsize:  # 3n² numbers do
+            math.sqrt(call * bandwidth / (_matrices * itemsize)),
         "_edge": lambda _computing, _carrying: min(_computing, _carrying),
         "n": lambda _edge: math.ceil(_edge - NEXT),
     },
@@ -299,8 +299,7 @@ WORTH = table(
                  n for n in count(1)
                  if 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth >= call)),
         slip("multiply-adds", peak=lambda peak: 2 * peak),
-        slip("C forgotten", "three matrices travel: the result is written.",
-             bandwidth=lambda bandwidth: 1.5 * bandwidth),
+        slip("C forgotten", "three matrices travel: the result is written.", _matrices=2),
         slip("4 bytes always", itemsize=4),
     ),
 )  # fmt: skip
@@ -458,7 +457,7 @@ COUNTEREXAMPLE = table(
              "of that pair.", _pair=lambda _time: _ends(_time)),
         slip("FLOPs for time", "FLOPs alone are no time: some of these kernels wait for their "
              "bytes.", _time=lambda flops: flops),
-        slip("min for max", "the shorter of the two has to wait for the longer.", whole=_by(min)),
+        slip("min for max", whole=_by(min)),
         slip("sum for max", "carrying and computing happen at the same time: the longer, not the "
              "sum.", whole=_by(lambda computing, carrying: computing + carrying)),
         slip("counted from 1", "Python counts from 0.",

@@ -200,7 +200,7 @@ LAYER = table(
         slip("the result forgotten", "what comes out travels too: it is written.",
              _numbers=lambda tokens, inputs, outputs: tokens * inputs + inputs * outputs),
         slip("elements for bytes", itemsize=1),
-        slip("2 bytes always", "not every number has 2 bytes; itemsize says how many.", itemsize=2),
+        slip("2 bytes always", itemsize=2),
     ),
 )  # fmt: skip
 
@@ -235,8 +235,8 @@ KNEE = table(
         slip("the wrong sign", "what comes in and goes out lowers the intensity: does that take "
              "more tokens, or fewer?",
              ways=[{"inputs": lambda inputs: -inputs, "outputs": lambda outputs: -outputs}]),
-        slip("multiply-adds", bandwidth=lambda bandwidth: bandwidth / 2),
-        slip("2 bytes always", "not every number has 2 bytes; itemsize says how many.", itemsize=2),
+        slip("multiply-adds", peak=lambda peak: 2 * peak),
+        slip("2 bytes always", itemsize=2),
         slip("elements for bytes", itemsize=1),
     ),
 )  # fmt: skip
@@ -400,8 +400,8 @@ SWAPPED = table(
     "(flops, bytes, intensity, weights, shape, terms)", kind="value", derives=("gemm",),
     insight="Counts hide an exchange that shapes show. Look at the shapes of a table first.",
     answer={
-        "FLOPs": lambda: False, "bytes": lambda: False, "intensity": lambda: False,
-        "weights": lambda: False, "result's shape": lambda: True, "terms of each sum": lambda: True,
+        "FLOPs": False, "bytes": False, "intensity": False,
+        "weights": False, "result's shape": True, "terms of each sum": True,
     },
     slips=(
         slip("everything notices",
@@ -467,7 +467,8 @@ CEILING = table(
              "as nothing.", answer=_with_tokens(1)),
         slip("many for endless", "with so many tokens it comes near; what is left when their "
              "number has no end?", answer=[*map(_with_tokens, (1e6, 1e4, 1e5, 1e7, 1e8, 1e9))]),
-        slip("multiply-adds", itemsize=lambda itemsize: 2 * itemsize),
+        slip("multiply-adds", answer=lambda inputs, outputs, itemsize:
+             1 / itemsize / (1 / inputs + 1 / outputs)),
         slip("per number", "that is FLOPs per number; each has `itemsize` bytes.", itemsize=1),
     ),
 )  # fmt: skip

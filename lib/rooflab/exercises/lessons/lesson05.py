@@ -282,7 +282,7 @@ DECODE = table(
              kv=0, answer=lambda batch, _weights: batch / _weights),
         slip("one cache for all",
              "the weights are shared, the KV caches are not: each sequence reads its own.",
-             context=lambda context, batch: context / batch),
+             _caches=lambda kv, context, bandwidth: kv * context / bandwidth),
         slip("the newest token only",
              "a token looks back at all of its context, not only at itself.", context=1),
         slip("no overlap", "within a product, carrying and computing overlap: the longer counts.",

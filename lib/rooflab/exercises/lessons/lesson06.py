@@ -336,7 +336,7 @@ JOULES = table(
     insight="Times overlap, and the longer one counts; energies add up, and both are paid. So an "
             "energy roofline has no bend, only an arch.",
     answer={
-        "_pico": lambda: 1e-12,
+        "_pico": 1e-12,
         "_numbers": lambda m, n, k: m * k + k * n + m * n,
         "carried": lambda _numbers, itemsize, byte, _pico: _numbers * itemsize * byte * _pico,
         "computed": lambda m, n, k, add, multiply, _pico: m * n * k * (add + multiply) * _pico,
@@ -394,8 +394,8 @@ BREAK_EVEN = table(
             "many units a chip has. For an N between the two, memory rules the one and computing "
             "the other.",
     answer={
-        "_matrices": lambda: 3,
-        "_flops": lambda: 2,  # times N³
+        "_matrices": 3,
+        "_flops": 2,  # times N³
         "_energy": lambda add, multiply: add + multiply,
         "N of equal energy": lambda _matrices, itemsize, byte, _energy:
             _matrices * itemsize * byte / _energy,

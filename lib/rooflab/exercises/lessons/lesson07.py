@@ -276,9 +276,9 @@ FORTY = table(
     insight="All three matrices have 60 kB, so the cache keeps them without any tile. A result "
             "that is a hundred times better deserves the question which part of it did that.",
     answer={
-        "before": lambda: "A, B, C read and written",
-        "after": lambda: "each matrix once, C twice",
-        "cause": lambda: "the cache",
+        "before": "A, B, C read and written",
+        "after": "each matrix once, C twice",
+        "cause": "the cache",
     },
     slips=(
         slip("C stays in a register",

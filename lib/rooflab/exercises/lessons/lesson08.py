@@ -16,7 +16,6 @@ from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, ca
 from rooflab.exercises.lessons.schedules import STENCIL, VECTORISE
 from rooflab.exercises.table import slip, table
 
-Distance = Sequence[int]
 Pair = tuple[tuple[int, int], tuple[int, int]]
 
 
@@ -366,8 +365,8 @@ SAME = table(
     insight="To keep the order, i has to be t // 10 and j has to be t % 10. Then t and t + 1 are "
             "neighbours in memory, and the talk's purpose is served.",
     answer={
-        "way": lambda: "the loops interchanged", "addition": lambda: "legal",
-        "stencil": lambda: "illegal", "apart": lambda: "10 numbers",
+        "way": "the loops interchanged", "addition": "legal",
+        "stencil": "illegal", "apart": "10 numbers",
     },
     slips=(
         slip("the same order",

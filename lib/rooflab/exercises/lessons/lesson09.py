@@ -800,8 +800,8 @@ CLAIM = table(
     '(…, …, "…")', kind="value", tolerance=0.005, lines=2,
     insight="The printed figure divides the bandwidth of one chip by the peak of a larger one. No "
             "search beats the roof, so a time below it is a mistake in the clock or in the count.",
-    answer={"byte/FLOP": lambda: RATIO, "least seconds": lambda: LEAST,
-            "0.3 ms": lambda: "impossible"},
+    answer={"byte/FLOP": RATIO, "least seconds": LEAST,
+            "0.3 ms": "impossible"},
     slips=(
         slip("the larger chip",
              "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given figures.",

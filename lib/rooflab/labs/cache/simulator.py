@@ -222,22 +222,22 @@ def as_walk(stream: AccessStream, operands: Sequence[str], shift: int, line: int
     after = sorted((r for r in outside if r.when == "after"), key=ahead)
     references = [*before, *inside, *after]
 
-    turning = [loop for loop, turns in enumerate(stream.extents) if turns > 1] or [0]
-    depths = [sum(loop < r.depth for loop in turning) for r in references]
+    repeats = [loop for loop, turns in enumerate(stream.extents) if turns > 1] or [0]
+    depths = [sum(loop < r.depth for loop in repeats) for r in references]
     rows = [
         (r.offset - shift, depth, r.write, r.bytes, list(operands).index(r.array))
         for r, depth in zip(references, depths)
     ]
     guards = [(*guard.coefficients, guard.limit) for guard in stream.guards]
-    innermost = [number for number, depth in enumerate(depths) if depth == len(turning)]
+    innermost = [number for number, depth in enumerate(depths) if depth == len(repeats)]
     ends = (innermost[0], innermost[-1] + 1) if innermost else (len(before), len(before))
     return Walk(
-        np.array(stream.extents, np.int64)[turning],
+        np.array(stream.extents, np.int64)[repeats],
         np.array(rows, np.int64),
-        np.array([_outside(r) for r in references], np.int64)[:, turning],
-        np.array(guards, np.int64).reshape(-1, loops + 1)[:, [*turning, loops]],
+        np.array([_outside(r) for r in references], np.int64)[:, repeats],
+        np.array(guards, np.int64).reshape(-1, loops + 1)[:, [*repeats, loops]],
         np.array([*ends, line.bit_length() - 1], np.int64),
-        np.zeros(len(turning), np.int64),
+        np.zeros(len(repeats), np.int64),
         np.zeros(len(references), np.int64),
     )
 

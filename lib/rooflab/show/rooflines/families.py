@@ -46,11 +46,11 @@ class Family:
 
 
 # The next picture of a lesson has the same operations.
-cached: Callable[[Build], Build] = lru_cache(1 << 13, typed=True)  # type: ignore[assignment]
+remember: Callable[[Build], Build] = lru_cache(1 << 13, typed=True)  # type: ignore[assignment]
 FAMILIES = {
     "axpy": Family(
         "axpy",
-        cached(lambda n, batch, kind: blas.axpy(n * n * batch, kind)),
+        remember(lambda n, batch, kind: blas.axpy(n * n * batch, kind)),
         lambda n, batch: (1, n * n, 1),
         (("α, one number", ""), ("x", "x"), ("y: counted twice, read and written", "y")),
         "AXPY stays: each of the {batch} has vectors of its own, so it is {batch} times the FLOPs "
@@ -59,7 +59,7 @@ FAMILIES = {
     ),
     "gemv": Family(
         "gemv",
-        cached(lambda n, batch, kind: blas.gemv(n, n, kind, batch=batch, shared=("a",))),
+        remember(lambda n, batch, kind: blas.gemv(n, n, kind, batch=batch, shared=("a",))),
         lambda n, batch: (n, batch, n),
         (("A, the matrix", "a"), ("x", "x"), ("y", "y")),
         "{batch} vectors share one matrix, which is read once: "
@@ -67,7 +67,7 @@ FAMILIES = {
     ),
     "gemm": Family(
         "gemm",
-        cached(lambda n, batch, kind: blas.gemm(n, n, n, kind, batch=batch)),
+        remember(lambda n, batch, kind: blas.gemm(n, n, n, kind, batch=batch)),
         lambda n, batch: (n, n, n),
         (("A", "a"), ("B", "b"), ("C", "c")),
         "GEMM stays: each of the {batch} products has matrices of its own, so it is {batch} times "

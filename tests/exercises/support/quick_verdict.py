@@ -5,7 +5,7 @@ from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
 
 
-def judged(found, cases, answer):
+def quick_verdict(found, cases, answer):
     """The verdict on ``answer``: no case is run after one that fails, if no judge asks for it."""
     for some in [cases] if found.kind in COMPARED else [[case] for case in cases]:
         verdict = judge(found, some, collect(found.kind, some, answer))
