@@ -44,7 +44,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 
     def page(name: str) -> str:
         one = made(name)
-        for widget in (one, one.layout):
+        for widget in (one.layout, one):  # a picture opens with its layout's address
             widget.open()  # another test may have closed all that there were
         data = embed_data([one], state=dependency_state([one], drop_defaults=False))
         output = new_output("display_data", {VIEW: data["view_specs"][0]})
