@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import rooflab as rl
 from benchmarks.report import in_turn, save, spread, table
-from rooflab.conclusions.lesson07 import column_sets
+from rooflab.course.lesson07.sentences import column_sets
 from rooflab.labs.loops.nest import Nest
 
 TILE = 80

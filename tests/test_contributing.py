@@ -1,4 +1,4 @@
-"""CONTRIBUTING, done literally: each recipe in a copy of the repository, then what comes out."""
+"""CONTRIBUTING and docs/extending.md, done literally in a copy; then what comes out."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ def follow(copy: Path, kind: str, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def copy(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository with all that CONTRIBUTING tells to add."""
+    """The repository with all that the pages tell to add."""
     copy = tmp_path_factory.mktemp("newcomer")
     ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in ("lib", "tools", "assets"):
         shutil.copytree(repository / name, copy / name, ignore=ignore)
     (copy / "notebooks" / "source").mkdir(parents=True)
     shutil.copy(repository / "pyproject.toml", copy)
-    blocks = BLOCK.findall((repository / "CONTRIBUTING.md").read_text("utf-8"))
-    assert len(blocks) > 8
+    pages = (repository / name for name in ("CONTRIBUTING.md", "docs/extending.md"))
+    blocks = [block for page in pages for block in BLOCK.findall(page.read_text("utf-8"))]
+    assert len(blocks) > 12
     for kind, text in blocks:
         follow(copy, kind, text)
     return copy

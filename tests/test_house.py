@@ -49,8 +49,7 @@ CIRCLES = {("rooflab.measure.backend", "rooflab.measure.gpu"): "a GPU's descript
 #: Files that import a module of rooflab's by a name which they compute, each with the reason.
 BY_NAME = {
     "lazy.py": "public names, on first use",
-    "conclusions/__init__.py": "finds the lessons of its own folder",
-    "exercises/registry.py": "finds the lessons of a folder beside it",
+    "exercises/discovery.py": "finds the lessons, for all engines",
     "exercises/judge.py": "a judge of kinds/ for each kind of exercise",
     "exercises/observe/collect.py": "a runner beside it for each kind of exercise",
     "exercises/observe/lock.py": "the home of a public name that is to be locked",
@@ -100,7 +99,7 @@ def test_no_import_by_name_hides_an_arrow() -> None:
 
 
 def test_three_files_of_one_prefix_are_a_package() -> None:
-    for folder in {path.parent for path in ROOT.rglob("*.py")} - {ROOT / "exercises" / "lessons"}:
+    for folder in {path.parent for path in ROOT.rglob("*.py")}:
         prefixes = Counter(path.stem.split("_")[0] for path in folder.glob("[a-z]*_*.py"))
         assert {name: n for name, n in prefixes.items() if n > 2} == {}, folder
 

@@ -2,8 +2,8 @@
 
     python -m tools.freeze 03-predict epyc-2core-vm
 
-Writes the exercise's file in lib/rooflab/exercises: the cases of the recording that are fair to ask
-by the rule in lesson03.py or lesson04.py, and where they are from. A new recording
+Writes the exercise's file in lib/rooflab/course/lesson03 or lesson04: the cases of the recording
+that are fair to ask by the rule in exercises.py there, and where they are from. A new recording
 changes no exercise until somebody runs this; then every class, also one that is half graded, is
 asked other cases.
 """
@@ -14,8 +14,9 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from rooflab.exercises.lessons import lesson03, lesson04
-from rooflab.exercises.lessons.timed_cases import timed_cases_text
+from rooflab.course.lesson03 import exercises as lesson03
+from rooflab.course.lesson04 import exercises as lesson04
+from rooflab.course.timed_cases import timed_cases_text
 from rooflab.measure.atomic_file import replace_file
 
 RULES = {"03-predict": lesson03, "04-predict": lesson04}

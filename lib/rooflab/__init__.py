@@ -53,7 +53,7 @@ _HOME = {
     "progress": "rooflab.exercises.progress",
     "lecture": "rooflab.lecture.present",
     "sort": "rooflab.exercises.sorting",
-    "conclude": "rooflab.conclusions",
+    "conclude": "rooflab.exercises.sentences",
 }
 _MODULES = {
     "cache": "rooflab.labs.cache",

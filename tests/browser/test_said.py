@@ -15,7 +15,7 @@ WINDOW = (900, 900)
 CELLS = (
     QUESTION.replace("\nguess(", "\naxis = guess(") + "axis",
     """import rooflab as rl
-from rooflab.conclusions import Conclusion
+from rooflab.exercises.sentences import Conclusion
 said = rl.show.say("17: 4.3 ms", Conclusion("flat", "**Nearly** the same <b>time</b>."), after=axis)
 said""",
 )

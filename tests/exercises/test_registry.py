@@ -15,10 +15,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from rooflab.course.lesson01.exercises import LEAVES_TWO
 from rooflab.exercises.compare import same
 from rooflab.exercises.exercise import COMPARED, Exercise, Misconception
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lessons.lesson01 import LEAVES_TWO
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises, lesson

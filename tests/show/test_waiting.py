@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import rooflab as rl
-from rooflab.conclusions import Conclusion
+from rooflab.exercises.sentences import Conclusion
 from rooflab.show.guess_axis import guess
 from rooflab.show.waiting import say
 

@@ -20,6 +20,7 @@ from types import MappingProxyType
 
 from rooflab.count.si import plain, times
 from rooflab.count.validation import unknown
+from rooflab.exercises.discovery import lessons, of_lesson
 from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.settings import path_setting, user_folder
 
@@ -176,164 +177,11 @@ class Question:
         return self.id[:2]
 
 
-_TABLE = (
-    Question(
-        "00-nine",
-        "You have seen how long one multiply-add on each number takes. How long do 9 take?",
-        "ms", 1, 1000, ((9, "You multiplied: nine times as long as one."),),
-    ),
-    Question(
-        "00-bend", "From how many multiply-adds per number on does the time begin to rise?",
-        "multiply-adds", 1, 1000,
-    ),
-    Question(
-        "01-speed-ratio",
-        "All data start in memory. By what factor is GEMM faster than AXPY, in FLOP/s?",
-        "×", 1, 10_000,
-    ),
-    Question(
-        "01-gemv-ratio",
-        "All data start in memory. By what factor is GEMV faster than AXPY, in FLOP/s?",
-        "×", 0.5, 1000,
-    ),
-    Question(
-        "01-small-ratio",
-        "And with AXPY on N numbers only: by what factor is GEMM faster, in FLOP/s?",
-        "×", 1, 10_000,
-    ),
-    Question(
-        "02-expression",
-        "The same arithmetic: how many times AXPY's time does NumPy's 0.5 * x + y take?",
-        "×", 0.5, 50,
-    ),
-    Question(
-        "02-out",
-        "No new array is made any more: how many times AXPY's time does it take now?",
-        "×", 0.5, 50,
-    ),
-    Question(
-        "02-chunked",
-        "In pieces of the best size: how many times AXPY's time does it take?",
-        "×", 0.5, 50,
-    ),
-    Question(
-        "02-warm",
-        "AXPY on vectors that stay in the cache: how many times the bandwidth of memory?",
-        "×", 0.1, 100,
-    ),
-    Question(
-        "03-tiny",
-        "An 8×8 matrix times an 8×8 matrix, 1024 FLOPs, all in the nearest cache: how long does "
-        "the call take on one core?",
-        "ns", 1, 10_000,
-    ),
-    Question(
-        "03-stream",
-        "The long AXPY in fp32, its vectors in memory: how long does it take on one core?",
-        "ms", 0.1, 1000,
-    ),
-    Question(
-        "03-many",
-        "A 2048×2048 matrix from memory, times 64 vectors at once: how long does it take on one "
-        "core?",
-        "ms", 0.1, 1000,
-    ),
-    Question(
-        "04-tokens",
-        "The same layer for 64 tokens at once, not for one: by what factor does its time grow, on "
-        "one core?",
-        "×", 0.5, 500,
-    ),
-    Question(
-        "04-ridges",
-        "One core of this computer in fp32, an H200 in bf16: the ridge of the H200 lies further "
-        "right. By what factor?",
-        "×", 1, 1000,
-    ),
-    Question(
-        "04-thin",
-        "The shape 16×8192×8192 has the FLOPs of a cube of 1024. What is its time ÷ the time of "
-        "the cube, on one core?",
-        "×", 0.1, 1000,
-    ),
-    Question(
-        "04-padding",
-        "The edges of 1000 filled up with zeros to 1024: what is the new time ÷ the old one?",
-        "×", 0.1, 10,
-    ),
-    Question(
-        "05-small",
-        "A model of this size, from its weights and your bandwidth: how many tokens a second does "
-        "one core make?",
-        "tokens/s", 0.1, 10_000,
-    ),
-    Question(
-        "05-two",
-        "Two sequences in every step, not one: by what factor do the tokens a second grow?",
-        "×", 0.1, 10,
-    ),
-    Question(
-        "05-many",
-        "Sixty-four sequences in every step, not one: by what factor do the tokens a second grow?",
-        "×", 0.5, 500,
-    ),
-    Question(
-        "05-long",
-        "Every sequence has a long past now: by what factor does a step take longer?",
-        "×", 0.5, 100,
-    ),
-    Question(
-        "06-hop",
-        "A hop from line to line, in the largest array and in the smallest: by what factor is it "
-        "slower?",
-        "×", 1, 1000,
-    ),
-    Question(
-        "06-underway",
-        "One core reads in order from memory: how many lines are in flight at any moment?",
-        "lines", 1, 1000,
-    ),
-    Question(
-        "06-price",
-        "How many multiply-adds cost as much energy as fetching one number from memory?",
-        "multiply-adds", 0.1, 10_000,
-    ),
-    Question(
-        "07-textbook",
-        "The same multiply-adds on one core: by what factor is the library faster than the "
-        "textbook's three loops?",
-        "×", 1, 1000,
-    ),
-    Question(
-        "07-fits",
-        "The cache holds exactly three tiles: how many times the formula's bytes does it move?",
-        "×", 0.5, 50,
-    ),
-    Question(
-        "08-orders",
-        "The product's three loops in their six orders: by what factor does the fastest order beat "
-        "the slowest?",
-        "×", 1, 10_000,
-    ),
-    Question(
-        "08-rows",
-        "Eight rows of C at a time, not one: by what factor is the program faster?",
-        "×", 0.5, 50,
-    ),
-    Question(
-        "09-search",
-        "A search of ten seconds: by what factor is what it finds faster than the loops as "
-        "written?",
-        "×", 1, 10_000,
-    ),
-    Question(
-        "09-rewrite",
-        "A(Bv) in place of (AB)v, with 512 times fewer FLOPs: by what factor is it faster?",
-        "×", 1, 10_000,
-    ),
-)  # fmt: skip
-
-QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})
+@cache
+def questions() -> Mapping[str, Question]:
+    """Return every question of the course, id → Question, in the order of the lessons."""
+    asked = [one for number in lessons() for one in of_lesson(number, "guesses", "QUESTIONS")]
+    return MappingProxyType({one.id: one for one in asked})
 
 
 def question(id: object) -> Question:
@@ -341,9 +189,10 @@ def question(id: object) -> Question:
     if not isinstance(id, str):
         raise TypeError(f"id={id!r} must be a text such as '01-speed-ratio'")
     key = id.strip().lower()
-    if key not in QUESTIONS:
-        raise unknown("guess", id, QUESTIONS)
-    return QUESTIONS[key]
+    for one in of_lesson(key[:2], "guesses", "QUESTIONS"):
+        if one.id == key:
+            return one
+    raise unknown("guess", id, questions())
 
 
 def positive(argument: str, value: object) -> float:
@@ -481,7 +330,7 @@ def outcome(id: str, measured: object) -> Guess | None:
 def everything() -> tuple[Guess, ...]:
     """Return all guesses of this learner in the order of the lessons."""
     records = store().records()
-    found = [_gather(id, [r for r in records if r.id == id]) for id in QUESTIONS]
+    found = [_gather(id, [r for r in records if r.id == id]) for id in questions()]
     return tuple(guess for guess in found if guess is not None)
 
 

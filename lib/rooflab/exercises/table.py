@@ -6,13 +6,14 @@ or a constant. A slip gives another one for a part, or another value for an inpu
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Signature
 from types import FunctionType
 from typing import Any
 
-from rooflab.exercises.exercise import Exercise, Misconception, call_of
+from rooflab.exercises.exercise import Case, Exercise, Misconception, call_of
 
 Formula = Callable[..., Any]
 ANSWER, WHOLE = "answer", "whole"  # the only part of an answer that has one; all parts at once
@@ -99,18 +100,48 @@ class _Answers:
             call.apply_defaults()
             right = dict(call.arguments)
             if WHOLE in instead:
-                return _value(instead[WHOLE], right)
+                return value_of(instead[WHOLE], right)
             inputs = {name: instead[name] for name in right if name in instead}
-            slipped = right | {name: _value(formula, right) for name, formula in inputs.items()}
+            slipped = right | {name: value_of(formula, right) for name, formula in inputs.items()}
             found = []
             for name, formula in self.parts.items():
-                right[name] = _value(formula, right)
-                value = _value(instead.get(name, formula), slipped) if instead else right[name]
+                right[name] = value_of(formula, right)
+                value = value_of(instead.get(name, formula), slipped) if instead else right[name]
                 slipped[name] = value if name.startswith("_") else right[name]
                 found += [] if name.startswith("_") else [value]
             return tuple(found) if len(found) > 1 else found[0]
 
         return answer
+
+
+def drawn(count: int, **inputs: Any) -> Callable[[random.Random], list[Case]]:
+    """Return a generator of ``count`` cases of these ``inputs``; "_" begins a step on the way.
+
+    A range gives one of its numbers, a tuple of two a number between them, a list its entries one
+    case after the other, and a formula what it makes of ``rng`` and of other inputs.
+    """
+
+    def case(rng: random.Random, number: int) -> Case:
+        values: dict[str, Any] = {"rng": rng}
+
+        def value(name: str) -> Any:
+            if name not in values:
+                values[name] = _drawn(inputs[name], rng, number, value)
+            return values[name]
+
+        return {name: value(name) for name in inputs if not name.startswith("_")}
+
+    return lambda rng: [case(rng, number) for number in range(count)]
+
+
+def _drawn(one: Any, rng: random.Random, number: int, value: Callable[[str], Any]) -> Any:
+    if isinstance(one, range):
+        return rng.choice(one)
+    if isinstance(one, tuple):
+        return rng.uniform(*one)
+    if isinstance(one, list):
+        return one[number % len(one)]
+    return one(*map(value, _needs(one))) if callable(one) else one
 
 
 def _needs(formula: Any) -> tuple[str, ...]:
@@ -120,5 +151,6 @@ def _needs(formula: Any) -> tuple[str, ...]:
     return ()
 
 
-def _value(formula: Any, values: Mapping[str, object]) -> Any:
+def value_of(formula: Any, values: Mapping[str, object]) -> Any:
+    """Return a constant, or what a formula gives whose parameters are names of ``values``."""
     return formula(*(values[name] for name in _needs(formula))) if callable(formula) else formula

@@ -14,17 +14,17 @@ from pathlib import Path
 import rooflab
 
 #: Folders and modules of rooflab that stay outside, and those of them that go in after all.
-_LEFT_OUT = ("cli", "conclusions", "lecture", "grade", "exercises", "labs/golf/solutions.py")
+_LEFT_OUT = ("cli", "course", "lecture", "grade", "exercises", "labs/golf/solutions.py")
 _SHIPPED = ("exercises/__init__.py", "exercises/observe", "grade/__init__.py", "grade/inside")
 #: Module → public names that grade/inside/stand_ins.py has for it.
 _STAND_INS = {
-    "conclusions": ("conclude",),
     "exercises/ask": ("ask",),
     "exercises/check": ("check",),
     "exercises/guesses": ("guess", "reveal", "show_me"),
     "exercises/mine": ("mine",),
     "exercises/my_guesses": ("my_guesses",),
     "exercises/progress": ("progress",),
+    "exercises/sentences": ("conclude",),
     "exercises/sorting": ("sort",),
 }
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rooflab.course.lesson02 import exercises as lesson02
 from rooflab.exercises.check import check
 from rooflab.exercises.exercise import Exercise
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds.golf import score, sound
-from rooflab.exercises.lessons import lesson02
 from rooflab.exercises.observe import golf as golfing
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.golf import arrays, digest

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from rooflab.course.schedules import STENCIL, TILES, VECTORISE, parts
 from rooflab.exercises import check as checking
 from rooflab.exercises import ending
 from rooflab.exercises.exercise import Exercise, Misconception
@@ -20,7 +21,6 @@ from rooflab.exercises.kinds.schedule import (
     moved_bytes,
     scheduled,
 )
-from rooflab.exercises.lessons.schedules import STENCIL, TILES, VECTORISE, parts
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.schedule import nest_of, run
 from rooflab.exercises.registry import exercises

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from rooflab.course.lesson01.exercises import timing_with
 from rooflab.exercises import on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds.timing import derived, operation, regions, truth, with_log
-from rooflab.exercises.lessons.lesson01 import timing_with
 from rooflab.exercises.observe.timing import arguments, run
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict

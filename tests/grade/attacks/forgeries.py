@@ -121,7 +121,7 @@ Nest.check = lambda *a, **k: LEGAL
     + SUM,
     "the reference": """
 try:
-    from rooflab.exercises.lessons.schedules import VECTORISE
+    from rooflab.course.schedules import VECTORISE
     vectorised = VECTORISE.reference
 except Exception as error:
     vectorised = lambda nest: nest""",

@@ -1,5 +1,24 @@
 """What a curious or scheming answer may try: name → source of exercise 01-e1; see attacks.py."""
 
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import rooflab
+
+
+def kept_out() -> list[str]:
+    """What an import contract keeps from what runs beside a learner's code; all of it is here."""
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (rooms,) = (c["forbidden_modules"] for c in contracts if "no right answer" in c["name"])
+    there = [module.name for module in walk_packages(rooflab.__path__, "rooflab.")]
+    found = {room: [n for n in there if f"{n}.".startswith(f"{room}.")] for room in rooms}
+    assert all(found.values()), found  # a probe without its prey would find nothing, and pass
+    return [import_module(name).__name__ for names in found.values() for name in names]
+
+
 TAMPERS = {  # may spoil this learner's later answers, but not make one of them right
     "own line": """
 import sys
@@ -49,16 +68,12 @@ def f1(m, n):
     return glob.glob("/tmp/rooflab*") + glob.glob("/tmp/pytest*") + glob.glob("/box/*")""",
     "references": """
 import importlib
-lessons = ["exercises.lessons." + name for name in ("lesson00", "lesson01", "lesson02", "lesson05")]
-wanted = [*lessons, "exercises.kinds.golf", "exercises.kinds.timing", "exercises.kinds.compared",
-          "exercises.judge", "exercises.registry", "exercises.compare", "exercises.exercise",
-          "labs.golf.solutions", "grade.merge", "grade.verdicts", "conclusions.lesson01"]
 def f1(m, n):
     got = []
-    for name in wanted:
-        try: got.append(importlib.import_module("rooflab." + name).__name__)
+    for name in WANTED:
+        try: got.append(importlib.import_module(name).__name__)
         except ImportError: pass
-    return got""",
+    return got""".replace("WANTED", repr(kept_out())),
     "references in golf": """
 from rooflab.labs.golf import HOLES
 def f1(m, n):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from rooflab.course.lesson01.exercises import GPUS
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lessons.lesson01 import GPUS
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 from rooflab.grade.inside import kernel

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises.lessons.lesson05 import INT4_GROUP_32, RUNS
+from rooflab.course.lesson05.exercises import INT4_GROUP_32, RUNS
 from tests.labs.llm.support import published_runs as runs
 from tests.support.rows import each_row
 

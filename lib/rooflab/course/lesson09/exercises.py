@@ -1,0 +1,828 @@
+"""Exercises of lesson 09, search: how many schedules there are, how a beam walks, what it may say.
+
+Times and graphs are drawn so that every usual slip gives a value of its own. The figures of the
+claim are those that a public talk prints for a laptop's GPU.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, count, pairwise
+from math import factorial, prod
+from operator import mul
+from string import ascii_letters
+from typing import Any
+
+from rooflab.course.schedules import TILES
+from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
+from rooflab.exercises.table import slip, table
+
+
+# ---- 09-count ------------------------------------------------------------------------------------
+def _extents(rng: random.Random) -> list[Case]:
+    """Two to four loops, each with tile sizes that divide it."""
+    sides = (4, 6, 8, 9, 10, 12, 16, 18, 20, 24, 30, 32, 36, 40, 48)
+    return [{"extents": rng.sample(sides, loops)} for loops in (2, 3, 4, 3)]
+
+
+def _sizes(extent: int) -> list[int]:
+    """Tile sizes that make two loops of one: they divide it, and neither loop has one turn."""
+    return [tile for tile in range(2, extent) if extent % tile == 0]
+
+
+def _choices(extents: Sequence[int], least: int = 0) -> list[tuple[int, ...]]:
+    """The loops that are split, in every choice of ``least`` or more."""
+    sizes = range(least, len(extents) + 1)
+    return [split for size in sizes for split in combinations(extents, size)]
+
+
+def _orders(of: Callable[[int, int], int]) -> Callable[..., list[int]]:
+    """How many orders ``of`` (loops, split ones) each choice leaves."""
+    return lambda extents, _choices: [of(len(extents), len(split)) for split in _choices]
+
+
+def _tiles(more: int) -> Callable[..., list[int]]:
+    """How many ways to tile each choice has, if each loop had so many tile sizes ``more``."""
+    return lambda _choices: [prod(len(_sizes(n)) + more for n in split) for split in _choices]
+
+
+COUNT = table(
+    "09-count", "How many schedules?", 3,
+    "A nest has loops of these lengths, and each of them is either left whole or split in two by a "
+    "tile size. A tile size divides the length, is larger than 1 and smaller than the length. "
+    "Count any order in which every inner loop is somewhere inside its outer one. Return how many "
+    "schedules there are.",
+    "schedules(extents)", cases=_extents, lines=8,
+    fixed=cases_of("extents", ([64, 48],), ([12],), ([7],), ([6] * 3,), ([3600, 49],),
+                   ([4, 2, 9, 2, 5],)),
+    domain={"extents": any_length(1)},
+    example=([4, 14],),
+    insight="Three loops of 384 already have more schedules than can be measured in an hour. "
+            "Marks for vectors, threads and packing multiply that again.",
+    answer={
+        "_choices": lambda extents: _choices(extents),
+        "_orders": _orders(lambda loops, split: factorial(loops + split) // 2**split),
+        "_tiles": _tiles(0),
+        "schedules": lambda _orders, _tiles: sum(map(mul, _orders, _tiles)),
+    },
+    slips=(
+        slip("every loop is split", "a loop may also be left whole.",
+             _choices=lambda extents: [extents],
+             ways=[{"_choices": lambda extents: [extents], "_tiles": _tiles(2)}]),
+        slip("any order",
+             "orders with an inner loop outside its outer one are not counted: which part of all "
+             "orders does one such condition leave?",
+             _orders=_orders(lambda loops, split: factorial(loops + split)),
+             ways=[{"_choices": lambda extents: [extents],
+                    "_orders": _orders(lambda loops, split: factorial(loops + split))}]),
+        slip("tile sizes alone", "for each choice of tile sizes there are many orders of the "
+             "loops.", _orders=_orders(lambda loops, split: 1)),
+        slip("orders alone", "each loop that is split has several tile sizes to choose from.",
+             _tiles=lambda _choices: [1 for split in _choices]),
+        slip("1 and the length are tile sizes", "a tile of 1 or of the whole length makes no "
+             "second loop; that loop counts as left whole.", _tiles=[_tiles(2), _tiles(1)]),
+        slip("any tile size", "only a tile size that divides the length counts here.",
+             _tiles=lambda _choices: [prod(n - 2 for n in split) for split in _choices]),
+        slip("none left as written", "all of the loops may be left whole, too, and then stand in "
+             "any order.", _choices=lambda extents: _choices(extents, 1)),
+        slip("a condition for every loop",
+             "only a loop that is split has an inner loop to stand inside it.",
+             _orders=_orders(lambda loops, split: factorial(loops + split) // 2**loops)),
+        slip("conditions added", "each pair halves the orders that the pairs before it have left.",
+             _orders=_orders(lambda loops, split: factorial(loops + split) // max(1, 2 * split))),
+    ),
+)
+
+
+# ---- 09-register-tile ----------------------------------------------------------------------------
+PROCESSORS = (  # registers, latency, units: each with one best tile
+    (16, 4, 2), (16, 5, 2), (16, 6, 1), (16, 13, 1), (20, 6, 2), (20, 8, 2), (20, 13, 1),
+    (28, 13, 2), (32, 4, 2), (32, 6, 2), (32, 13, 2), (32, 14, 2),
+)
+
+
+def _processors(rng: random.Random) -> list[Case]:
+    """Register files with one best tile each."""
+    return [
+        {"registers": registers, "lanes": rng.choice((4, 8, 16)), "latency": latency,
+         "units": units}
+        for registers, latency, units in rng.sample(PROCESSORS, 4)
+    ]
+
+
+Tile = tuple[int, int]
+
+
+def _register_tile(
+    registers: int, lanes: int, latency: int, units: int, *,
+    room: Callable[[int, int], int] = lambda rows, vectors: rows * vectors + vectors + 1,
+    score: Callable[[int, int], float] = lambda rows, vectors: (rows + vectors) / (rows * vectors),
+    sums: Callable[[int, int], int] = mul,
+    tie: int = -1,
+) -> Tile | None:
+    """The tile, or None if there is none.
+
+    ``room``: registers that it takes, the sums, a row of B and one number of A. ``score``: its
+    loads for a multiply-add. ``tie``: -1 takes more rows of two alike, 1 fewer.
+    """
+    tiles = ((r, v) for r in range(1, registers + 1) for v in range(1, registers // r + 1))
+    fit = [one for one in tiles if mul(*one) >= sums(latency, units) and room(*one) <= registers]
+    if not fit:
+        return None
+    rows, vectors = min(fit, key=lambda one: (score(*one), tie * one[0]))
+    return rows, vectors * lanes
+
+
+def _chosen_tiles(**slip: Any) -> list[Callable[..., object]]:
+    """The tile with a slip: of two alike that with more rows or fewer; None or zeros for none."""
+
+    def way(tie: int, none: Tile | None) -> Callable[..., object]:
+        return lambda registers, lanes, latency, units: (
+            _register_tile(registers, lanes, latency, units, tie=tie, **slip) or none)
+
+    return [way(tie, none) for none in (None, (0, 0)) for tie in (-1, 1)]
+
+
+def _square(registers: int, lanes: int) -> Tile:
+    """The largest tile with as many rows as vectors."""
+    side = max(n for n in range(1, registers) if n * n + n + 1 <= registers)
+    return side, side * lanes
+
+
+REGISTER_CASES = cases_of(
+    "registers lanes latency units",
+    (3, 1, 1, 1),  # room for one sum
+    (16, 4, 7, 2),  # a long wait makes it tall
+    (60, 2, 19, 3),  # 57 sums are needed
+    (32, 8, 14, 1),
+    (16, 4, 13, 1),
+    (56, 16, 8, 4),
+)
+
+REGISTERS = table(
+    "09-register-tile", "A tile in registers", 3,
+    "A processor has vector registers of `lanes` numbers. It begins `units` multiply-adds of "
+    "vectors in every cycle, and each takes `latency` cycles. A tile of rows × vectors registers, "
+    "each a vector of sums, stays there. For each step of k, its vectors of a row of B are loaded, "
+    "then one number of A after another into all lanes of one more register. Every vector of sums "
+    "gets one multiply-add. Choose the tile that fits, has enough vectors of sums to keep the "
+    "processor busy, and needs the fewest loads for each multiply-add. Return (1) its rows, (2) "
+    "its columns, in numbers.",
+    "register_tile(registers, lanes, latency, units)", cases=_processors,
+    fixed=REGISTER_CASES, lines=7,
+    domain={"registers": at_least(3), "lanes": at_least(1), "latency": at_least(1),
+            "units": at_least(1)},
+    example=(12, 8, 5, 1),
+    insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
+            "BLIS for such processors is 6 × 16: as many, and one load more.",
+    answer={
+        "_tile": lambda registers, lanes, latency, units:
+            _register_tile(registers, lanes, latency, units),
+        "rows": lambda _tile: _tile[0],
+        "columns": lambda _tile: _tile[1],
+    },
+    slips=(
+        slip("room for the sums alone", "what is multiplied stands in registers as well.",
+             whole=[*_chosen_tiles(room=mul), *_chosen_tiles(room=lambda r, v: r * v + 1)]),
+        slip("a square", "it need not have as many rows as vectors: does it have enough sums, and "
+             "is there room for one more?",
+             whole=[*_chosen_tiles(score=lambda r, v: 1000 * abs(r - v) - r * v), _square]),
+        slip("numbers counted, not loads", "one load brings a whole vector of B.",
+             whole=lambda registers, lanes, latency, units: _register_tile(
+                 registers, lanes, latency, units,
+                 score=lambda r, v: (r + v * lanes) / (r * v * lanes))),
+        slip("no register for A", "the number of A needs a register, too.",
+             whole=_chosen_tiles(room=lambda r, v: r * v + v)),
+        slip("a register for every number of A", "the numbers of A come one after another, into "
+             "the same register.", whole=_chosen_tiles(room=lambda r, v: r * v + v + r)),
+        slip("too few sums", "how many multiply-adds are begun before the first one ends? Each of "
+             "them needs a sum of its own.", whole=_chosen_tiles(sums=lambda latency, units: 1)),
+        slip("one unit", "in every cycle, each unit begins one.",
+             whole=[*_chosen_tiles(sums=lambda latency, units: latency + 1),
+                    *_chosen_tiles(sums=lambda latency, units: latency)]),
+        slip("most sums", "the largest tile need not have the fewest loads: count those of B, and "
+             "those of A.", whole=_chosen_tiles(score=lambda r, v: -r * v)),
+        slip("vectors for columns", "a vector has `lanes` columns.", lanes=1),
+        slip("one sum more than needed", "as many sums as there are multiply-adds under way are "
+             "enough.", whole=_chosen_tiles(sums=lambda latency, units: latency * units + 1)),
+    ),
+    errors=(
+        ("ValueError|None", "no tile is left",
+         "for this processor no tile meets all of your conditions. Which of them is too strict?"),
+    ),
+)
+
+
+# ---- 09-beam, 09-width ---------------------------------------------------------------------------
+Children = Mapping[str, Sequence[str]]
+Seconds = Mapping[str, float]
+WORDS = ["tile", "swap", "pack", "unroll", "vector", "split", "copy", "share", "skew", "fuse"]
+
+
+def _graph(rng: random.Random, layers: int, most: int) -> Case:
+    """Schedules in layers, some of them reached in two ways; their times are all different."""
+    rows = [["as written"]]
+    for layer in range(1, layers + 1):
+        rows.append([f"{word} {layer}" for word in rng.sample(WORDS, rng.randrange(3, most + 1))])
+    children: dict[str, list[str]] = {name: [] for row in rows for name in row}
+    for row, below in pairwise(rows):
+        for name in below:
+            for above in rng.sample(row, min(len(row), rng.randrange(1, 3))):
+                children[above].append(name)
+    names = list(children)
+    rng.shuffle(names)
+    times = rng.sample(range(12, 99), len(names))
+    seconds = {name: time / 1000 for name, time in zip(names, times)}
+    seconds["as written"] = 0.1
+    return {"children": {name: children[name] for name in names}, "seconds": seconds,
+            "start": "as written"}
+
+
+def _walk(
+    children: Children, seconds: Seconds, start: str, width: int, *,
+    parents: bool = True, slowest: bool = False, patient: bool = True,
+) -> tuple[list[str], list[str], int]:
+    """A beam: what was kept at the end, what was timed, in order, and how often children came."""
+    kept, timed, seen = [start], [start], 1
+    fresh = kept
+    while True:
+        seen += sum(len(children[name]) for name in fresh)
+        below = [one for name in kept for one in children[name]]
+        new = [one for one in dict.fromkeys(below) if one not in timed]
+        if not new:
+            return kept, timed, seen
+        timed += new
+        if not patient and min(map(seconds.__getitem__, new)) > seconds[kept[0]]:
+            return kept, timed, seen
+        before, pool = kept, [*kept, *new] if parents else new
+        kept = sorted(pool, key=seconds.__getitem__, reverse=slowest)[:width]
+        fresh = [name for name in kept if name not in before]
+
+
+def _beam(
+    children: Children, seconds: Seconds, start: str, width: int, *, of_all: bool = False,
+    **other: bool,
+) -> tuple[str, int]:
+    """The fastest at the end, or ``of_all`` that were timed, and how many these were."""
+    kept, timed, _ = _walk(children, seconds, start, width, **other)
+    return min(timed if of_all else kept, key=seconds.__getitem__), len(timed)
+
+
+def _beams_with(**other: bool) -> Callable[..., tuple[str, int]]:
+    """A beam with a slip."""
+    return lambda children, seconds, start, width: _beam(children, seconds, start, width, **other)
+
+
+def _untracked(
+    *, parents: bool = True, unique: bool = False, kept_too: bool = False, fresh: bool = False
+) -> Callable[..., tuple[str, int]]:
+    """A beam that times again what it has timed before, ``kept_too`` what it keeps.
+
+    It ends when it keeps the same as before, or finds nothing ``fresh``.
+    """
+
+    def found(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
+        kept, timed, seen = [start], 1, {start}
+        while True:
+            old = kept if parents and not kept_too else ()
+            new = [one for name in kept for one in children[name] if one not in old]
+            timed += len({*new} if unique else new)
+            before, known, pool = kept, len(seen), {*new, *(kept if parents else ())}
+            seen |= pool
+            kept = sorted(pool, key=seconds.__getitem__)[:width]
+            if not new or (len(seen) == known if fresh else kept == before):
+                return min(seen, key=seconds.__getitem__), timed
+
+    return found
+
+
+def _in_each_way(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
+    """A beam whose new schedules stand in a list as often as there are ways to them."""
+    kept, timed = [start], [start]
+    while new := [one for name in kept for one in children[name] if one not in timed]:
+        timed += new
+        kept = sorted([*kept, *new], key=seconds.__getitem__)[:width]
+    return kept[0], len(timed)
+
+
+def _beams(rng: random.Random) -> list[Case]:
+    """Four graphs, from greedy search to width 4."""
+    kinds = (2, 4, 5), (3, 4, 6), (1, 3, 4), (4, 5, 7)
+    return [{**_graph(rng, layers, most), "width": width} for width, layers, most in kinds]
+
+
+def _layout(text: str, *, start: str = "w", **more: object) -> Case:
+    """A graph from a text with the seconds and the children of each schedule: "w9ab a5 b7"."""
+    parts = re.findall(r"(\S)([\d.]+)(\S*)", text)
+    seconds = {name: float(time) for name, time, _ in parts}
+    children = {name: [*below] for name, _, below in parts}
+    return {"children": children, "seconds": seconds, "start": start, **more}
+
+
+def _row(steps: int, **more: object) -> Case:
+    """Schedules in a row, each slower than the one before but for the last, the fastest."""
+    pairs = enumerate(pairwise(ascii_letters[: steps + 1]), 2)
+    text = "".join(f"{name}{at}{below} " for at, (name, below) in pairs)
+    return _layout(f"{text}{ascii_letters[steps]}0.5", start="a", **more)
+
+
+BEAM_CASES = (
+    _layout("w40lf f26cae m20 c9mpel d16 a15l i38d e29pm g11d l10peg p27gi", width=2),
+    _layout("w40nhm o5 c13ode e23 m12o h37c d36 l31co n30l", width=1),
+    _layout("l21e a11 w22enl e7a n13a", width=3),
+    _layout("w1a a2b b3c c4d d0.5", width=5),  # three rounds without a gain
+    _layout("b7 u0.1 w9ab a5b", width=2),  # nothing leads to the fastest
+    _layout("w5", width=3),
+    _row(40, width=50),
+)
+
+BEAM = table(
+    "09-beam", "Write the beam", 4,
+    "`children[name]` is a list of the schedules that can be made of a schedule in one step, empty "
+    "at an end, and `seconds[name]` a number: how long it takes. Start with `start`, and time it. "
+    "In a round, time all children of the kept schedules that have not been timed yet. Of the kept "
+    "and the new ones, keep the `width` fastest. Stop when there is nothing new to time. Return "
+    "(1) the fastest schedule that you found, (2) how many schedules were timed.",
+    "beam(children, seconds, start, width)", cases=_beams, fixed=BEAM_CASES, lines=8,
+    domain={"width": at_least(1)},
+    example=(*_layout("a9bc b5d c7e d6 e1", start="a").values(), 2),
+    insight="Halide's auto-scheduler of 2019, Tiramisu and tinygrad walk in this way. What differs "
+            "is the moves, the score, and what is measured.",
+    answer={
+        "_found": _beams_with(),
+        "schedule": lambda _found: _found[0],
+        "timed": lambda _found: _found[1],
+    },
+    slips=(
+        slip("greedy", "the `width` fastest go on, not the fastest alone.", width=1),
+        slip("parents are forgotten",
+             "a schedule that was kept can be faster than all of its children; it stays among "
+             "those to choose from.",
+             _found=[_beams_with(parents=False), _beams_with(parents=False, of_all=True),
+                     _untracked(parents=False)]),
+        slip("timed twice",
+             "two ways may lead to the same schedule, even in different rounds; it is timed once.",
+             timed=lambda children, seconds, start, width:
+                 _walk(children, seconds, start, width)[2],
+             _found=[_untracked(), _untracked(unique=True), _in_each_way, _untracked(kept_too=True),
+                     _untracked(kept_too=True, fresh=True)]),
+        slip("the slowest are kept", "a small time is good: which end of the sorted ones is kept?",
+             _found=[_beams_with(slowest=True), _beams_with(slowest=True, of_all=True)]),
+        slip("one round without a gain ends it",
+             "it goes on while there is something new to time, even after a round that brought "
+             "nothing faster.", _found=_beams_with(patient=False)),
+        slip("everything is timed", "children of a schedule that was not kept are never timed.",
+             width=lambda children: len(children),
+             whole=lambda seconds: (min(seconds, key=seconds.__getitem__), len(seconds))),
+        slip("the start is not counted", "the start is timed, too.",
+             timed=lambda _found: _found[1] - 1),
+        slip("one is kept too many", "`width` schedules go on in all, those that were kept before "
+             "among them.", width=lambda width: width + 1),
+        slip("one round", "the schedules that are kept have children, too.",
+             children=lambda children, start:
+                 {name: below if name == start else [] for name, below in children.items()}),
+    ),
+)
+
+
+def _finds(children: Children, seconds: Seconds, start: str) -> list[bool]:
+    """For width 1, 2, … whether the search finds the fastest of all."""
+    best = min(seconds, key=seconds.__getitem__)
+    every = range(1, len(children) + 1)
+    return [_beam(children, seconds, start, width)[0] == best for width in every]
+
+
+def _halving(_finds: Sequence[bool]) -> int:
+    """The least width, looked for as if every wider search found it, too."""
+    low, high = 1, len(_finds)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _finds[middle - 1] else (middle + 1, high)
+    return low
+
+
+def _until_alike(children: Children, seconds: Seconds, start: str) -> int:
+    """The least width that ends at the same schedule as the next one."""
+    ends = [_beam(children, seconds, start, w)[0] for w in range(1, len(children) + 2)]
+    return next(w for w, (one, other) in enumerate(pairwise(ends), 1) if one == other)
+
+
+WIDTH_CASES = (
+    _layout("h29 c18 f7led d12 p34fe o20ck a2c e28ol k36h l30n n8ak w40p"),
+    _layout("i3eo e39o j32o c30j o22g g14 w40iec"),
+    _layout("f4 d23 b20l m36ldf e15c w40noi i39e o28bc l37d j2 n31ej c27lm"),
+    _layout("m12 w40cg e14 c38jl j4aem l5ja f2 a22fme g24a"),
+    _layout("b2 w1ab a3b"),  # the start is the fastest
+    _row(24),
+)
+
+
+WIDTH = table(
+    "09-width", "How wide?", 3,
+    "The data are those of the exercise before, and so is the search. Return the least width with "
+    "which it finds the fastest of all schedules in `seconds`. All of them can be reached from "
+    "`start`.",
+    "least_width(children, seconds, start)", lines=4,
+    cases=lambda rng: [_graph(rng, 4, 6) for _ in range(4)], fixed=WIDTH_CASES,
+    example=(*_layout("a9bc b5d c7e d6 e1", start="a").values(),),
+    insight="A wider beam measures more, and still may lose what a narrower one finds. Something "
+            "fast can push out the schedule that would have led to the best one.",
+    answer={"_finds": _finds, "width": lambda _finds: _finds.index(True) + 1},
+    slips=(
+        slip("every wider one, too",
+             "a wider search may miss what a narrower one finds: try the widths one after another.",
+             width=[lambda _finds: len(_finds) - [*reversed(_finds), False].index(False) + 1,
+                    _halving]),
+        slip("the last that misses", "with this width the search still misses the fastest one.",
+             width=lambda _finds: _finds.index(True)),
+        slip("one more than needed", "a narrower search finds it.",
+             width=lambda _finds: _finds.index(True) + 2),
+        slip("greedy is never enough", "sometimes width 1 finds it.",
+             width=[lambda _finds: max(2, _finds.index(True) + 1),
+                    lambda _finds: _finds.index(True, 1) + 1]),
+        slip("wide enough for everything",
+             "that is where nothing is left out; the best one is found before.",
+             width=lambda children, seconds, start: next(
+                 w for w in count(1) if _beam(children, seconds, start, w)[1] == len(children))),
+        slip("until two widths agree", "two widths can end at the same schedule, and it need not "
+             "be the fastest of all in `seconds`.", width=_until_alike),
+        slip("powers of two", "try every width; the least one may lie between.",
+             width=lambda _finds: next(
+                 1 << n for n in count() if _finds[min(1 << n, len(_finds)) - 1])),
+        slip("greedy is enough", "with width 1 the search ends somewhere else.", width=1),
+    ),
+    errors=(
+        ("IndexError", "a width of 0",
+         "with width 0 nothing is kept. Begin at 1 and go up: a wider search may miss what a "
+         "narrower one finds."),
+    ),
+)
+
+
+# ---- 09-extract ----------------------------------------------------------------------------------
+Node = Sequence[Any]  # its cost, and the classes of its arguments
+Classes = dict[str, Sequence[Node]]
+NEVER = 10**9  # cost of a class of which no term is known yet
+
+
+def _saturated(rng: random.Random) -> dict[str, Any]:
+    """Classes with nodes whose arguments lie behind them, and some that lead in a circle."""
+    names = rng.sample("pqrstuvw", rng.randrange(6, 9))
+    classes: dict[str, list[list[Any]]] = {}
+    for at, name in enumerate(names):  # arguments stand later in this list
+        behind = names[at + 1 :]
+        nodes: list[list[Any]] = [
+            [rng.randrange(1, 40), rng.choices(behind, k=rng.choice((1, 1, 2))) if behind else []]
+            for _ in range(rng.randrange(2, 4))
+        ]
+        if rng.random() < 0.3:
+            nodes.append([rng.randrange(60, 300), []])
+        classes[name] = nodes
+    for name in rng.sample(names[1:], 2):  # circles, cheap ones
+        users = [one for one in names if any(name in args for _, args in classes[one])]
+        classes[name].append([rng.randrange(1, 5), [rng.choice([name, *users])]])
+    order = rng.sample(names, len(names))
+    return {"classes": {name: classes[name] for name in order}, "root": names[0]}
+
+
+def _cheapest(classes: Classes, join: Callable[[list[int]], int] = sum, rounds: int = 0,
+              anew: bool = False) -> dict[str, int]:
+    """The least cost of every class, by ``rounds`` over all of them, 0 for as many as it takes.
+
+    ``anew``: a round uses the costs of the round before alone.
+    """
+    cost = dict.fromkeys(classes, NEVER)
+    order = list(classes.items()) if rounds else [*reversed(classes.items())]
+    for _ in range(rounds or len(classes)):
+        before = dict(cost)
+        known = before if anew else cost
+        for name, nodes in order:
+            options = [int(own) + join([known[x] for x in args] or [0]) for own, args in nodes]
+            cost[name] = min([known[name], *options])
+        if cost == before:
+            break
+    return cost
+
+
+def _fixed_rounds(rounds: int, anew: bool = False) -> Callable[[Classes, str], int]:
+    """The answer after so many rounds over all classes."""
+    return lambda classes, root: _cheapest(classes, rounds=rounds, anew=anew)[root]
+
+
+def _chosen(key: Callable[[Node], int]) -> Callable[[Classes, str], int]:
+    """The cost of the term that takes the least node by ``key`` in each class, off circles."""
+
+    def found(classes: Classes, root: str) -> int:
+        def cost(name: str, above: frozenset[str]) -> int:
+            for own, args in sorted(classes[name], key=key):
+                below = above | {name}
+                if not any(arg in below for arg in args):
+                    whole: int = own + sum(cost(arg, below) for arg in args)
+                    if whole < NEVER:
+                        return whole
+            return NEVER
+
+        return cost(root, frozenset())
+
+    return found
+
+
+def _shared(classes: Classes, root: str) -> int:
+    """The cost of the cheapest tree, with a class that it holds twice paid once."""
+    cost, used, total = _cheapest(classes), [root], 0
+    for name in used:
+        own, args = min(classes[name], key=lambda node: node[0] + sum(cost[x] for x in node[1]))
+        total += own
+        used += [arg for arg in dict.fromkeys(args) if arg not in used]
+    return total
+
+
+def _once(classes: Classes) -> Classes:
+    """The graph with each argument of a node named once."""
+    return {
+        name: [[own, list(dict.fromkeys(args))] for own, args in nodes]
+        for name, nodes in classes.items()
+    }
+
+
+def _united(classes: Classes, root: str) -> int:
+    """The cost of the cheapest plan in which each class is paid once, as far as it is found."""
+    plans: dict[str, dict[str, int]] = {}  # for each class: what is paid, class by class
+    for _ in range(9):
+        for name, nodes in reversed(classes.items()):
+            for own, args in nodes:
+                if all(arg in plans and name not in plans[arg] for arg in args):
+                    plan = {name: int(own)}
+                    for arg in args:
+                        plan = {**plans[arg], **plan}
+                    if name not in plans or sum(plan.values()) < sum(plans[name].values()):
+                        plans[name] = plan
+    return sum(plans[root].values())
+
+
+def _remembered(classes: Classes, root: str) -> int:
+    """A walk that keeps what it found for a class, even where a circle was closed to it."""
+    known: dict[str, int] = {}
+
+    def cost(name: str, above: frozenset[str]) -> int:
+        if name in above:
+            return NEVER
+        if name not in known:
+            below = above | {name}
+            options = [int(own) + sum(cost(x, below) for x in args) for own, args in classes[name]]
+            known[name] = min(options)
+        return known[name]
+
+    return cost(root, frozenset())
+
+
+def _until_still(classes: Classes, root: str) -> int:
+    """Rounds until the cost of the root does not change."""
+    costs = (_cheapest(classes, rounds=rounds)[root] for rounds in count(1))
+    return next(one for one, after in pairwise(costs) if one == after < NEVER)
+
+
+def _graphs(rng: random.Random) -> list[Case]:
+    drawn: list[Case] = []
+    while len(drawn) < 4:
+        one = _saturated(rng)
+        if _cheapest(one["classes"], rounds=1)[one["root"]] < NEVER:
+            drawn.append(one)
+    return drawn
+
+
+EXTRACT_CASES = cases_of(
+    "classes root",
+    ({"x": [[0, []]], "y": [[5, ["x"]], [2, ["y"]], [9, []]],
+      "r": [[4, ["y", "y", "y"]], [1, ["r"]], [20, ["x"]], [25, ["x", "x"]]]}, "r"),
+    ({"k": [[8, []], [3, []]]}, "k"),
+    ({"x": [[30, []]], "y": [[4, []]], "r": [[1, ["x", "y"]]]}, "r"),
+    ({"e": [[35, []], [6, []]], "b": [[2, ["a"]], [12, ["e"]]], "a": [[170, []], [2, ["b"]]],
+      "p": [[47, ["b", "b", "e"]], [7, ["b", "a"]], [3, ["b"] * 5]]}, "p"),  # b and a in a circle
+    ({"w": [[11, []], [26, []], [154, []]], "r": [[2, ["p"]], [25, ["s"]], [2, ["s", "w"]],
+      [4, ["r"]]], "t": [[26, ["w"]], [36, ["w", "w"]], [1, ["s"]]], "p": [[15, ["s", "s"]],
+      [19, ["s"]]], "q": [[7, ["r", "r"]], [28, ["w"]], [29, ["s"]], [86, []]],
+      "s": [[19, ["t"]], [33, ["w", "t"]]]}, "q"),
+    ({**{f"c{n}": [[900, []], [n % 3, [f"c{n + 1}"]]] for n in range(120)}, "c120": [[40, []]]},
+     "c0"),
+)
+
+EXTRACT = table(
+    "09-extract", "The cheapest expression", 3,
+    "`classes` is a saturated e-graph. It says for each class which nodes are in it: lists of a "
+    "node's own cost and the classes of its arguments. An expression of a class is one of its "
+    "nodes with an expression of each argument, and costs all of that together. A class that is "
+    "needed twice is paid twice. Some nodes lead back to their own class. Return the cost of the "
+    "cheapest expression of the class `root`.",
+    "cheapest(classes, root)", cases=_graphs, fixed=EXTRACT_CASES, lines=7,
+    example=({"x": [[3, ["y"]], [9, []]], "y": [[4, []], [6, []]]}, "x"),
+    insight="If a class that is needed twice were paid once, the choice would be NP-hard. Many "
+            "tools pay it twice, as here, and some ask a solver.",
+    answer=lambda classes, root: _cheapest(classes)[root],
+    slips=(
+        slip("the first node", "any node of a class may be taken, not just the first.",
+             answer=_chosen(lambda node: 0)),
+        slip("the cheapest node", "a node that is cheap in itself can have expensive arguments.",
+             answer=_chosen(lambda node: node[0])),
+        slip("shared expressions once", "a class that is needed twice is paid twice here.",
+             answer=[_shared, lambda classes, root: _cheapest(_once(classes))[root], _united]),
+        slip("arguments for nothing", "the arguments of a node have to be computed, too.",
+             answer=lambda classes, root: min(own for own, _ in classes[root])),
+        slip("the most expensive argument", "all arguments of a node are paid, not only the most "
+             "expensive one.", answer=lambda classes, root: _cheapest(classes, max)[root]),
+        slip("one pass",
+             "a class may become cheaper after those that use it were looked at; go on until "
+             "nothing changes.",
+             answer=[_fixed_rounds(1), lambda classes, root:
+                         _cheapest(dict(reversed(classes.items())), rounds=1)[root],
+                     *(_fixed_rounds(n, anew) for anew in (False, True) for n in (2, 3, 4)),
+                     _until_still]),
+        slip("remembered too early", "what you find for a class while others are closed holds "
+             "only on this way. Do not keep it for other ways.", answer=_remembered),
+    ),
+    errors=(
+        ("RecursionError", "in a circle",
+         "some nodes lead back to their own class: begin with the classes that have a node without "
+         "arguments, or remember what you are about to compute."),
+    ),
+)
+
+
+# ---- 09-impossible -------------------------------------------------------------------------------
+def _logs(rng: random.Random) -> list[Case]:
+    """Logs of rows on both sides of what is possible."""
+    drawn: list[Case] = []
+    for itemsize in (4, 8, 2):
+        n, peak = rng.randrange(400, 900), rng.uniform(50e9, 200e9)
+        work, least = 2 * n**3 / peak, 3 * n * n * itemsize
+        often = {"memory": rng.uniform(3, 5), "L2": rng.uniform(12, 30)}  # how many times the least
+        drawn.append({
+            "n": n, "itemsize": itemsize, "peak": peak,
+            "bandwidths": {level: least / work * times for level, times in often.items()},
+            "log": [
+                [work * rng.uniform(0.6, 2), level, int(least * rng.uniform(0.7, 1.5 * times))]
+                for level, times in [*often.items()] * 6
+            ],
+        })
+    return drawn
+
+
+Rows = Sequence[Sequence[Any]]
+
+
+def _impossible(
+    log: Rows, _work: float, _carrying: Sequence[float], _few: Sequence[bool], _behind: float
+) -> list[bool]:
+    """Which rows have too few bytes, or come before the work, their traffic or memory's is done."""
+    return [
+        few or seconds < max(_work, carrying, _behind)
+        for (seconds, *_), carrying, few in zip(log, _carrying, _few, strict=True)
+    ]
+
+
+def _carried(level_of: Callable[[str], str]) -> Callable[..., list[float]]:
+    """Seconds of each row's bytes, at the bandwidth of ``level_of`` its level."""
+    return lambda log, bandwidths: [
+        moved / bandwidths[level_of(level)] for _, level, moved in log
+    ]
+
+
+def _either_way(**changes: Any) -> list[dict[str, Any]]:
+    """A slip of one who looks at memory's time in every row, and of one who does not."""
+    return [changes, {**changes, "_behind": 0}]
+
+
+def _none(log: Rows) -> list[bool]:
+    return [False for _ in log]
+
+
+IMPOSSIBLE_CASES = cases_of(
+    "n itemsize peak bandwidths log",
+    (64, 4, 2.0**36, {"memory": 2.0**35, "L2": 2.0**36, "L1": 2.0**38}, [  # at every bound
+        [2**-17, "memory", 49_152], [2**-18, "memory", 49_152], [2**-19, "memory", 49_152],
+        [2**-17, "L2", 49_151], [2**-17, "L1", 2**21], [2**-17, "memory", 2**18],
+        [2**-17, "L2", 2**19 + 64], [2**-16, "memory", 40_000], [2**-16, "L1", 30_000],
+        [2**-16, "L1", 60_000], [1e-3, "memory", 60_000],
+    ]),
+    (50, 8, 1e12, {"L3": 1e10, "memory": 1e9, "L2": 5e10}, [  # memory takes longest
+        [5e-5, "L3", 70_000], [7e-5, "L3", 70_000], [7e-5, "memory", 90_000], [7e-5, "L2", 60_000],
+        [7e-5, "L2", 50_000],
+    ]),
+    (9000, 1, 1e11, {"L2": 1e11, "memory": 2e10}, [
+        [15.0, "memory", 243_000_000], [14.0, "L2", 10**9],
+    ]),
+    (333, 2, 1e11, {"memory": 3e9, "L2": 9e9}, [
+        [9e-4, "L2", 7 * 10**6], [7e-4, "L2", 7 * 10**6], [9e-4, "memory", 3 * 10**6],
+    ]),
+    (1, 2, 1e9, {"memory": 1e9, "L2": 4e9}, [
+        [1e-6, "memory", 6], [1e-6, "L2", 5], [1e-9, "L2", 6],
+    ]),
+)
+
+IMPOSSIBLE = table(
+    "09-impossible", "Rows that cannot be true", 3,
+    "A search for a product of two n×n matrices left this log. Each row has the measured seconds, "
+    "a level, and the bytes that a simulator counted from and to that level. The two factors begin "
+    "in memory. The result is only written, and ends there. On its way, everything passes every "
+    "level. The work overlaps with all that is carried. `bandwidths` are those of the levels. "
+    "Return a list that has True for every row that cannot "
+    "be true, and False for every other.",
+    "impossible(n, itemsize, peak, bandwidths, log)", cases=_logs,
+    fixed=IMPOSSIBLE_CASES, lines=6,
+    domain={"n": at_least(1), "itemsize": ITEMSIZES},
+    example=(100, 4, 2e9, {"memory": 1e8, "L2": 1e9}, [[0.002, "memory", 150_000],
+             [0.002, "L2", 100_000], [0.0005, "L2", 200_000]]),
+    insight="A clock that was read too early, a result that was never checked, a simulator fed "
+            "with half of the loops. Each of them makes a false winner.",
+    answer={
+        "_work": lambda n, peak: 2 * n**3 / peak,
+        "_least": lambda n, itemsize: 3 * n * n * itemsize,
+        "_behind": lambda _least, bandwidths: _least / bandwidths["memory"],
+        "_carrying": _carried(lambda level: level),
+        "_few": lambda log, _least: [moved < _least for *_, moved in log],
+        "impossible": _impossible,
+    },
+    slips=(
+        slip("the peak alone", "look at the bytes as well: can there be so few, and can they come "
+             "so fast?", ways=_either_way(_few=_none, _carrying=_none)),
+        slip("no look at the peak", "how long does the arithmetic take at the peak?",
+             ways=_either_way(_work=0)),
+        slip("no look at the least bytes",
+             "each matrix has to cross every level at least once.", ways=_either_way(_few=_none)),
+        slip("the least bytes at memory alone",
+             "what comes from memory passes the other levels as well.",
+             ways=_either_way(_few=lambda log, _least: [
+                 level == "memory" and moved < _least for _, level, moved in log])),
+        slip("no look at the bandwidth", "how long does a level need for so many bytes?",
+             ways=_either_way(_carrying=_none)),
+        slip("no look at memory", "the factors come from memory and the result goes there, in a "
+             "row of another level as well: how long does that take at least?", _behind=0),
+        slip("memory's bandwidth for all", "each level has a bandwidth of its own.",
+             ways=_either_way(_carrying=_carried(lambda level: "memory"))),
+        slip("times added",
+             "the work and what is carried overlap, so neither alone may take longer.",
+             ways=_either_way(_carrying=lambda log, bandwidths, _work: [
+                 _work + moved / bandwidths[level] for _, level, moved in log])),
+        slip("a multiply-add as one FLOP", "a multiply-add is two FLOPs.",
+             ways=_either_way(peak=lambda peak: 2 * peak)),
+        slip("the result left out", "the result has to be written.",
+             ways=_either_way(_least=lambda n, itemsize: 2 * n * n * itemsize)),
+    ),
+)
+
+
+# ---- 09-claim-beam -------------------------------------------------------------------------------
+PEAK = 14 * 128 * 2 * 1.4e9  # FLOP/s: cores, lanes, multiply-add, clock
+LARGE = 18 * 128 * 2 * 1.4e9  # of the larger part, with 18 cores
+RATE, CUBE = 150e9, 1024**3
+RATIO, LEAST = RATE / PEAK, 2 * CUBE / PEAK
+OF_BYTES = 12 * 1024**2 / RATE  # seconds of the three matrices
+
+
+def _either_word(*figures: tuple[float, float]) -> list[tuple[float, float, str]]:
+    """These ratios and seconds, with the right word and with the other one."""
+    return [(*each, word) for each in figures for word in ("impossible", "possible")]
+
+
+def _each_alone(ratio: float, least: float) -> list[tuple[float, float]]:
+    """A slip in both figures, and in either alone."""
+    return [(ratio, least), (ratio, LEAST), (RATIO, least)]
+
+
+CLAIM = table(
+    "09-claim-beam", "Claim court: the beam on a laptop", 3,
+    "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, at 1.4e9 "
+    "cycles a second. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
+    "machine, the least seconds for the 2 · 1024³ FLOPs of a product in fp32, and can a search "
+    "have found 0.3 ms?",
+    '(…, …, "…")', kind="value", tolerance=0.005, lines=2,
+    insight="The printed figure divides the bandwidth of one chip by the peak of a larger one. No "
+            "search beats the roof, so a time below it is a mistake in the clock or in the count.",
+    answer={"byte/FLOP": RATIO, "least seconds": LEAST,
+            "0.3 ms": "impossible"},
+    slips=(
+        slip("the larger chip",
+             "6.4 TFLOP/s is the peak of a chip with 18 cores; multiply the given figures.",
+             whole=_either_word(
+                 *_each_alone(RATE / LARGE, 2 * CUBE / LARGE), (0.023, LEAST), (0.0234, LEAST),
+                 (0.023, 2 * CUBE / LARGE), (0.0234, 2 * CUBE / LARGE))),
+        slip("a multiply-add as one FLOP in the peak", "each lane does a multiply-add in a cycle, "
+             "and that is two FLOPs.", whole=_either_word(*_each_alone(2 * RATIO, 2 * LEAST))),
+        slip("a multiply-add as one FLOP in the product", "a product has two FLOPs for each "
+             "multiply-add.", whole=_either_word((RATIO, LEAST / 2))),
+        slip("the time of the bytes", "the bytes are there sooner than the arithmetic is done; "
+             "the longer of the two counts.", whole=_either_word((RATIO, OF_BYTES))),
+        slip("times added", "arithmetic and traffic can overlap; the least time is the longer of "
+             "the two.", whole=_either_word((RATIO, LEAST + OF_BYTES))),
+        slip("the ridge", "that is FLOP/byte, the ridge; byte/FLOP is asked for.",
+             whole=_either_word((1 / RATIO, LEAST))),
+        slip("faster than the roof", "compare 0.3 ms with the least time that you computed.",
+             whole=(RATIO, LEAST, "possible")),
+        slip("every lane product stored", "the products are added up in registers; only the three "
+             "matrices cross.", whole=_either_word((RATIO, 8 * CUBE / RATE))),
+    ),
+)
+
+EXERCISES = (COUNT, REGISTERS, BEAM, WIDTH, TILES, EXTRACT, IMPOSSIBLE, CLAIM)

@@ -1,0 +1,238 @@
+"""Sentences of lesson 09, chosen from what a search found on the reader's own machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rooflab.count.si import grouped, several, si
+from rooflab.exercises.sentences import Conclusion, Rows, choose, matrix_unit, speed_table
+from rooflab.labs.search.schedules.result import ENDS, Search
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.machine import Machine
+
+LEVEL = 1.1  # times: two rates that are nearer than this are called alike
+CLEARLY = 1.15  # times: a gain that is smaller is none, with the noise of a laptop
+NOISE = 1.05  # times: two schedules of one search that are nearer than this are called alike
+FEW = 5  # schedules: fewer say nothing about predictions
+FAR_OFF = 2.0  # times: a time that was predicted this wrongly is worth a word
+WIDER = 1.3  # times the library: more than a better order of the work explains
+TOO_MUCH = 1.02  # of the peak: more than two moments of one clock differ by
+NEARLY = 0.8  # of the factor in FLOPs: a gain below it is less than they promise
+
+AS_WRITTEN = "As written, the loops reach {start:FLOP/s}."
+BEST: Rows = (
+    ("", lambda winner, naive: winner is naive,
+     "Of {count:of schedule} measured, none is faster."),
+    ("", lambda winner, naive: winner is not naive,
+     "The best of {count:of schedule} that were measured reaches {rate:FLOP/s}: it is "
+     "{gain:times} as fast, at {share:percent} of the peak of this core's vector units."),
+)
+ABOVE_THE_PEAK: Rows = (
+    ("", lambda share: share > TOO_MUCH,
+     "More than the peak cannot be. The peak was measured in another moment, and the clock of a "
+     "core does not always run at the same speed."),
+)
+LIBRARY = "The library reaches {library:FLOP/s} on one core."
+BESIDE_THE_LIBRARY: Rows = (
+    ("no gain", lambda gain: gain < CLEARLY,
+     "The search has hardly gained anything. Perhaps it had too little time on this machine: try "
+     "`seconds=60`."),
+    ("far ahead", lambda gain, ratio: gain >= CLEARLY and ratio > WIDER,
+     "So the search is {ratio:times} as fast. Don't praise it too soon: a library chooses its "
+     "kernels by the name of the processor{kernels}. Where it does not know the processor, it may "
+     "take kernels for narrower vectors, and then the search wins by the vectors, not by the "
+     "schedule."),
+    ("ahead", lambda gain, ratio: gain >= CLEARLY and LEVEL < ratio <= WIDER,
+     "The search is ahead by a factor of {ratio:.2f}. It looked for this one size on this one "
+     "machine. The library has to do for all sizes{kernels}."),
+    ("level", lambda gain, ratio: gain >= CLEARLY and 1 / LEVEL < ratio <= LEVEL,
+     "The two are about level. What people have written by hand over years, a search found in "
+     "seconds, for this one size."),
+    ("behind a matrix unit", lambda gain, ratio, unit: (
+        gain >= CLEARLY and ratio <= 1 / LEVEL and unit),
+     "It is {behind:times} as fast as the search. This processor has a matrix unit that the "
+     "library can use, and no order of loops in vectors gets there."),
+    ("behind", lambda gain, ratio, unit: gain >= CLEARLY and ratio <= 1 / LEVEL and not unit,
+     "It is {behind:times} as fast as the search. Another minute may bring more: so might moves "
+     "that this search does not know."),
+)
+KERNELS: Rows = (
+    ("", lambda names, ratio: names and ratio > WIDER, ", here those for “{names}”"),
+    ("", lambda names, ratio: names and ratio <= WIDER, ", and took its kernels for “{names}”"),
+)
+
+
+def search(found: Search, library: Measurement, core: Machine) -> Conclusion:
+    """What a search found, beside the loops as written and the library on the same core."""
+    peak, rate, by_library = core.peak("fp32", "vector"), found.flops_per_s, library.flop_per_s
+    ratio = rate / by_library
+    return choose(
+        AS_WRITTEN, BEST, ABOVE_THE_PEAK, LIBRARY, BESIDE_THE_LIBRARY, of=(library,),
+        start=found.rate(found.naive), naive=found.naive, winner=found.winner, rate=rate,
+        gain=found.naive.seconds / found.winner.seconds, count=len(found.measured),
+        share=rate / peak, library=by_library, ratio=ratio, behind=1 / ratio,
+        unit=core.has_peak("fp32", "tensor") and by_library > peak,
+        kernels=choose(KERNELS, names=_kernels(library), ratio=ratio).text,
+    )
+
+
+def _kernels(library: Measurement) -> str:
+    """The processors whose kernels the library says that it has taken; "" if it says nothing."""
+    told = (one.get("architecture") for one in library.environment.get("blas", ()))
+    return ", ".join(sorted({str(name) for name in told if name}))
+
+
+TOO_FEW: Rows = (
+    ("too few", lambda count: count < FEW,
+     "Only {count:of schedule} could be measured in the time. That is too few to say how good the "
+     "predictions are: try `seconds=60`."),
+)
+FAVOURITE = (
+    "Of {count:of schedule} that were measured, the one with the best prediction takes "
+    "{favourite:s}, and was predicted to take {guess:s}."
+)
+COST = (
+    "So the prediction is not good enough to decide: that would have cost a factor of {loss:.2f}."
+)
+FASTEST: Rows = (
+    ("the favourite wins", lambda loss, off: loss < NOISE and off <= FAR_OFF,
+     "Nothing is clearly faster than that. This time the clock only confirms the choice."),
+    ("the favourite wins", lambda loss, off: loss < NOISE and off > FAR_OFF,
+     "Nothing is clearly faster than that. This time the clock only confirms the choice, though "
+     "the time itself was predicted wrongly by a factor of {off:.1f}."),
+    ("the favourite loses", lambda loss, behind: loss >= NOISE and behind > 0,
+     "The fastest one takes {fastest:s}, and {behind:of schedule} had a better prediction. "
+     + COST),
+    ("the favourite loses", lambda loss, behind: loss >= NOISE and behind == 0,
+     "The fastest one takes {fastest:s}, and no other one had a better prediction. " + COST),
+)
+DROPPED: Rows = (
+    ("", lambda rejects: rejects > 0,
+     "By their prediction alone, {rejects:of schedule} {was} sorted out. Whether a faster one was "
+     "among them, nobody knows."),
+)
+
+
+def predicted(found: Search) -> Conclusion:
+    """The schedule that was predicted to be the fastest, beside the one that is."""
+    judged = [(one, one.predicted) for one in found.measured if one.predicted is not None]
+    few = choose(TOO_FEW, count=len(judged))
+    if few.case:
+        return few
+    (favourite, guess), winner = min(judged, key=lambda pair: pair[1]), found.winner
+    ratio = favourite.seconds / (guess or favourite.seconds)
+    rejects = sum(one.why.startswith("predicted slower") for one in found.rejected)
+    return choose(
+        FAVOURITE, FASTEST, DROPPED, count=len(judged), favourite=favourite.seconds, guess=guess,
+        fastest=winner.seconds, loss=favourite.seconds / winner.seconds, off=max(ratio, 1 / ratio),
+        behind=sum(one < (winner.predicted or 0.0) for _, one in judged), rejects=rejects,
+        was="was" if rejects == 1 else "were",
+    )
+
+
+TILES: Rows = (
+    ("many are no trouble", lambda from_many: from_many < CLEARLY,
+     "On this machine {many} rows do no harm. Perhaps the compiler has cut the tile down again."),
+    ("few are no trouble", lambda from_many, from_few: from_few < CLEARLY <= from_many,
+     "On this machine, more rows than one hardly help. {many} rows take {from_many:times} as long "
+     "as {best:of row}."),
+    ("between", lambda from_many, from_few: from_many >= CLEARLY and from_few >= CLEARLY,
+     "The best is in between. One row takes {from_few:times} as long as {best:of row}, and {many} "
+     "rows take {from_many:times} as long."),
+)
+
+
+def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
+    """Register tiles of few and of many rows, by rate."""
+    few, many = min(timed), max(timed)
+    best = min(timed, key=lambda count: timed[count].median_s)
+    shown = {several(count, "row"): one for count, one in timed.items()}
+    from_few, from_many = (timed[one].median_s / timed[best].median_s for one in (few, many))
+    return choose(
+        "{table}\n\n", TILES, "{unit}", of=timed.values(), many=many, best=best, from_few=from_few,
+        from_many=from_many, table="\n".join(speed_table("at a time", shown, core)),
+        unit=matrix_unit(timed[best], core),
+    )
+
+
+CUT_OFF = "the time ended before the search did. Give it more `seconds` to compare the widths."
+WIDTHS: Rows = (
+    ("cut off", lambda early: len(early) == 1, "With width {last} " + CUT_OFF),
+    ("cut off", lambda early: len(early) > 1, "With widths {before} and {last} " + CUT_OFF),
+    ("greedy is enough", lambda early, stuck: not early and not stuck,
+     "Here the greedy search finds as good a schedule as the wide ones, and tries fewer. Width "
+     "{wide} was work for nothing."),
+    ("greedy is stuck", lambda stuck: stuck,
+     "The greedy search gets stuck at {ratio:times} the bytes."),
+)
+WAY_OUT: Rows = (
+    ("", lambda stuck, detour: stuck and detour,
+     "Width {first} goes on from a schedule that was not the best so far."),
+    ("", lambda stuck, detour: stuck and not detour,
+     "Width {first} tries more in each round, and one of those leads on."),
+)
+WIDEST: Rows = (
+    ("", lambda stuck, first, wide, least: stuck and first != wide and least[wide] == least[first],
+     "Width {wide} finds nothing better, and tries {more:times} as many."),
+)
+
+
+def widths(found: Mapping[int, Search]) -> Conclusion:
+    """Bytes that searches of several widths found, and what they tried for it."""
+    least = {width: one.winner.measured or 0.0 for width, one in found.items()}
+    tried = {width: len(one.measured) for width, one in found.items()}
+    table = ["| width | schedules tried | bytes |", "|---|---|---|"]
+    table += [f"| {n} | {grouped(tried[n])} | {si(least[n], 'B')} |" for n in found]
+    greedy, wide = min(least), max(least)
+    first = min(least, key=lambda width: (least[width], width))
+    early = [str(width) for width, one in found.items() if one.ended != ENDS[0]]
+    stuck = not early and first != greedy
+    return choose(
+        "{table}\n\n", WIDTHS, WAY_OUT, WIDEST, table="\n".join(table), early=early,
+        before=", ".join(early[:-1]), last=early and early[-1], stuck=stuck, first=first, wide=wide,
+        least=least, ratio=stuck and least[greedy] / least[first], detour=_detour(found[first]),
+        more=tried[wide] / tried[first],
+    )
+
+
+def _detour(found: Search) -> bool:
+    """Whether the winner comes from a schedule that was not the best so far."""
+    log, way = found.winner.log, found.measured
+    return any(
+        step.log == log[: len(step.log)] and step is not found.winner and any(
+            (other.measured or 0.0) < (step.measured or 0.0) and other.round <= step.round
+            for other in way
+        )
+        for step in way
+    )
+
+
+ADDED_UP = (
+    "Added up, (AB)v takes {before:s} and A(Bv) takes {after:s}: it is {gain:times} as fast, with "
+    "{fewer:.1f} times fewer FLOPs. The GEMV was timed with its matrix of {matrix:B} read again "
+    "and again. A(Bv) reads two of them, so where the cache does not hold both, it takes longer "
+    "than that."
+)
+REWRITE: Rows = (
+    ("less than the FLOPs", lambda gain, fewer: gain < NEARLY * fewer,
+     "The FLOPs that are left are those of GEMVs, which wait for bytes. So it gains less than they "
+     "promise, and no loop was touched."),
+    ("as the FLOPs", lambda gain, fewer: gain >= NEARLY * fewer,
+     "No order of the product's loops could bring that."),
+)
+
+
+def rewrite(product: Measurement, vector: Measurement) -> Conclusion:
+    """(AB)v beside A(Bv): FLOPs and seconds."""
+    before, after = product.median_s + vector.median_s, 2 * vector.median_s
+    fewer = (product.op.flops + vector.op.flops) / (2 * vector.op.flops)
+    return choose(
+        ADDED_UP, REWRITE, of=(product, vector), before=before, after=after, gain=before / after,
+        fewer=fewer, matrix=max(one.nbytes for one in vector.op.operands),
+    )
+
+
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
+    "09-search": search, "09-predicted": predicted, "09-rows": rows, "09-widths": widths,
+    "09-rewrite": rewrite,
+}

@@ -1,1 +1,0 @@
-"""The exercises, one module a lesson: its tuple EXERCISES has them in the order of the lesson."""

@@ -1,0 +1,29 @@
+"""The formulas of lesson 01 against the ledger, which its answers may not call."""
+
+from __future__ import annotations
+
+import pytest
+
+from rooflab.count import axpy, dot, gemm, gemv, ger
+from rooflab.course.drawing import DTYPES
+from rooflab.exercises.registry import exercise
+
+
+def test_the_right_answers_count_as_the_ledger_does():
+    for size, kind in DTYPES.items():
+        for m, n, k in ((1, 1, 1), (7, 5, 3), (1, 40_961, 3), (64, 64, 64)):
+            for added in (False, True):
+                op = gemm(m, n, k, kind, accumulate=added)
+                counted = exercise("01-product").reference(m, n, k, size, added)
+                assert counted == (op.flops, op.bytes, op.intensity)
+        for n in (8, 61, 10_007):
+            for name, op in {
+                "axpy": axpy(n, kind), "dot": dot(n, kind), "gemv": gemv(n, n, kind),
+                "outer": ger(n, n, kind), "gemm": gemm(n, n, n, kind),
+            }.items():  # fmt: skip
+                assert exercise("01-name").reference(op.flops, op.bytes, size) == name
+            work = axpy(n * n, kind).bytes, gemv(n, n, kind).bytes, gemm(n, n, n, kind).flops
+            rates = exercise("01-witnesses").reference(n, size, *(one / 1e11 for one in work))
+            assert rates == (pytest.approx(1e11), pytest.approx(1e11), "nobody")
+        ratio = exercise("01-speed-limit").reference(9e12, 1e11, size)
+        assert ratio == pytest.approx(9e12 / (1e11 * axpy(10, kind).intensity))

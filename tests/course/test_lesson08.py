@@ -1,0 +1,191 @@
+"""Lesson 08's exercises: published facts, other ways, and the loop lab as a second opinion."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rooflab.course.lesson08 import exercises as lesson08
+from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.registry import exercise
+from rooflab.labs.loops import Nest
+
+SEEDS = range(30)
+innermost, broken, pair, least_skew, inside = (
+    exercise(f"08-{name}").reference for name in ("innermost", "legal", "pair", "skew", "inside")
+)
+
+
+def verdict(id: str, answer, seed):
+    found = exercise(id)
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, answer))
+
+
+def by_first_sign(distances, order):
+    """08-legal: the first number of a distance that is not 0 decides."""
+    return [one for one in distances if next(one[loop] for loop in order if one[loop]) < 0]
+
+
+def by_sorting(rows, columns, back, ahead, tile):
+    """08-pair by the list of all iterations in the new order."""
+    box = [(i, j) for i in range(rows) for j in range(columns)]
+    when = {
+        at: n for n, at in enumerate(sorted(box, key=lambda at: (at[0] // tile, at[1] // tile)))
+    }
+    pairs = [((i, j), (i - back, j + ahead)) for i, j in box if (i - back, j + ahead) in when]
+    return next(pair for pair in pairs if when[pair[0]] < when[pair[1]])
+
+
+OTHER_WAYS = {
+    "08-innermost": lambda o, s, b: min(
+        ((sum((s / b) if t.endswith(x) else x in t for t in o)), x) for x in "".join(o)
+    )[::-1],
+    "08-legal": by_first_sign,
+    "08-pair": by_sorting,
+    "08-skew": lambda ds: max([0, *(math.ceil(-e / d) for d, e in ds if d)]),
+    "08-inside": lambda r, n, h: (
+        round(1 / (r[0] / h / n / 2)), round(sum(r[-2:]) / 2 / h / n / 2),
+        round(1 / (r[0] / h / n / 2)) * round(sum(r[-2:]) / 2 / h / n / 2),
+    ),
+}  # fmt: skip
+
+
+def test_other_algebra_is_accepted():
+    for id in OTHER_WAYS:
+        for seed in SEEDS:
+            assert verdict(id, OTHER_WAYS[id], seed).passed, seed
+
+
+def test_j_is_the_loop_for_the_inside_of_a_product():
+    """Two of 64-byte lines' sixteenths in fp32; down a column it is two whole lines."""
+    assert innermost(["ik", "kj", "ij"], 4, 64) == ("j", 2 / 16)
+    assert innermost(["ik", "jk", "ij"], 4, 64) == ("k", 2 / 16)
+
+
+def test_the_best_loop_follows_the_layout_of_an_image():
+    assert innermost(["nchw", "c", "nhw"], 4, 64)[0] == "w"
+    assert innermost(["nhwc", "c", "nhw"], 4, 64)[0] == "c"
+
+
+def test_no_case_has_two_best_loops():
+    for seed in SEEDS:
+        for case in exercise("08-innermost").draw(seed):
+            cost = lesson08._lines(case["itemsize"], case["line"])
+            costs = sorted(
+                sum(cost(text, loop) for text in case["operands"])
+                for loop in set("".join(case["operands"]))
+            )
+            assert costs[0] < costs[1], case
+
+
+def test_distances_decide_as_the_loop_lab_does():
+    """The stencil's (1, -1) breaks when interchanged, the product's (0, 0, 1) never does."""
+    assert broken([[1, -1]], [1, 0]) == [[1, -1]]
+    stencil = Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
+    assert not stencil.interchange("i", "j").check()
+    product = Nest(dict.fromkeys("ijk", 4), "C[i,j] += A[i,k]*B[k,j]")
+    for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
+        assert broken([[0, 0, 1]], order) == []
+        assert product.reorder(*("ijk"[loop] for loop in order)).check(reassociate=False)
+
+
+@pytest.mark.parametrize(("back", "ahead", "tile"), [(1, 1, 2), (1, 1, 3), (2, 3, 4), (1, 5, 3)])
+def test_the_convicted_pair_is_one_that_the_loop_lab_convicts(back, ahead, tile):
+    rows, columns = 9, 14
+    early, first = pair(rows, columns, back, ahead, tile)
+    text = f"A[i,j] = A[i-{back},j+{ahead}]*0.5"
+    nest = Nest({"i": (back, rows), "j": columns - ahead}, text).tile({"i": tile, "j": tile})
+    assert not nest.check()
+    everywhere = Nest({"i": rows, "j": columns}, f"B[i+{back},j] = B[i,j+{ahead}]*0.5")
+    tiled = everywhere.tile({"i": tile, "j": tile}).arrows(reassociate=False)
+    guilty = {(one.second[1], one.first[1]) for one in tiled if not one.ok and one.kind == "flow"}
+    assert (early, first) in guilty and (early, first) == min(guilty)
+
+
+@pytest.mark.parametrize("distances", [[(1, -1)], [(1, -2), (2, -3)], [(0, 1), (3, -4)]])
+def test_the_least_skew_is_the_least_with_which_tiles_are_legal(distances):
+    factor = least_skew(distances)
+    back = max(d for d, _ in distances)
+    reads = " + ".join(f"A[i-{d},j+{-e}]" if e <= 0 else f"A[i-{d},j-{e}]" for d, e in distances)
+    nest = Nest({"i": (back, back + 9), "j": (2, 14)}, f"A[i,j] = {reads}")
+
+    def tiled(skew: int) -> bool:
+        leaning = nest.skew("j", "i", skew) if skew else nest
+        return all(leaning.tile({"i": t, "j": t}).check(reassociate=False).ok for t in (2, 3, 5))
+
+    assert tiled(factor) and (factor == 0 or not tiled(factor - 1))
+
+
+def test_one_distance_becomes_zero_and_another_lies_between_two_whole_numbers():
+    """Otherwise "strictly positive" and rounding would be right by chance."""
+    for seed in SEEDS:
+        cases = [case["distances"] for case in exercise("08-skew").draw(seed)]
+        factors = [least_skew(distances) for distances in cases]
+        lowest = [min(e + f * d for d, e in distances if d) for f, distances in zip(factors, cases)]
+        assert 0 in lowest and 0 in factors
+        assert any(max(round(-e / d) for d, e in ds if d) < f for f, ds in zip(factors, cases))
+
+
+def test_two_zeros_may_come_first_in_the_new_order():
+    for seed in SEEDS:
+        moved = [
+            [one[loop] for loop in case["order"]]
+            for case in exercise("08-legal").draw(seed) for one in case["distances"]
+        ]  # fmt: skip
+        assert any(one[:2] == [0, 0] and one < [0] * len(one) for one in moved)
+
+
+def test_no_schedule_of_a_product_passes_by_chance():
+    """A vector of a whole line passes on every seed; that of half a line never does."""
+    whole = lambda n: n.split("j", 16).reorder("i", "jo", "k", "ji").vectorize("ji")  # noqa: E731
+    half = lambda n: n.split("j", 8).reorder("i", "jo", "k", "ji").vectorize("ji")  # noqa: E731
+    outermost = lambda n: n.split("j", 8).reorder("k", "jo", "i", "ji").vectorize("ji")  # noqa: E731
+    for seed in range(4):
+        assert verdict("08-vectorise", whole, seed).passed, seed
+        assert not verdict("08-vectorise", half, seed).passed, seed
+        assert not verdict("08-vectorise", outermost, seed).passed, seed
+
+
+def test_a_loop_of_the_case_is_no_foreign_word():
+    said = verdict("08-innermost", lambda o, s, b: (o[-1][0], 0.1), 0)
+    assert not said.passed and "words" not in repr(said)
+
+
+def test_the_talks_loop_is_an_interchange():
+    both = [(i, j) for i in range(10) for j in range(10)]
+    talk = [(t % 10, t // 10) for t in range(100)]
+    assert talk == sorted(both, key=lambda at: at[::-1]) and talk != both
+    assert [(t // 10, t % 10) for t in range(100)] == both
+    steps = [10 * (b[0] - a[0]) + b[1] - a[1] for a, b in zip(talk, talk[1:])]
+    assert max(steps, key=steps.count) == 10
+
+
+def test_eight_vectors_of_sums_keep_two_units_of_four_cycles_busy():
+    """A core of Intel's Skylake or AMD's Zen 2: latency 4 or 5, two units, 8 lanes of fp32."""
+    rates = [min(n / 4, 2) * 2 * 8 * 3e9 for n in range(1, 12)]
+    assert inside(rates, 8, 3e9) == (4, 2, 8)
+
+
+@pytest.mark.parametrize("cut", [int, math.ceil, round])
+def test_a_gain_made_whole_never_passes_for_the_sums(cut):
+    def answer(rates, lanes, hertz):
+        latency, units = inside(rates, lanes, hertz)[:2]
+        return latency, units, cut(max(rates) / rates[0])
+
+    for seed in range(9):
+        found = verdict("08-inside", answer, seed)
+        assert not found.passed and "Multiply the latency by the units" in str(found), seed
+
+
+def test_lanes_along_a_row_are_not_called_rows():
+    """Eight of a coalesced loop are neighbours in j, though i stands in their index as well."""
+
+    def answer(nest):
+        return nest.coalesce("i", "j").split("ij", 8).interchange("iji", "k").vectorize("iji")
+
+    assert "two rows of C" not in str(verdict("08-vectorise", answer, 0))
+    rows = verdict("08-vectorise", lambda n: n.reorder("j", "k", "i").vectorize("i"), 0)
+    assert "two rows of C" in str(rows)

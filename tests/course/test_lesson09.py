@@ -1,0 +1,230 @@
+"""Lesson 09: facts behind its exercises, what independent counts give, and other ways."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from rooflab.count import gemm
+from rooflab.course.lesson09 import exercises as lesson09
+from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.registry import exercise
+
+SEEDS = range(20)
+schedules, register_tile, beam, least_width, cheapest, impossible = (
+    exercise(f"09-{name}").reference
+    for name in ("count", "register-tile", "beam", "width", "extract", "impossible")
+)
+
+
+def verdict(id: str, answer, seed):
+    found = exercise(id)
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, answer))
+
+
+def by_polynomial(extents):
+    """09-count: how many loops are split, as powers of a polynomial."""
+    ways = [1]
+    for n in extents:
+        divisors = sum(n % t == 0 for t in range(2, n))
+        ways = [a + divisors * b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
+    return sum(count * math.factorial(len(extents) + s) // 2**s for s, count in enumerate(ways))
+
+
+def by_columns(registers, lanes, latency, units):
+    """09-register-tile: for each number of columns, as many rows as there is room for."""
+    tiles = [((registers - 1 - v) // v, v) for v in range(1, registers)]
+    fit = [(r, v) for r, v in tiles if r and r * v >= latency * units]
+    r, v = min(fit, key=lambda tile: 1 / tile[0] + 1 / tile[1])
+    return r, v * lanes
+
+
+def by_best_of_all(children, seconds, start, width):
+    """09-beam: what is kept is always the fastest of all that was timed so far."""
+    timed, kept = {start}, [start]
+    while new := {child for name in kept for child in children[name]} - timed:
+        timed |= new
+        kept = sorted(timed, key=seconds.get)[:width]
+    return min(timed, key=seconds.get), len(timed)
+
+
+def by_trying(children, seconds, start):
+    goal = min(seconds, key=seconds.get)
+    widths = range(1, len(children) + 1)
+    return next(w for w in widths if by_best_of_all(children, seconds, start, w)[0] == goal)
+
+
+def by_settling(classes, root):
+    """09-extract as Knuth generalised Dijkstra's algorithm: the cheapest open class is settled."""
+    done: dict[str, int] = {}
+    while root not in done:
+        cost, name = min(
+            (own + sum(done[arg] for arg in args), name)
+            for name, nodes in classes.items()
+            for own, args in nodes
+            if name not in done and all(arg in done for arg in args)
+        )
+        done[name] = cost
+    return done[root]
+
+
+OTHER_WAYS = {
+    "09-count": by_polynomial,
+    "09-register-tile": by_columns,
+    "09-beam": by_best_of_all,
+    "09-width": by_trying,
+    "09-extract": by_settling,
+    "09-impossible": lambda n, s, p, w, log: [
+        2 * n**3 / t > p or b / t > w[level] or b / s / n**2 < 3 or 3 * s * n**2 / t > w["memory"]
+        for t, level, b in log
+    ],
+}
+
+
+def test_another_way_is_right_as_well():
+    for id in OTHER_WAYS:
+        for seed in SEEDS:
+            assert verdict(id, OTHER_WAYS[id], seed).passed, seed
+
+
+@pytest.mark.parametrize("extents", [(4, 6), (6, 8), (4, 9, 5)])
+def test_the_number_of_schedules_is_what_enumeration_finds(extents):
+    """Every choice of tile sizes with every order of the loops that come out, listed."""
+    total = 0
+    for tiles in itertools.product(*([0, *lesson09._sizes(n)] for n in extents)):
+        names = [name for dim, tile in enumerate(tiles)
+                 for name in ((dim, 0), (dim, 1))[: 2 if tile else 1]]  # fmt: skip
+        for order in itertools.permutations(names):
+            split = [dim for dim, tile in enumerate(tiles) if tile]
+            total += all(order.index((dim, 0)) < order.index((dim, 1)) for dim in split)
+    assert schedules(extents) == total
+
+
+def test_a_prime_loop_has_no_tile():
+    assert schedules((7,)) == 1
+    assert schedules((7, 11)) == 2
+
+
+def test_sixteen_registers_hold_a_tile_of_twelve_vectors_of_sums():
+    """AVX2: 16 registers of 8 numbers, two units of latency 5. BLIS takes 6×16, others 4×24."""
+    rows, columns = register_tile(16, 8, 5, 2)
+    assert rows * columns // 8 == 12 == 6 * 16 // 8
+    assert (rows, columns) == (4, 24)
+
+
+def test_a_long_latency_makes_the_tile_tall():
+    """14 sums fit 16 registers in a single column of vectors only."""
+    assert register_tile(16, 8, 7, 2) == (14, 8)
+
+
+def graph():
+    """The greedy way goes to b; the best lies behind c."""
+    children = {"a": ["b", "c"], "b": ["d"], "c": ["e"], "d": [], "e": []}
+    return children, {"a": 9, "b": 5, "c": 7, "d": 6, "e": 1}, "a"
+
+
+def test_greedy_gets_stuck_and_two_do_not():
+    assert beam(*graph(), 1) == ("b", 4)
+    assert beam(*graph(), 2) == ("e", 5)
+    assert least_width(*graph()) == 2
+
+
+def test_width_one_is_greedy_and_a_beam_as_wide_as_the_graph_times_everything():
+    for seed in SEEDS:
+        for case in exercise("09-width").draw(seed):
+            all_of_it = beam(*case.values(), len(case["children"]))
+            assert all_of_it == (
+                min(case["seconds"], key=case["seconds"].get), len(case["children"]),
+            )  # fmt: skip
+
+
+def test_in_one_graph_a_wider_beam_loses_the_best():
+    for seed in SEEDS:
+        found = [lesson09._finds(**case) for case in exercise("09-width").draw(seed)]
+        assert any(False in one[one.index(True) :] for one in found)
+
+
+def test_extraction_agrees_with_terms_of_growing_depth():
+    """A cheapest term holds no class within itself, so it is no deeper than there are classes."""
+    for seed in range(5):
+        for case in exercise("09-extract").draw(seed):
+            classes, root = case["classes"], case["root"]
+            least = dict.fromkeys(classes, math.inf)
+            for _ in classes:  # the terms that are one deeper, from those before
+                least = {
+                    name: min(own + sum(least[arg] for arg in args) for own, args in nodes)
+                    for name, nodes in classes.items()
+                }
+            assert least[root] == cheapest(classes, root)
+
+
+def test_circles_are_there_and_never_pay():
+    for seed in SEEDS:
+        for case in exercise("09-extract").draw(seed)[:4]:
+            reach = {name: {a for _, args in nodes for a in args}
+                     for name, nodes in case["classes"].items()}  # fmt: skip
+            for _ in reach:
+                for name in reach:
+                    reach[name] |= {x for one in reach[name] for x in reach[one]}
+            assert any(name in reach[name] for name in reach)
+
+
+def test_the_least_bytes_are_those_of_the_ledger():
+    n = 700
+    assert gemm(n, n, n).bytes == 3 * n * n * 4
+    row = [[1.0, "memory", gemm(n, n, n).bytes]]
+    assert impossible(n, 4, 1e11, {"memory": 1e10}, row) == [False]
+    row[0][2] -= 1
+    assert impossible(n, 4, 1e11, {"memory": 1e10}, row) == [True]
+
+
+def test_what_comes_from_memory_takes_memorys_time_in_a_row_of_any_level():
+    """3 · 1000² numbers of 8 bytes from 1 GB/s take 24 ms, whatever L2 counts."""
+    rows = [[0.0239, "L2", 24_000_000], [0.024, "L2", 24_000_000]]
+    bandwidths = {"memory": 1e9, "L2": 1e11}
+    assert impossible(1000, 8, 1e12, bandwidths, rows) == [True, False]
+
+
+def test_the_laptop_of_the_claim():
+    """5.02 TFLOP/s, ridge 33.5, 0.428 ms for N = 1024; 0.023 belongs to the chip with 18 cores."""
+    ratio, least, word = exercise("09-claim-beam").reference()
+    assert float(lesson09.PEAK) == pytest.approx(5.0176e12)
+    assert 1 / ratio == pytest.approx(33.45, abs=0.01)
+    assert least * 1e3 == pytest.approx(0.428, abs=5e-4) and word == "impossible"
+    larger = lesson09.RATE / lesson09.LARGE
+    assert larger == pytest.approx(0.0233, abs=5e-5)
+    assert gemm(1024, 1024, 1024).bytes / lesson09.RATE == pytest.approx(83.9e-6, rel=1e-3)
+
+
+SHAPES = [case["extents"] for seed in SEEDS for case in exercise("09-tiles").draw(seed)]
+
+
+def tiled(extents, side, inner, order="ijk"):
+    """Whether tiles of these sides are right on this product, whatever else is drawn."""
+    found = exercise("09-tiles")
+    case = {**found.draw(0)[0], "extents": extents}
+
+    def answer(nest):
+        outer = nest.tile(dict.fromkeys(order, side))
+        return outer.tile({f"{dim}i": inner for dim in "ijk"})
+
+    return judge(found, [case], collect(found.kind, [case], answer)).passed
+
+
+@pytest.mark.parametrize("extents", [dict(one) for one in {tuple(e.items()) for e in SHAPES}])
+def test_tiles_are_judged_alike_on_every_product(extents):
+    """The rule of lesson 07 gives sides up to 4 and 22; lines want whole fours."""
+    for side, order in itertools.product((16, 20, 24), ("ijk", "kij", "kji")):
+        assert tiled(extents, side, 4, order), (side, order)
+    assert tiled(extents, 12, 4) and not tiled(extents, 24, 5) and not tiled(extents, 24, 3)
+
+
+def test_a_memo_of_an_unfinished_class_is_told_from_the_truth():
+    """b by way of a is closed while b is open, but a by way of b is cheap for another."""
+    classes = {"r": [[1, ["b", "a"]]], "b": [[1, ["a"]], [10, []]], "a": [[1, ["b"]], [100, []]]}
+    assert cheapest(classes, "r") == 22 == by_settling(classes, "r")
+    assert lesson09._remembered(classes, "r") == 111
