@@ -27,3 +27,11 @@ def test_the_right_answers_count_as_the_ledger_does():
             assert rates == (pytest.approx(1e11), pytest.approx(1e11), "nobody")
         ratio = exercise("01-speed-limit").reference(9e12, 1e11, size)
         assert ratio == pytest.approx(9e12 / (1e11 * axpy(10, kind).intensity))
+    ops = axpy(10, "fp16"), gemv(61, 61, "fp16"), gemm(61, 61, 61, "fp16")
+    of_vectors, of_matrix, of_product = (op.intensity for op in ops)
+    between = (of_matrix + 1) / 2  # its value for that size, and for large ones
+    intensities = exercise("01-three-intensities").reference(61)
+    assert intensities == pytest.approx((of_vectors, between, of_product))
+    claim = exercise("01-claim-1365").reference()
+    assert claim == (pytest.approx(gemm(4096, 4096, 4096, "fp32").intensity), 2)
+    assert gemm(4096, 4096, 4096, "fp16").intensity == pytest.approx(1365, abs=0.5)

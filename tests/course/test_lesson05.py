@@ -15,7 +15,7 @@ from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 
 SEEDS = [0, *range(300, 325)]
-SOURCE = Path(__file__).parents[3] / "notebooks" / "source" / "05_decode.py"
+SOURCE = Path(__file__).parents[2] / "notebooks" / "source" / "05_decode.py"
 
 
 def verdict(id, given_answer, seed):

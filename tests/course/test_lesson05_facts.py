@@ -136,7 +136,7 @@ def test_no_published_run_beats_its_bound(run):
 
 def published_rows():
     """The lesson's table: machine, model, bytes a weight, a KV number, batch, context, rate."""
-    source = Path(__file__).parents[3] / "notebooks" / "source" / "05_decode.py"
+    source = Path(__file__).parents[2] / "notebooks" / "source" / "05_decode.py"
     (table,) = re.findall(r"^published = (\[.*?^\])", source.read_text("utf-8"), re.M | re.S)
     return ast.literal_eval(table)
 

@@ -26,12 +26,13 @@ NOISY = ("noisy",)
 
 
 @cache
-def roofs(machine: str, last_level: int, batch: int, middle: int) -> tuple[Model, dict[str, float]]:
+def roofs(machine: str, batch: int, middle: int) -> tuple[Model, dict[str, float]]:
     """The model of ``loop_model()`` there, four times the last-level cache, and by operation the
     seconds of a step at the roof."""
-    model, here = beyond(SIZES["small"], last_level), MACHINES[machine].machine
+    on = MACHINES[machine]
+    model = beyond(SIZES["small"], on.last_level)
     steps = ledger(model, batch, 1, middle, "fp32")
-    return model, {s.name: s.count * bound(s.op, here) or 1e-9 for s in steps}
+    return model, {s.name: s.count * bound(s.op, on.machine) or 1e-9 for s in steps}
 
 
 def run(
@@ -44,12 +45,12 @@ def run(
     warnings: tuple[str, ...] = (),
 ) -> DecodeRun:
     """A run at a share of the roof: weight ``products`` at one, the ``rest`` at another."""
-    model, roof = roofs(on.name, on.last_level, batch, context + 1)
+    model, roof = roofs(on.name, batch, context + 1)
     decode = {name: (s / (products if name in WEIGHED else rest),) for name, s in roof.items()}
     return DecodeRun(
         model=model, batch=batch, context=context, steps=1, dtype="fp32", backend="cpu", threads=1,
         machine=on.machine.id, sequences=1, forms={}, tokens=((1, 2),) * batch, warnings=warnings,
-        trials={"up": trials or {}}, prefill={}, decode=decode,
+        trials={"up": trials or {}}, prefill=decode, decode=decode,
     )  # fmt: skip
 
 
@@ -73,9 +74,9 @@ def holding(on: Simulated, size: float) -> Machine:
     return replace(on.machine, capacities={"l3": size, "dram": 1e10} if size else {"dram": 1e10})
 
 
-def alone(on: Simulated, share: float, part: float, warnings: tuple[str, ...] = ()):
+def alone(on: Simulated, share: float, part: float) -> tuple[DecodeRun, Machine]:
     """A run of one at ``share`` of bandwidth ÷ weights, and a cache of that ``part`` of them."""
-    one = run(on, warnings=warnings)
+    one = run(on)
     factor = weights_read(one) / on.machine.bandwidth() / share / one.step_s
     return slower(one, factor), holding(on, part * weights_read(one))
 
@@ -118,8 +119,7 @@ def middle(on: Simulated, first: float, last: float, batch: int = 32, **how: flo
 
 TRIALS = {
     "05-one": lambda on, rng: rng.choice((
-        loop(on, products=rng.choice((0.25, 0.5, 0.6, 0.9)), warnings=rng.choice((NOISY, (), ())),
-             rest=rng.choice((0.002, 0.006, 0.05, 0.9))),
+        loop(on, products=rng.choice((0.25, 0.5, 0.6, 0.9)), rest=rng.choice((0.002, 0.006, 0.9))),
         alone(on, rng.uniform(0.8, 1.6), rng.choice((0, 0.1, 0.25))))),
     "05-second": lambda on, rng: pair(on, rng.uniform(0.6, 2.4)),
     "05-many": lambda on, rng: beside(on, {
@@ -138,7 +138,6 @@ TRIALS = {
 
 
 LAPTOP, XEON = MACHINES["hybrid laptop"], MACHINES["300 MB of L3"]
-SMALL = replace(XEON, told={"l3": 16_000_000})  # the model that 16 MB ask for: in the Xeon's cache
 
 
 @each_row(*MACHINES.values())
@@ -153,7 +152,7 @@ def test_no_sentence_of_the_loop_calls_an_estimate_a_bound():
 
 
 def noisy(given: object) -> object:
-    """What is given, with a warning on each of its runs."""
+    """The same with a warning on each run."""
     if isinstance(given, dict):
         return {key: noisy(one) for key, one in given.items()}
     return replace(given, warnings=NOISY) if isinstance(given, DecodeRun) else given
@@ -161,13 +160,14 @@ def noisy(given: object) -> object:
 
 @each_row(*TRIALS.items())
 def test_a_warning_is_passed_on(name, trial):
-    said = conclude(name, *map(noisy, trial(LAPTOP, random.Random(name))))
-    assert "*Warning: batch " in said.text and said.text.endswith(": noisy.*")
+    rng = random.Random(name)
+    for _ in range(9):
+        said = conclude(name, *map(noisy, trial(LAPTOP, rng)))
+        assert "*Warning: batch " in said.text and said.text.endswith(": noisy.*")
 
 
 @each_row(
     ("05-many", lambda: beside(LAPTOP, {1: 1, 2: 1}), "quarter of it or less; there are: 1, 2$"),
-    ("05-many", lambda: beside(LAPTOP, {8: 1}), "there are: 8$"),
     ("05-many", lambda: ({}, LAPTOP.machine), "there are: none$"),
     ("05-ways", lambda: (run(LAPTOP, 2), "upp"), "product='upp' is unknown; did you mean 'up'"),
     ("05-predicted", lambda: ({}, {}), "guesses must have a prediction of one batch at least"),
@@ -190,9 +190,8 @@ def test_what_is_missing_is_named(name, given, words):
     ("05-one", lambda: loop(LAPTOP, warnings=NOISY), "near", ["busy"], []),
     # Three quarters of weights four times the cache come from memory: ×1.33 at most.
     ("05-one", lambda: alone(LAPTOP, 1.3, 0.25), "cache", [], ["busy", "too low"]),
-    ("05-one", lambda: alone(LAPTOP, 1.4, 0.25, NOISY), "above",
-     ["bandwidth is too low", "refresh=True", "*Warning: batch 1 at context 16: noisy.*"], []),
-    ("05-one", lambda: loop(SMALL, products=1.9), "cache", ["176 MB", "315 MB"], ["busy"]),
+    ("05-one", lambda: alone(LAPTOP, 1.4, 0.25), "above", ["bandwidth is too low", "busy"], []),
+    ("05-one", lambda: alone(LAPTOP, 1.9, 1.2), "cache", ["176 MB", "211 MB"], ["busy"]),
     ("05-one", lambda: alone(LAPTOP, 1.4, 0), "above", ["of which the system does not tell"], []),
     ("05-second", lambda: pair(LAPTOP, 0.56), "less", ["0.56 times"], ["free"]),
     ("05-second", lambda: pair(LAPTOP, 1.8), "part", ["80 % of the price"], []),
@@ -211,7 +210,6 @@ def test_what_is_missing_is_named(name, given, words):
     ("05-ways", lambda: ways(1, 9, 9, 31, 28), "GEMV", ["With 1 vector a", "as 1 GEMV."], []),
     ("05-ways", lambda: ways(2, 0, 0, 1, 2), "one way", ["only the GEMM had"], ["same time"]),
     ("05-ways", lambda: ways(2, 1, 0, 0, 0), "one way", ["only the GEMVs had"], ["same time"]),
-    # decode_loop(…, forms="gemm") times no way beside another.
     ("05-ways", lambda: (replace(run(LAPTOP), trials={}),), "no way", ["told which one"], []),
     ("05-long", lambda: pasts(XEON, 0.95, 0), "as the bytes",
      ["60.3 times as much to read", "13.3 GB/s, 95 % of what your memory carries. So"], []),

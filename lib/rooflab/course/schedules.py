@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.kinds.schedule import legal, scheduled
+from rooflab.exercises.table import drawn
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.nest import Nest
 
@@ -26,20 +26,14 @@ def parts(nest: Nest, dim: str) -> list[int]:
 
 
 # ---- 08-vectorise --------------------------------------------------------------------------------
-def _products(rng: random.Random) -> list[Case]:
-    """Products whose B has more rows than L1 has lines, so that a walk down a column misses.
-
-    C does not fit into L1, and its rows are whole lines: no order is saved by chance.
-    """
-    drawn: list[Case] = []
-    for _ in range(2):
-        i, j, k = rng.randrange(24, 32), rng.randrange(64, 112, 16), rng.randrange(72, 96, 8)
-        drawn.append({
-            "extents": {"i": i, "j": j, "k": k}, "text": PRODUCT, "itemsize": 4,
-            "small": {"i": 5, "j": 16, "k": 7}, "needs": {"lanes": 8},
-            "caches": [{"name": "L1", "capacity": 4096}],
-        })
-    return drawn
+# B has more rows than L1 has lines, so that a walk down a column misses. C does not fit into L1,
+# and its rows are whole lines: no order is saved by chance.
+_products = drawn(
+    2, extents=lambda rng: {"i": rng.randrange(24, 32), "j": rng.randrange(64, 112, 16),
+                            "k": rng.randrange(72, 96, 8)},
+    text=PRODUCT, itemsize=4, small={"i": 5, "j": 16, "k": 7}, needs={"lanes": 8},
+    caches=[[{"name": "L1", "capacity": 4096}]],
+)
 
 
 def _vectorised(nest: Nest) -> Nest:
@@ -142,17 +136,13 @@ def _lanes(case: Case, seen: Observation) -> int:
 
 
 # ---- 08-stencil-tiles ----------------------------------------------------------------------------
-def _stencils(rng: random.Random) -> list[Case]:
-    """Sweeps over a row of cells that does not fit into L1, so that each fetches it again."""
-    drawn: list[Case] = []
-    for weight in rng.sample((0.25, 0.125, 0.0625), 2):
-        t, x = rng.randrange(150, 190), rng.randrange(450, 600)
-        drawn.append({
-            "extents": {"t": t, "x": [1, x]}, "itemsize": 4,
-            "text": f"A[x] = A[x-1]*{weight} + A[x]*0.5 + A[x+2]*{weight}",
-            "small": {"t": 12, "x": [1, 60]}, "caches": [{"name": "L1", "capacity": 1024}],
-        })
-    return drawn
+# The row of cells does not fit into L1, so that each sweep fetches it again.
+_stencils = drawn(
+    2, extents=lambda rng: {"t": rng.randrange(150, 190), "x": [1, rng.randrange(450, 600)]},
+    itemsize=4, text=lambda _weight: f"A[x] = A[x-1]*{_weight} + A[x]*0.5 + A[x+2]*{_weight}",
+    small={"t": 12, "x": [1, 60]}, caches=[[{"name": "L1", "capacity": 1024}]],
+    _weight=[0.25, 0.0625],
+)
 
 
 def _skewed_tiles(nest: Nest) -> Nest:
@@ -274,17 +264,14 @@ STENCIL = Exercise(
 
 
 # ---- 09-tiles ------------------------------------------------------------------------------------
-def _two_caches(rng: random.Random) -> list[Case]:
-    """Products in fp64 on two caches. A cube that L1 keeps is too small for L2 alone."""
-    drawn: list[Case] = []
-    for i, j, k in rng.sample(((64, 60, 72), (52, 64, 72), (56, 60, 64), (60, 56, 72)), 2):
-        drawn.append({
-            "extents": {"i": i, "j": j, "k": k}, "text": PRODUCT, "itemsize": 8,
-            "small": {"i": 13, "j": 12, "k": 14},
-            "caches": [{"name": "L1", "capacity": 640, "line": 32},
-                       {"name": "L2", "capacity": 16384, "line": 32}],
-        })
-    return drawn
+# In fp64. A cube that L1 keeps is too small for L2 alone.
+_two_caches = drawn(
+    2, extents=lambda rng, _some: dict(zip("ijk", rng.choice(_some))),
+    text=PRODUCT, itemsize=8, small={"i": 13, "j": 12, "k": 14},
+    caches=[[{"name": "L1", "capacity": 640, "line": 32},
+             {"name": "L2", "capacity": 16384, "line": 32}]],
+    _some=[[(64, 60, 72), (52, 64, 72)], [(56, 60, 64), (60, 56, 72)]],
+)
 
 
 def _two_levels(nest: Nest) -> Nest:

@@ -114,7 +114,7 @@ class _Answers:
         return answer
 
 
-def drawn(count: int, **inputs: Any) -> Callable[[random.Random], list[Case]]:
+def drawn(count: int, /, **inputs: Any) -> Callable[[random.Random], list[Case]]:
     """Return a generator of ``count`` cases of these ``inputs``; "_" begins a step on the way.
 
     A range gives one of its numbers, a tuple of two a number between them, a list its entries one

@@ -1,4 +1,8 @@
-"""Exercises of lesson 01, three operations: FLOPs and bytes, claims on trial, CUDA events."""
+"""Exercises of lesson 01, three operations: FLOPs and bytes, claims on trial, CUDA events.
+
+The wrong answers are slips seen in print: β forgotten, elements for bytes, M·K counted twice. The
+claims are of one public web lesson on AXPY, GEMV and GEMM; none of the wrong ones is made up.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,7 @@ from math import inf, nan
 from typing import Any
 
 from rooflab.count import axpy, dot, gemm, gemv, ger
-from rooflab.count.si import rounded
-from rooflab.course.drawing import DTYPES
+from rooflab.course.drawing import DTYPES, peak_and_bandwidth
 from rooflab.exercises.compare import close, same
 from rooflab.exercises.exercise import (
     ITEMSIZES,
@@ -36,32 +39,20 @@ from rooflab.exercises.kinds.timing import (
     seconds_of,
     sizes,
 )
-from rooflab.exercises.table import COMMON, slip, table
+from rooflab.exercises.table import COMMON, drawn, slip, table
 from rooflab.labs.cuda import Device
 from rooflab.predict.catalogue import machine
 from rooflab.predict.machine import Machine
 
-# Exercises of lesson 01, three operations: FLOPs and bytes, from the ledger of ``count``.
-#
-# The wrong answers are slips seen in print: β forgotten, elements for bytes, M·K counted twice,
-# somebody else's element size, a vector that is not read.
-
-
-def _products(rng: random.Random) -> list[Case]:
-    """Distinct sizes: a square product cannot convict a repeated M·K.
-
-    They are small enough for three nested loops, a beginner's first idea, which is right.
-    """
-    ways = [(4, False), (8, True), (2, False), (1, True), (4, True)]
-    rows = [(*rng.sample(range(2, 60), 3), *way) for way in ways]
-    return [*cases_of("m n k itemsize accumulate", *rows)]
-
-
+# ---- 01-product ----------------------------------------------------------------------------------
 PRODUCT = table(
     "01-product", "A product, counted", 4,
     "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
     "many bytes at least, how many FLOPs per byte?",
-    "product(m, n, k, itemsize, accumulate=False)", cases=_products,
+    "product(m, n, k, itemsize, accumulate=False)",
+    # sizes that are never alike, and small enough for three nested loops, which are right too
+    cases=drawn(5, m=range(3, 60, 3), n=range(4, 60, 3), k=range(5, 60, 3),
+                itemsize=[4, 8, 2, 1, 4], accumulate=[False, True, False, True, True]),
     fixed=(  # one of everything, one token, one number, the last argument left out
         *cases_of("m n k itemsize", (7, 5, 3, 2)),
         *cases_of("m n k itemsize accumulate",
@@ -146,45 +137,14 @@ PRODUCT = table(
 )
 
 
-NAMES = ("axpy", "dot", "gemv", "outer", "gemm")
-
-
-def _counters(rng: random.Random) -> list[Case]:
-    """FLOPs and bytes of each operation once, in mixed order."""
-    drawn: list[Case] = []
-    sizes = [8, 4, 2, 1, 4]
-    rng.shuffle(sizes)
-    for name, size in zip(NAMES, sizes, strict=True):
-        kind, n = DTYPES[size], rng.randrange(60, 900)
-        op = {
-            "axpy": axpy(n * n, kind), "dot": dot(n * n, kind), "gemv": gemv(n, n, kind),
-            "outer": ger(n, n, kind), "gemm": gemm(n, n, n, kind),
-        }[name]
-        drawn.append({"flops": op.flops, "nbytes": op.bytes, "itemsize": size})
-    rng.shuffle(drawn)
-    return drawn
-
-
-def _moved(flops: float) -> dict[str, float]:
-    """How many numbers each operation would move for ``flops``: n vectors, square matrices."""
-    adds = flops / 2
-    edge = adds**0.5
+# ---- 01-name -------------------------------------------------------------------------------------
+def _numbers(flops: float, **instead: float) -> dict[str, float]:
+    """How many numbers each operation moves for ``flops``: n vectors, square matrices."""
+    adds, edge = flops / 2, (flops / 2) ** 0.5
     return {
         "axpy": 3 * adds, "dot": 2 * adds + 1, "gemv": adds + 2 * edge,
-        "outer": 2 * adds + 2 * edge, "gemm": 3 * adds ** (2 / 3),
+        "outer": 2 * adds + 2 * edge, "gemm": 3 * adds ** (2 / 3), **instead,
     }
-
-
-def _nearest(flops: float, moved: float, **mistaken: float) -> str:
-    """The operation whose count of numbers is nearest to ``moved``."""
-    there = {**_moved(flops), **mistaken}
-    return min(there, key=lambda name: abs(there[name] / moved - 1))
-
-
-def _exact(flops: float, moved: float, **mistaken: float) -> str:
-    """The operation that moves just as many numbers; GEMM if none does."""
-    there = {**_moved(flops), **mistaken}
-    return next((name for name, count in there.items() if count == moved), "gemm")
 
 
 def _by_intensity(*borders: tuple[float, str]) -> Callable[[int, int], str]:
@@ -197,7 +157,12 @@ def _by_intensity(*borders: tuple[float, str]) -> Callable[[int, int], str]:
 NAME = table(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
-    "name(flops, nbytes, itemsize)", cases=_counters,
+    "name(flops, nbytes, itemsize)", lines=5, derives=("axpy", "dot", "gemv", "ger", "gemm"),
+    cases=drawn(5, flops=lambda _op: _op.flops, nbytes=lambda _op: _op.bytes,
+                itemsize=[8, 4, 2, 1, 4], _kind=lambda itemsize: DTYPES[itemsize],
+                _n=range(60, 900), _op=lambda rng, _n, _kind: rng.choice([
+                    axpy(_n * _n, _kind), dot(_n * _n, _kind), gemv(_n, _n, _kind),
+                    ger(_n, _n, _kind), gemm(_n, _n, _n, _kind)])),
     fixed=cases_of(  # edges of 7 and of 10,007, lengths that are no square, several types each
         "flops nbytes itemsize",
         (2 * 1009, 3 * 1009, 1), (2 * 10**8 + 14, 8 * (3 * 10**8 + 21), 8),  # axpy
@@ -207,12 +172,13 @@ NAME = table(
         (2 * 343, 3 * 49, 1), (2 * 10_007**3, 6 * 10_007**2, 2), (2 * 61**3, 24 * 61**2, 8),  # gemm
     ),
     domain={"itemsize": ITEMSIZES}, example=(100, 600, 4),
-    lines=5, derives=("axpy", "dot", "gemv", "ger", "gemm"),
     insight="The counters of your own machine give the same two numbers. They tell the operation, "
             "and the operation tells what would make it faster.",
     answer={
         "_moved": lambda nbytes, itemsize: nbytes / itemsize,
-        "answer": lambda flops, _moved: _nearest(flops, _moved),
+        "_counts": _numbers,
+        "answer": lambda _counts, _moved: min(
+            _counts, key=lambda name: abs(_counts[name] - _moved)),
     },
     slips=(
         slip("multiply-adds",
@@ -220,12 +186,12 @@ NAME = table(
              flops=lambda flops: 2 * flops),
         slip("y not read",
              "AXPY reads x and y and writes y: three numbers for each multiply-add.",
-             answer=lambda flops, _moved: _nearest(flops, _moved, axpy=flops + 0.5)),
+             _counts=lambda flops: _numbers(flops, axpy=flops + 0.5)),
         slip("dot and outer share an intensity",
              "both move about two numbers for each multiply-add, if A is read before it is "
              "written. Count to the last number what either of them moves.",
-             answer=[lambda flops, _moved: _nearest(flops, _moved, outer=inf),
-                     lambda flops, _moved: _nearest(flops, _moved, dot=inf)]),
+             _counts=[lambda flops: _numbers(flops, outer=inf),
+                      lambda flops: _numbers(flops, dot=inf)]),
         slip("a border for FLOP/byte",
              "FLOP/byte changes with itemsize, and the operations with it: count numbers, bytes ÷ "
              "itemsize, beside multiply-adds, flops ÷ 2.",
@@ -233,49 +199,35 @@ NAME = table(
                      _by_intensity((0.2, "axpy"), (0.26, "dot"), (0.3, "outer"), (1, "gemv")),
                      _by_intensity((1, "axpy"))]),
         slip("the result of dot forgotten", "dot writes one number too, its result.",
-             answer=lambda flops, _moved: _exact(flops, _moved, dot=flops)),
+             answer=lambda flops, _moved: next(  # exactly as many; GEMM if none has
+                 (name for name, n in _numbers(flops, dot=flops).items() if n == _moved), "gemm")),
         slip("elements for bytes", "bytes are not numbers; each has itemsize of them.", itemsize=1),
         slip("4 bytes always", itemsize=4),
         slip("one name for all",
              "every case is another operation: the name follows from the counters.",
-             answer=[*NAMES]),
+             answer=["axpy", "dot", "gemv", "outer", "gemm"]),
     ),
 )
 
 
-# Exercises of lesson 01 that put witnesses and published sentences on trial.
-#
-# The sentences are of one public web lesson on AXPY, GEMV and GEMM; none of the wrong ones is made
-# up. The witnesses are measurements of hidden machines, one of which may have timed a cache.
-
-
-MACHINES = ("h200-sxm", "a100-sxm-80", "rtx-4090", "mi300x", "m3-pro")
-LEAVES_TWO = (1025, 1040, 1055, 1088, 1100, 1127)  # divided by 3: n // 3 is off by 2/n
-SHOWN = 0.0016  # relative: less than that, and more than the 1/n of either value of GEMV
-
-
-def _large(rng: random.Random) -> list[Case]:
-    return [{"n": rng.choice(LEAVES_TWO)}, *({"n": rng.randrange(1500, 9000)} for _ in range(3))]
-
-
-def _gemv_of_large(n: int) -> float:
-    """Halfway between its value at n and the limit for large n: both are right."""
-    return (gemv(n, n, "fp16").intensity + 1) / 2
-
+# ---- 01-three-intensities ------------------------------------------------------------------------
+LEAVES_TWO = (1025, 1040, 1055, 1088, 1100, 1127)  # divided by 3, for a test of n // 3
 
 THREE = table(
     "01-three-intensities", "Three intensities", 2,
     "Large N, 2-byte numbers: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N "
     "matrices?",
-    "intensities(n)", cases=_large, fixed=cases_of("n", (1025,), (4096,), (12_289,), (81_920,)),
-    tolerance=SHOWN, example=(30_000,), form=True, lines=3, derives=("axpy", "gemv", "gemm"),
-    also=(("0.33 stands for 1/3", lambda n: (0.33, _gemv_of_large(n), n / 3)),),
+    "intensities(n)", lines=3, example=(30_000,), form=True, derives=("axpy", "gemv", "gemm"),
+    cases=drawn(4, n=range(1025, 9000)),
+    fixed=cases_of("n", (1025,), (4096,), (12_289,), (81_920,)),
+    tolerance=0.0016,  # GEMV's value at n and its limit are right, and n // 3 for 1025 is not
+    also=(("0.33 stands for 1/3", lambda n: (0.33, (n + 1) / (n + 2), n / 3)),),
     insight="The first two are the same for every N. Of the three, only GEMM walks towards the "
             "ridge of your machine as N grows.",
     answer={
-        "AXPY intensity": lambda n: axpy(n * n, "fp16").intensity,
-        "GEMV intensity": _gemv_of_large,
-        "GEMM intensity": lambda n: gemm(n, n, n, "fp16").intensity,
+        "AXPY intensity": 1 / 3,
+        "GEMV intensity": lambda n: (n + 1) / (n + 2),  # halfway between n / (n + 2) and 1
+        "GEMM intensity": lambda n: n / 3,
     },
     slips=(
         slip("AXPY has about 1",
@@ -312,23 +264,18 @@ THREE = table(
 )
 
 
-def _roofs(rng: random.Random) -> list[Case]:
-    """Hidden catalogue machines with different element sizes."""
-    drawn: list[Case] = []
-    for name in rng.sample(MACHINES, 4):
-        for itemsize, kind in ((4, "fp32"), (2, "fp16")):
-            hidden = machine(name)
-            if hidden.has_peak(kind):
-                peak, bandwidth = float(hidden.peak(kind)), float(hidden.bandwidth())
-                drawn.append({"peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
-    return drawn
-
-
+# ---- 01-speed-limit ------------------------------------------------------------------------------
 LIMIT = table(
     "01-speed-limit", "The ratio at the roofs", 2,
     "GEMM on the flat roof, AXPY on the slope: how many times as fast is GEMM, in FLOP/s, on "
     "machines you have not seen?",
-    "speed_limit(peak, bandwidth, itemsize)", cases=_roofs,
+    "speed_limit(peak, bandwidth, itemsize)",
+    cases=drawn(4, peak=lambda _roofs: _roofs[0], bandwidth=lambda _roofs: _roofs[1],
+                itemsize=[4, 2],
+                _roofs=lambda rng, _either, itemsize:
+                    peak_and_bandwidth(rng.choice(_either), DTYPES[itemsize]),
+                _either=[("m3-pro", "a100-sxm-80"), ("h200-sxm", "mi300x"),
+                         ("rtx-4090", "h200-sxm"), ("rtx-4090", "a100-sxm-80")]),
     fixed=cases_of(  # a ridge at 1 and below, none of the catalogue's figures
         "peak bandwidth itemsize",
         (3.3e12, 4.7e11, 8), (2.0**40, 2.0**40, 2), (7.1e13, 1.3e12, 1), (3e9, 8e8, 4),
@@ -363,28 +310,28 @@ LIMIT = table(
     ),
 )
 
-_TRUE = gemm(4096, 4096, 4096).intensity
 
+# ---- 01-claim-1365 -------------------------------------------------------------------------------
 CLAIM_1365 = table(
     "01-claim-1365", "“A 4096 fp32 GEMM has 1365 FLOP/byte”", 2,
     "Find the error: which intensity is right, and with how many bytes an element would 1365 be?",
     "(intensity, itemsize)", kind="value", tolerance=0.001, derives=("gemm",),
     insight="On your roofline too, the page's dot would stand at twice the intensity that the "
             "product has.",
-    answer={"intensity": _TRUE, "element size": 2},
+    answer={"intensity": 4096 / 6, "element size": 2},
     slips=(
         slip("the claim", "that is what the page printed; run its formula with 4-byte elements.",
-             intensity=2 * _TRUE),
+             intensity=4096 / 3),
         slip("fp64 for fp32", "that is 8-byte elements (or a multiply-add counted as 1 FLOP).",
-             intensity=_TRUE / 2),
+             intensity=4096 / 12),
         slip("C read too", "that is C += A·B; the claim has three matrices, each moved once.",
              intensity=512),
         slip("FLOPs per number",
              "that is FLOPs for each number that travels; a number has 4 bytes.",
-             intensity=4 * _TRUE),
+             intensity=4 * 4096 / 6),
         slip("C forgotten", "three matrices travel: A and B are read, C is written.",
              intensity=1024),
-        slip("upside down", intensity=1 / _TRUE),
+        slip("upside down", intensity=6 / 4096),
         slip("fp32 after all",
              "with 4 bytes the formula does not give 1365; try other element sizes.",
              element_size=4),
@@ -394,54 +341,19 @@ CLAIM_1365 = table(
 )
 
 
-APART = 2.0  # the two mixes of reading and writing differ by less than that on these machines
-HONEST, CACHED = (0.58, 0.95), (2.3, 5.0)  # one byte/s over the other's: of two mixes, of a cache
-
-
-def _reports(rng: random.Random) -> list[Case]:
-    """Three timings each of six hidden machines: AXPY lies on two, GEMV on two, nobody on two."""
-    drawn: list[Case] = []
-    slower = rng.sample(("axpy", "gemv"), 2)  # of two who both tell the truth
-    for itemsize, liar in zip((4, 8, 4, 8, 2, 4), ("axpy", "gemv", "nobody") * 2, strict=True):
-        n, kind = rng.randrange(3000, 9000), DTYPES[itemsize]
-        bandwidth = rng.uniform(1e10, 4e11)
-        rates = {"axpy": bandwidth, "gemv": bandwidth}
-        if liar == "nobody":
-            rates[slower.pop()] *= rng.uniform(*HONEST)
-        else:
-            rates[liar] *= rng.uniform(*CACHED)
-        seconds = {
-            "t_axpy": axpy(n * n, kind).bytes / rates["axpy"],
-            "t_gemv": gemv(n, n, kind).bytes / rates["gemv"],
-            "t_gemm": gemm(n, n, n).flops / (rng.uniform(20, 90) * bandwidth / itemsize),
-        }
-        rows = {name: rounded(t, 6) for name, t in seconds.items()}
-        drawn.append({"n": n, "itemsize": itemsize, **rows})
-    rng.shuffle(drawn)
-    return drawn
-
-
-def _suspect(_axpy: float, _gemv: float) -> str:
-    """Who timed a cache: whose byte/s are more than any mix allows."""
-    if _axpy > APART * _gemv:
-        return "axpy"
-    return "gemv" if _gemv > APART * _axpy else "nobody"
-
-
-def _memory(pick: Callable[..., float]) -> Callable[[str, float, float], float]:
-    """The byte/s of who did not lie, or ``pick`` of both where nobody did."""
-    return lambda _liar, _axpy, _gemv: {"axpy": _gemv, "gemv": _axpy}.get(_liar, pick(_axpy, _gemv))
-
-
-def _by_flops(t_axpy: float, t_gemv: float) -> str:
-    """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine."""
-    return _suspect(1 / t_axpy, 1 / t_gemv)  # both do as many FLOPs
-
-
+# ---- 01-witnesses --------------------------------------------------------------------------------
 WITNESSES = table(
     "01-witnesses", "Three witnesses", 4,
     "Three timings of an unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
-    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", cases=_reports,
+    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", lines=8, tolerance=0.001,
+    cases=drawn(4, n=range(3000, 9000), itemsize=[4, 8, 2, 4],
+                t_axpy=lambda n, itemsize, _memory, _times:
+                    3 * n * n * itemsize / (_memory * _times),
+                t_gemv=lambda n, itemsize, _memory: (n * n + 2 * n) * itemsize / _memory,
+                t_gemm=lambda rng, n, _memory: 2 * n**3 / (_memory * rng.uniform(5, 40)),
+                _memory=(1e10, 4e11), _times=lambda rng, _between: rng.uniform(*_between),
+                # AXPY's byte/s over GEMV's: AXPY from a cache, GEMV from one, both from memory
+                _between=[(2.3, 5), (0.2, 0.43), (0.58, 0.95), (1.05, 1.72)]),
     fixed=cases_of(  # honest rates apart by 1.94, 1.96 and 1, those of a cache by 2.13, 2.16 and 40
         "n itemsize t_axpy t_gemv t_gemm",
         (2111, 1, 4.45632e-05, 2.87777e-05, 0.00209051), (30011, 8, 2.16158, 0.367641, 180.198),
@@ -450,30 +362,33 @@ WITNESSES = table(
         (4099, 8, 0.00672072, 0.00224133, 0.0688706), (2203, 2, 8.08868e-05, 0.00107947, 0.712775),
     ),
     domain={"itemsize": ITEMSIZES}, example=(1000, 4, 1.2e-4, 5.01e-5, 2e-3),
-    lines=8, tolerance=0.001,
     insight="Put your own three timings of this lesson to the same test: is one byte/s more than "
             "twice the other?",
     answer={
         "_axpy": lambda n, itemsize, t_axpy: 3 * n * n * itemsize / t_axpy,  # byte/s of both
         "_gemv": lambda n, itemsize, t_gemv: (n * n + 2 * n) * itemsize / t_gemv,
-        "_liar": _suspect,
+        "_ratio": lambda _axpy, _gemv: _axpy / _gemv,  # two mixes: less than 2
+        "_liar": lambda _ratio: "axpy" if _ratio > 2 else "gemv" if _ratio < 1 / 2 else "nobody",
+        "_honest": lambda _liar: {"axpy": "gemv", "gemv": "axpy"}.get(_liar, _liar),
+        "_both": lambda _axpy, _gemv: max(_axpy, _gemv),  # where nobody timed a cache
         "peak": lambda n, t_gemm: 2 * n**3 / t_gemm,
-        "bandwidth": _memory(max),
+        "bandwidth": lambda _honest, _axpy, _gemv, _both:
+            {"axpy": _axpy, "gemv": _gemv, "nobody": _both}[_honest],
         "liar": lambda _liar: _liar,
     },
     slips=(
         slip("everybody believed",
              "two mixes differ by less than a factor of 2; a rate above that is a cache's.",
              _liar="nobody", liar="nobody",
-             ways=[{"_liar": "nobody", "bandwidth": lambda _axpy, _gemv: min(_axpy, _gemv)},
-                   {"_liar": "nobody", "bandwidth": lambda _axpy: _axpy},
-                   {"_liar": "nobody", "bandwidth": lambda _gemv: _gemv}]),
+             ways=[{"_liar": "nobody", "_both": lambda _axpy, _gemv: min(_axpy, _gemv)},
+                   {"_liar": "nobody", "_both": lambda _axpy: _axpy},
+                   {"_liar": "nobody", "_both": lambda _gemv: _gemv}]),
         slip("FLOP/s compared",
              "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
-             _liar=_by_flops,
-             ways=[{"_liar": _by_flops, "bandwidth": bandwidth} for bandwidth in (
-                 _memory(lambda axpy, gemv: gemv), _memory(lambda axpy, gemv: axpy), _memory(min),
-                 lambda _axpy, _gemv: min(_axpy, _gemv))]),
+             ways=[{"_ratio": lambda t_axpy, t_gemv: t_gemv / t_axpy, **more} for more in (
+                 {}, {"_both": lambda _gemv: _gemv}, {"_both": lambda _axpy: _axpy},
+                 {"_both": lambda _axpy, _gemv: min(_axpy, _gemv)},
+                 {"bandwidth": lambda _axpy, _gemv: min(_axpy, _gemv)})]),
         slip("y not read", "AXPY reads x and y and writes y: three trips.",
              _axpy=lambda n, itemsize, t_axpy: 2 * n * n * itemsize / t_axpy),
         slip("multiply-adds", peak=lambda n, t_gemm: n**3 / t_gemm),
@@ -481,25 +396,25 @@ WITNESSES = table(
         slip("4 bytes always", itemsize=4),
         slip("the slower one always",
              "where nobody timed a cache both rates are the memory's, and it can do the higher "
-             "one.", bandwidth=_memory(min)),
+             "one.", _both=lambda _axpy, _gemv: min(_axpy, _gemv)),
         slip("the right liar, its own byte/s",
              "you found who timed a cache, and took the bandwidth from that one; take the other's.",
-             bandwidth=lambda _liar, _axpy, _gemv:
-                 _gemv if _liar == "gemv" else _axpy if _liar == "axpy" else max(_axpy, _gemv)),
+             _honest=lambda _liar: _liar),
         slip("the slower one accused",
              "a cache is faster than memory: it is too many byte/s that are suspicious.",
-             ways=[{"liar": lambda _liar: {"axpy": "gemv", "gemv": "axpy"}.get(_liar, _liar),
-                    "bandwidth": lambda _axpy, _gemv: max(_axpy, _gemv)}]),
+             ways=[{"liar": lambda _honest: _honest, "bandwidth": lambda _both: _both}]),
         slip("the wrong name for the liar",
              "the bandwidth is the honest one's, and the third value is the name of the other, who "
              "timed a cache.",
-             liar=lambda _liar: {"axpy": "gemv", "gemv": "axpy"}.get(_liar, _liar)),
+             liar=lambda _honest: _honest),
         slip("the faster one always lies",
              "two honest witnesses need not agree: how far apart may their rates be?",
-             _liar=lambda _axpy, _gemv: "axpy" if _axpy > _gemv else "gemv"),
+             _liar=lambda _ratio: "axpy" if _ratio > 1 else "gemv"),
     ),
 )
 
+
+# ---- 01-claims -----------------------------------------------------------------------------------
 # The page's sentences as the lesson prints them, A to F; B and C hold for some shapes only.
 CLAIMS = table(
     "01-claims", "Six sentences of one page", 3,
@@ -534,12 +449,10 @@ CLAIMS = table(
 )
 
 
-# Exercises of lesson 01 that time AXPY, GEMV and GEMM with CUDA events.
-#
+# ---- 01-cuda-axpy, 01-cuda-gemv, 01-cuda-gemm ----------------------------------------------------
 # Each mistake is a whole timing function, so that the tests can prove that it gives a wrong number
 # and is recognised from the log. A row says what it changes: an argument of :func:`timing_with`,
 # what is counted for the rate, or the share of the roof.
-
 
 GPUS = ("h200-sxm", "a100-sxm-80", "h100-pcie")  # those whose L2 bandwidth somebody measured
 QUEUE = 10  # launches between two events

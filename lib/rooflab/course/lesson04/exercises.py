@@ -34,9 +34,9 @@ EDGES = {  # one of them
 }
 # Machine, number type and bytes a number; ridges from 8 to 300 FLOP/byte.
 MACHINES = (
-    ("mi300x", "fp16", 2), ("h100-sxm", "bf16", 2), ("h200-sxm", "bf16", 2), ("rtx-4090", "fp16", 2),
-    ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4), ("h200-sxm", "fp32", 4),
-    ("a100-sxm-80", "fp64", 8), ("h200-sxm", "fp64", 8),
+    ("mi300x", "fp16", 2), ("h100-sxm", "bf16", 2), ("h200-sxm", "bf16", 2),
+    ("rtx-4090", "fp16", 2), ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4),
+    ("h200-sxm", "fp32", 4), ("a100-sxm-80", "fp64", 8), ("h200-sxm", "fp64", 8),
 )
 ROOFS = {  # of one of them, and the tokens with which a very large layer reaches its ridge
     "itemsize": lambda _of: _of[2],
@@ -130,7 +130,8 @@ LAYER = table(
     "How many seconds does a linear layer take at least, for any number of tokens?",
     "layer(tokens, inputs, outputs, itemsize, peak, bandwidth)", lines=3, mine="layer",
     derives=("gemm", "gemv", "Roofline", "predict"),
-    cases=drawn(5, tokens=lambda rng, _ridge: 1 + int(_ridge * rng.uniform(0, 3)), **EDGES, **ROOFS),
+    cases=drawn(
+        5, tokens=lambda rng, _ridge: round(_ridge * rng.uniform(0.2, 3)), **EDGES, **ROOFS),
     fixed=cases_of("tokens inputs outputs itemsize peak bandwidth",
         (1, 3072, 768, 1, 3.1e11, 2.7e10), (40, 100, 12, 8, 9e10, 1.9e10),
         (300, 640, 2304, 2, 2.25e15, 8e12), (5000, 7, 1, 4, 6.5e10, 3.1e10),
@@ -226,7 +227,8 @@ LAST = table(
     derives=("gemm", "gemv", "Roofline"),
     cases=drawn(
         4, products=lambda rng, _model: [*map(list, rng.sample(_model, len(_model)))],
-        batch=lambda rng, _ridge: 1 + int(_ridge * rng.uniform(0.2, 2)), **ROOFS,
+        batch=lambda rng, _ridge: round(_ridge * rng.uniform(0.2, 2)),
+        **ROOFS | {"_of": lambda rng: rng.choice(MACHINES[:4])},  # small knees share a batch
         _model=[  # its q, k, up and output, as far as they differ in their knee
             ((4096, 4096), (4096, 1024), (4096, 14336), (4096, 128_256)),  # Llama-3-8B
             ((8192, 8192), (8192, 1024), (8192, 28672), (8192, 32_000)),  # Llama-2-70B

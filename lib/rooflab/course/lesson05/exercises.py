@@ -6,100 +6,35 @@ Weights count without the table of embeddings: a token reads one row of it.
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rooflab.course.drawing import peak_and_bandwidth
-from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
-from rooflab.exercises.table import slip, table
-from rooflab.labs.llm import catalogue
+from rooflab.exercises.exercise import ITEMSIZES, any_length, at_least, cases_of
+from rooflab.exercises.table import drawn, slip, table
+from rooflab.labs.llm.catalogue import model
 from rooflab.labs.llm.steps import distinct
 from rooflab.predict.catalogue import machine
 
-# Published runs of language models, with what their tables say and what the models' shapes are.
-#
-# Sources: the README of gpt-fast (batch 1, a prompt of 5 tokens, 200 new ones; A100 at 330 W), and
-# TensorRT-LLM's docs/source/performance.md of v0.6.1 (L40S: v0.5; Input and Output Length there).
-# ``context`` is the mean over a run, its prompt and half of what it wrote.
+MODELS = ("llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "qwen2.5-7b")
+A100, H100 = ("a100-sxm-80", "bf16"), ("h100-sxm", "bf16")
 
 
-def _read(name: str) -> int:
-    """Parameters that a token reads: all but the table of embeddings (vocabulary × width)."""
-    m = catalogue.model(name)
-    return m.parameters - m.vocab * m.hidden
+def parameters_read(name: str) -> int:
+    """Parameters that a token reads of a model whose output matrix is not its embeddings."""
+    found = model(name)
+    return found.parameters - found.vocab * found.hidden
 
 
-def _shape(name: str) -> tuple[int, int, int, int]:
-    """Layers, heads, KV heads, width of a head."""
-    m = catalogue.model(name)
-    return m.layers, m.heads, m.kv_heads, m.head_dim
-
-
-LLAMA_2_7B, LLAMA_2_70B, LLAMA_3_8B = map(_read, ("llama-2-7b", "llama-2-70b", "llama-3-8b"))
-SHAPES = {
-    name: _shape(name)
-    for name in (
-        "llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "gpt2", "gemma-2b", "qwen2.5-7b",
-    )
+SIZES = {  # of one of these models, in numbers of 2 bytes
+    "parameters": lambda _model: parameters_read(_model),
+    "kv": lambda _model: model(_model).kv_bytes(1, 1),
+    "_model": lambda rng: rng.choice(MODELS),
 }
-INT4_GROUP_32 = 4 / 8 + 4 / 32  # 4 bits, and a 2-byte scale and zero for 32 weights
-
-
-@dataclass(frozen=True)
-class PublishedRun:
-    """One published row. ``kv``: bytes a token in the cache; ``compute``: type of the products."""
-
-    machine: str
-    model: str
-    parameters: int
-    itemsize: float
-    kv: int
-    batch: int
-    context: int
-    compute: str
-    tokens_per_s: float
-
-
-def kv_bytes(layers: int, heads: int, kv_heads: int, head_dim: int, itemsize: int) -> int:
-    """Bytes that a token adds to the KV cache: a key and a value of every KV head and layer."""
-    return 2 * layers * kv_heads * head_dim * itemsize
-
-
-def _gpt_fast(machine: str, model: str, itemsize: float, tokens_per_s: float) -> PublishedRun:
-    read, kv = _read(model), kv_bytes(*SHAPES[model], 2)
-    return PublishedRun(machine, model, read, itemsize, kv, 1, 105, "bf16", tokens_per_s)
-
-
-def _tensorrt(
-    machine: str, itemsize: int, batch: int, prompt: int, new: int, tokens_per_s: float
-) -> PublishedRun:
-    """Llama 7B; where the weights have one byte (fp8), the KV cache has one too."""
-    model, context = "llama-2-7b", prompt + new // 2
-    kv, compute = kv_bytes(*SHAPES[model], itemsize), "fp8" if itemsize == 1 else "fp16"
-    return PublishedRun(
-        machine, model, LLAMA_2_7B, itemsize, kv, batch, context, compute, tokens_per_s
-    )
-
-
-RUNS = (
-    _gpt_fast("a100-sxm-80", "llama-2-7b", 2, 104.9),
-    _gpt_fast("a100-sxm-80", "llama-2-7b", 1, 155.58),
-    _gpt_fast("a100-sxm-80", "llama-2-7b", INT4_GROUP_32, 196.80),
-    _gpt_fast("a100-sxm-80", "llama-2-70b", 1, 19.13),
-    _gpt_fast("a100-sxm-80", "llama-2-70b", INT4_GROUP_32, 25.25),
-    _gpt_fast("a100-sxm-80", "llama-3-8b", 2, 93.89),
-    _gpt_fast("a100-sxm-80", "llama-3-8b", 1, 137.64),
-    _gpt_fast("mi250x-gcd", "llama-2-7b", 2, 76.33),
-    _gpt_fast("mi250x-gcd", "llama-2-7b", 1, 101.86),
-    _tensorrt("a100-sxm-80", 2, 60, 128, 2048, 1928),
-    _tensorrt("a100-sxm-80", 2, 384, 128, 128, 5586),
-    _tensorrt("l40s", 1, 64, 128, 2048, 1622),
-    _tensorrt("h100-sxm", 1, 112, 128, 2048, 6818),
-    _tensorrt("h100-sxm", 1, 48, 2048, 2048, 2740),
-    _tensorrt("h100-sxm", 1, 768, 128, 128, 19694),
-)
+ROOFS = {  # of these machines in turn
+    "peak": lambda _of: peak_and_bandwidth(*_of)[0],
+    "bandwidth": lambda _of: peak_and_bandwidth(*_of)[1],
+    "_of": [A100, H100, ("mi300x", "fp16"), ("l4", "fp16")],
+}
 
 # Slips of several exercises.
 KV_TWICE = slip(
@@ -114,37 +49,23 @@ MULTIPLY_ADDS = slip(
 )
 
 
-def _model(layers: int, width: int, vocabulary: int) -> tuple[int, int, int]:
-    """Weights of the blocks and of the output matrix, and bytes that a token leaves in the cache:
-    two numbers of 2 bytes for each layer and each place of a row."""
-    return 12 * layers * width**2, vocabulary * width, 4 * layers * width
-
-
-# GPT-2, GPT-2 medium and GPT-2 XL.
-_GPT_2 = tuple(_model(n, d, 50_257) for n, d in ((12, 768), (24, 1024), (48, 1600)))
-_SERVERS = (("a100-sxm-80", "bf16"), ("h100-sxm", "bf16"), ("mi300x", "fp16"), ("l4", "fp16"))
-
-
-def _gauge_cases(rng: random.Random) -> list[Case]:
-    """GPT-2 on an A100 at its longest context, and others; one context is short."""
-    drawn = [(*_GPT_2[0], 1024, *peak_and_bandwidth("a100-sxm-80", "bf16"))]
-    for context in (rng.randrange(8, 40), rng.randrange(500, 700), rng.randrange(800, 1000)):
-        drawn.append((*rng.choice(_GPT_2), context, *peak_and_bandwidth(*rng.choice(_SERVERS))))
-    rng.shuffle(drawn)
-    return [*cases_of("blocks head kv context peak bandwidth", *drawn)]
-
-
 def _by_name(*case: float) -> object:
     """The answer as two named pairs."""
-    answer: Any = GAUGES.reference(*case)
-    return {"with": [*answer[:2]], "without": [*answer[2:]]}
+    found = GAUGES.reference(*case)
+    return {"with": [*found[:2]], "without": [*found[2:]]}
 
 
 GAUGES = table(
     "05-gauges", "Which gauge?", 3,
     "A token with a KV cache, and one for which all positions are computed once more: tokens a "
     "second and FLOP/s of both, in numbers of 2 bytes.",
-    "gauges(blocks, head, kv, context, peak, bandwidth)", cases=_gauge_cases,
+    "gauges(blocks, head, kv, context, peak, bandwidth)",
+    cases=drawn(
+        4, blocks=lambda _layers, _width: 12 * _layers * _width**2,
+        head=lambda _width: 50_257 * _width, kv=lambda _layers, _width: 4 * _layers * _width,
+        context=lambda rng, _contexts: rng.choice(_contexts), **ROOFS,
+        _layers=[12, 24, 48, 12], _width=[768, 1024, 1600, 768],  # GPT-2, medium and XL
+        _contexts=[[1024], range(500, 1000), range(8, 40), range(500, 1000)]),
     tolerance=1e-3, lines=6, derives=("Roofline", "predict", "model", "Model"),
     also=(("", _by_name),), domain={"context": at_least(1)},
     example=(3e8, 9e8, 4e7, 10, 1e12, 5.6e11),
@@ -209,14 +130,51 @@ GAUGES = table(
 )
 
 
+@dataclass(frozen=True)
+class PublishedRun:
+    """One published row.
+
+    ``compute``: type of the products, and as large as a number in the KV cache; ``itemsize``: bytes
+    a weight, scales included; ``context``: the mean over a run, its prompt and half of what it
+    wrote.
+    """
+
+    machine: str
+    compute: str
+    model: str
+    itemsize: float
+    batch: int
+    context: int
+    tokens_per_s: float
+
+
+INT4_GROUP_32 = 4 / 8 + 4 / 32  # 4 bits, and a 2-byte scale and zero for 32 weights
+# Sources: the README of gpt-fast (batch 1, a prompt of 5 tokens, 200 new ones; A100 at 330 W), and
+# TensorRT-LLM's docs/source/performance.md of v0.6.1 (L40S: v0.5; Input and Output Length there).
+RUNS = tuple(PublishedRun(*row) for row in (
+    ("a100-sxm-80", "bf16", "llama-2-7b", 2, 1, 105, 104.9),
+    ("a100-sxm-80", "bf16", "llama-2-7b", 1, 1, 105, 155.58),
+    ("a100-sxm-80", "bf16", "llama-2-7b", INT4_GROUP_32, 1, 105, 196.80),
+    ("a100-sxm-80", "bf16", "llama-2-70b", 1, 1, 105, 19.13),
+    ("a100-sxm-80", "bf16", "llama-2-70b", INT4_GROUP_32, 1, 105, 25.25),
+    ("a100-sxm-80", "bf16", "llama-3-8b", 2, 1, 105, 93.89),
+    ("a100-sxm-80", "bf16", "llama-3-8b", 1, 1, 105, 137.64),
+    ("mi250x-gcd", "bf16", "llama-2-7b", 2, 1, 105, 76.33),
+    ("mi250x-gcd", "bf16", "llama-2-7b", 1, 1, 105, 101.86),
+    ("a100-sxm-80", "fp16", "llama-2-7b", 2, 60, 128 + 2048 // 2, 1928),
+    ("a100-sxm-80", "fp16", "llama-2-7b", 2, 384, 128 + 128 // 2, 5586),
+    ("l40s", "fp8", "llama-2-7b", 1, 64, 128 + 2048 // 2, 1622),
+    ("h100-sxm", "fp8", "llama-2-7b", 1, 112, 128 + 2048 // 2, 6818),
+    ("h100-sxm", "fp8", "llama-2-7b", 1, 48, 2048 + 2048 // 2, 2740),
+    ("h100-sxm", "fp8", "llama-2-7b", 1, 768, 128 + 128 // 2, 19694),
+))
+
+
 def strict(
     parameters: float, itemsize: float, kv: int, batch: int, context: int,
     peak: float, bandwidth: float,
 ) -> float:
-    """Tokens a second that nobody can beat: all reading and all arithmetic overlap.
-
-    ``itemsize``: bytes a weight, scales included; ``kv``: bytes a token in the cache.
-    """
+    """Tokens a second that nobody can beat: all reading and all arithmetic overlap."""
     carried = parameters * itemsize + batch * context * kv
     return batch / max(2 * parameters * batch / peak, carried / bandwidth)
 
@@ -227,28 +185,22 @@ STRICT = (
 )
 
 
-def _decode_cases(rng: random.Random) -> list[Case]:
-    """Published runs: three of batch 1 (2 bytes, 1 byte and 4 bits a weight), two of large batches,
-    and two that are limited by computing."""
-    single = [[r for r in RUNS if r.batch == 1 and r.itemsize == z] for z in (2, 1, INT4_GROUP_32)]
-    many = [run for run in RUNS if 1 < run.batch < 300]
-    busy = [run for run in RUNS if run.batch >= 300]
-    chosen = [*map(rng.choice, single), *rng.sample(many, 2), *busy]
-    rng.shuffle(chosen)
-    rows = [
-        (r.parameters, r.itemsize, r.kv, r.batch, r.context,
-         *peak_and_bandwidth(r.machine, r.compute))
-        for r in chosen
-    ]
-    return [*cases_of("parameters itemsize kv batch context peak bandwidth", *rows)]
-
-
 DECODE = table(
     "05-decode", "Tokens a second", 3,
     "How many tokens a second does the whole batch get, if attention, which does nothing but read "
     "the KV cache, follows the products and does not overlap with them?",
     "decode(parameters, itemsize, kv, batch, context, peak, bandwidth)",
-    cases=_decode_cases, mine="decode", lines=3, tolerance=1e-6, also=((STRICT, strict),),
+    cases=drawn(
+        5, parameters=lambda _run: parameters_read(_run.model),
+        itemsize=lambda _run: _run.itemsize,
+        kv=lambda _run: model(_run.model).kv_bytes(1, 1, _run.compute),
+        batch=lambda _run: _run.batch, context=lambda _run: _run.context,
+        **ROOFS | {"_of": lambda _run: (_run.machine, _run.compute)},
+        _run=lambda rng, _bytes, _batches: rng.choice(
+            [run for run in RUNS if run.itemsize == _bytes and run.batch in _batches]),
+        _bytes=[2, 1, INT4_GROUP_32, 1, 2],  # the last one is limited by computing
+        _batches=[[1], [1], [1], range(2, 300), range(300, 1000)]),
+    mine="decode", lines=3, tolerance=1e-6, also=((STRICT, strict),),
     domain={"batch": at_least(1), "context": at_least(1)},
     example=(1e9, 2, 100_000, 5, 1000, 1e14, 1e12),
     fixed=cases_of("parameters itemsize kv batch context peak bandwidth",
@@ -295,59 +247,33 @@ DECODE = table(
 )
 
 
-def _room(parameters: int, kv: int, context: int, memory: float) -> float:
-    """Sequences that fit beside the weights."""
-    return (memory - 2 * parameters) / (kv * context)
-
-
-def _carried(parameters: int, kv: int, context: int, promised: float, bandwidth: float) -> float:
-    """Sequences whose caches can be read in time, after the weights."""
-    return (1 / promised - 2 * parameters / bandwidth) / (kv * context / bandwidth)
-
-
 def _whole(batch: float) -> int:
     return max(0, math.floor(batch))
-
-
-def _binds(_held: int, _kept: int) -> str:
-    return "memory" if _held < _kept else "promise"
 
 
 def _fill_strict(
     n: int, k: int, c: int, r: float, m: float, p: float, w: float
 ) -> tuple[int, int, str]:
     """As ``strict``: the caches are read while the arithmetic is done."""
-    held, kept = _whole(_room(n, k, c, m)), _whole(min(_carried(n, k, c, r, w), p / (2 * n * r)))
-    return held, kept, _binds(held, kept)
-
-
-# Llama-3-8B (8.03e9 parameters), 2 bytes: machine, type, context, tokens/s promised to each
-# sequence. Memory binds in the first two, the promise in the others; in the fourth it is the
-# arithmetic that breaks it, in the last no batch keeps it.
-_PLACES = (
-    ("h100-sxm", "bf16", 2048, 30), ("a100-sxm-80", "bf16", 6000, 20),
-    ("h100-sxm", "bf16", 2048, 60), ("h100-sxm", "bf16", 300, 45),
-    ("a100-sxm-80", "bf16", 1500, 160),
-)
-AIR = 0.9  # of the memory is for weights and caches; a server keeps a tenth for everything else
-
-
-def _fill_cases(rng: random.Random) -> list[Case]:
-    """Each place of ``_PLACES`` with a context near its own."""
-    rows = [
-        (8_030_261_248, 131_072, round(context * rng.uniform(0.95, 1.05)), promised,
-         AIR * machine(name).capacities["dram"], *peak_and_bandwidth(name, kind))
-        for name, kind, context, promised in _PLACES
-    ]
-    rng.shuffle(rows)
-    return [*cases_of("parameters kv context promised memory peak bandwidth", *rows)]
+    held, carried, _ = FILL.reference(n, k, c, r, m, math.inf, w)
+    kept = min(carried, _whole(p / (2 * n * r)))
+    return held, kept, "memory" if held < kept else "promise"
 
 
 FILL = table(
     "05-fill", "Fill the machine", 3,
     "Each sequence is promised so many tokens a second. Which batch fits the memory, which one "
     "keeps the promise, and which of the two binds?",
-    "fill(parameters, kv, context, promised, memory, peak, bandwidth)", cases=_fill_cases,
+    "fill(parameters, kv, context, promised, memory, peak, bandwidth)",
+    # Llama-3-8B. Memory binds in the first two, then the promise: in the fourth it is the
+    # arithmetic that breaks it, in the last no batch keeps it. A server keeps a tenth of the
+    # memory for everything else.
+    cases=drawn(
+        5, parameters=8_030_261_248, kv=131_072,
+        context=lambda rng, _near: round(_near * rng.uniform(0.95, 1.05)),
+        promised=[30, 20, 60, 45, 160], memory=lambda _of: 0.9 * machine(_of[0]).capacities["dram"],
+        **ROOFS | {"_of": [H100, A100, H100, H100, A100]},
+        _near=[2048, 6000, 2048, 300, 1500]),
     lines=5, also=((STRICT, _fill_strict),), derives=("Roofline", "predict", "model", "Model"),
     domain={"context": at_least(1)}, example=(1e9, 100_000, 1000, 300, 2.75e9, 1e14, 1e12),
     # Weights that do not fit, a cache that just does not, two around a tie of both batches.
@@ -361,8 +287,10 @@ FILL = table(
     insight="Caches fill the memory and take time as well. Which of the two ends first depends "
             "on what was promised.",
     answer={
-        "_room": _room,
-        "_carried": _carried,
+        # Sequences that fit beside the weights, and those whose caches can be read after them.
+        "_room": lambda parameters, kv, context, memory: (memory - 2 * parameters) / (kv * context),
+        "_carried": lambda parameters, kv, context, promised, bandwidth:
+            (1 / promised - 2 * parameters / bandwidth) / (kv * context / bandwidth),
         "_computed": lambda parameters, kv, context, promised, peak, bandwidth:
             1 / promised / (2 * parameters / peak + kv * context / bandwidth),
         "_most": lambda _carried, _computed: min(_carried, _computed),
@@ -370,7 +298,7 @@ FILL = table(
         "_kept": lambda _most: _whole(_most),
         "batch by memory": lambda _held: _held,
         "batch by promise": lambda _kept: _kept,
-        "word for what binds": _binds,
+        "word for what binds": lambda _held, _kept: "memory" if _held < _kept else "promise",
     },
     slips=(
         slip("weights forgotten in the memory",
@@ -405,33 +333,6 @@ FILL = table(
 )
 
 
-# Exercises of lesson 05 on levers: product forms, shared KV heads, fewer bits, experts.
-
-
-BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
-
-
-def _switch(batches: Sequence[int], one_gemv: float, gemm: Sequence[float]) -> int:
-    """The first batch at which a GEMM takes less time than that many GEMVs."""
-    return next(b for b, t in zip(batches, gemm, strict=True) if t < b * one_gemv)
-
-
-def _switch_cases(rng: random.Random) -> list[Case]:
-    """A GEMM packs its matrix first, which costs 1.5 to 11 trips of it, then works per vector."""
-    drawn: list[Case] = []
-    for packing in (1.7, 2.4, 4.4, 7.0, 11.0):
-        one_gemv = rng.uniform(0.002, 0.02)
-        pack, work = packing * rng.uniform(0.97, 1.03), rng.uniform(0.06, 0.14)
-        gemm = [round(one_gemv * (1.15 * pack + work * b), 6) for b in BATCHES]
-        drawn.append({"batches": list(BATCHES), "one_gemv": round(one_gemv, 6), "gemm": gemm})
-    rng.shuffle(drawn)
-    return drawn
-
-
-def _last_loss(batches: Sequence[int], one_gemv: float, gemm: Sequence[float]) -> int:
-    return max(b for b, t in zip(batches, gemm, strict=True) if t >= b * one_gemv)
-
-
 _NOT_ONE = (
     "no batch fulfils its condition: no GEMM is quicker than one GEMV. A batch of b needs b GEMVs; "
     "compare with all of them."
@@ -441,7 +342,13 @@ SWITCH = table(
     "05-switch", "GEMM, or GEMV after GEMV?", 1,
     "Which is the smallest of these batches at which one GEMM takes less time than as many GEMVs "
     "one after the other?",
-    "switch(batches, one_gemv, gemm)", _switch, cases=_switch_cases, lines=2,
+    "switch(batches, one_gemv, gemm)", lines=2,
+    cases=drawn(  # a GEMM packs its matrix first, which costs some trips of it
+        4, batches=lambda: [1, 2, 3, 4, 6, 8, 12, 16, 32, 64],
+        one_gemv=lambda rng: rng.randrange(2000, 20_000) / 1e6,
+        gemm=lambda batches, one_gemv, _packing, _work:
+            [round(one_gemv * (_packing + _work * b), 6) for b in batches],
+        _packing=lambda rng: rng.choice((2, 3.2, 5, 9, 12.6)), _work=(0.06, 0.14)),
     domain={"batches": any_length(2), "gemm": any_length(2)},
     example=([2, 4, 8, 16], 0.003, [0.009, 0.010, 0.012, 0.016]),
     fixed=cases_of("batches one_gemv gemm", ([1, 2, 5], 0.01, [0.009, 0.03, 0.04]),
@@ -452,6 +359,12 @@ SWITCH = table(
         ([1, 4], 0.02, [0.03, 0.05])),
     insight="Below this batch the copy of the matrix costs more than it brings. Where does that "
             "lie on your machine?",
+    answer={
+        "_wins": lambda batches, one_gemv, gemm:
+            [b for b, t in zip(batches, gemm) if t < b * one_gemv],
+        "_losses": lambda batches, _wins: [b for b in batches if b not in _wins],
+        "answer": lambda _wins: _wins[0],
+    },
     slips=(
         slip("always a GEMM",
              "look at the times: a GEMM first copies the matrix into another order.",
@@ -461,9 +374,8 @@ SWITCH = table(
              answer=lambda batches: batches[1]),
         slip("the last of the others",
              "at that batch the GEMVs still win; the question is for the first GEMM.",
-             answer=[lambda batches, one_gemv, gemm:
-                         batches[batches.index(_switch(batches, one_gemv, gemm)) - 1],
-                     _last_loss]),
+             answer=[lambda batches, _wins: batches[batches.index(_wins[0]) - 1],
+                     lambda _losses: _losses[-1]]),
         slip("the largest batch",
              "that is the last one of the list: either the largest batch at which a GEMM wins, "
              "where the smallest is asked, or no GEMM was quicker than one GEMV, where a batch of "
@@ -481,9 +393,8 @@ SWITCH = table(
         slip("for good",
              "a GEMM may win at one batch and lose again at the next; the smallest at which it "
              "wins is asked.",
-             answer=[lambda batches, one_gemv, gemm:
-                         batches[batches.index(_last_loss(batches, one_gemv, gemm)) + 1],
-                     lambda batches, one_gemv, gemm: _last_loss(batches, one_gemv, gemm) + 1]),
+             answer=[lambda batches, _losses: batches[batches.index(_losses[-1]) + 1],
+                     lambda _losses: _losses[-1] + 1]),
     ),
     errors=(
         ("it returned None for every case", "one GEMV",
@@ -491,25 +402,19 @@ SWITCH = table(
         *((raised, "one GEMV", _NOT_ONE) for raised in (
             "StopIteration", "IndexError: list index", "ValueError: .*(empty|zero-size)")),
     ),
-    also=(("", lambda *case: {"batch": _switch(*case)}),),
+    also=(("", lambda *case: {"batch": SWITCH.reference(*case)}),),
 )
-
-
-def _attention_cases(rng: random.Random) -> list[Case]:
-    """Public models with numbers of 1 byte and of 2."""
-    sizes = rng.sample((1, 1, 2, 2, 2), 5)
-    rows = [
-        (*SHAPES[name][1:3], itemsize, rng.choice((2, 8, 64)), rng.choice((512, 4096, 100_000)))
-        for name, itemsize in zip(rng.sample(sorted(SHAPES), 5), sizes, strict=True)
-    ]
-    return [*cases_of("heads kv_heads itemsize batch context", *rows)]
 
 
 ATTENTION = table(
     "05-attention", "The operation that batching does not move", 2,
     "What intensity, in FLOP/byte, has attention in a decode step? Count the reading of K and V "
     "only; the query and the result are small beside them.",
-    "intensity(heads, kv_heads, itemsize, batch, context)", cases=_attention_cases,
+    "intensity(heads, kv_heads, itemsize, batch, context)",
+    cases=drawn(5, heads=lambda _model: model(_model).heads,
+                kv_heads=lambda _model: model(_model).kv_heads, itemsize=[1, 2],
+                batch=[2, 8, 64], context=range(500, 100_000),
+                _model=lambda rng: rng.choice((*MODELS, "gpt2", "gemma-2b"))),
     tolerance=1e-6, derives=("attention", "model", "Model"), example=(12, 3, 1, 5, 100),
     domain={"heads": at_least(1), "kv_heads": at_least(1), "itemsize": ITEMSIZES,
             "batch": at_least(1), "context": at_least(1)},
@@ -551,24 +456,18 @@ ATTENTION = table(
 )
 
 
-def _gain_cases(rng: random.Random) -> list[Case]:
-    """Batch 1 with hardly any cache; then so much cache that fewer bits bring little."""
-    rows = []
-    models = ((6.607e9, 524288), (68.71e9, 327680), (7.505e9, 131072), (12.85e9, 819200))
-    places = ((4, 32, 4, 0.004), (8, 128, 2, 0.3), (4, 128, 4, 1.0), (3, 64, 2, 3.0))
-    for (bits, group, scale, share), (n, kv) in zip(places, rng.sample(models, 4), strict=True):
-        batch = 1 if share < 0.01 else rng.choice((4, 8, 16))
-        context = round(share * rng.uniform(0.9, 1.1) * 2 * n / kv / batch)
-        rows.append((round(n), bits, group, scale, kv, batch, context))
-    return [*cases_of("parameters bits group scale_bytes kv batch context", *rows)]
-
-
 QUANTISED = table(
     "05-fewer-bits", "What fewer bits can bring", 2,
     "Weights of 2 bytes become weights of `bits` bits, and every `group` of them gets "
     "`scale_bytes` for its scale, and its offset if it has one. The KV cache stays as it is. How "
     "many times faster can a step get, where memory limits it?",
-    "gain(parameters, bits, group, scale_bytes, kv, batch, context)", cases=_gain_cases,
+    "gain(parameters, bits, group, scale_bytes, kv, batch, context)",
+    cases=drawn(  # hardly any cache, then so much of it that fewer bits bring little
+        4, parameters=SIZES["parameters"], bits=[4, 8, 4, 3], group=[32, 128, 128, 64],
+        scale_bytes=[4, 2, 4, 2], kv=SIZES["kv"], batch=[1, 8, 4, 16],
+        context=lambda rng, parameters, kv, batch, _cache:
+            round(_cache * rng.uniform(0.9, 1.1) * 2 * parameters / kv / batch),
+        _model=SIZES["_model"], _cache=[0.004, 0.3, 1, 3]),
     lines=3, tolerance=1e-6, derives=("model", "Model", "dtype"),
     example=(1e9, 4, 40, 2, 175_000, 1, 1000),
     domain=dict.fromkeys(("bits", "group", "scale_bytes", "batch", "context"), at_least(1)),
@@ -609,17 +508,12 @@ QUANTISED = table(
 )
 
 
-def _expert_cases(rng: random.Random) -> list[Case]:
-    """Mixtral's 8 experts of which 2 are used, and larger pools."""
-    pools = ((8, 2), *rng.sample(((16, 4), (64, 6), (256, 8), (128, 8)), 3))
-    return [*cases_of("experts active batch", *((*pool, rng.randrange(2, 41)) for pool in pools))]
-
-
 EXPERTS = table(
     "05-experts", "Experts for a batch", 2,
     "Each token of a batch uses `active` different ones of the `experts`, any of them with the "
     "same chance. How many experts does a step have to read, on average?",
-    "experts_read(experts, active, batch)", cases=_expert_cases, tolerance=1e-6,
+    "experts_read(experts, active, batch)", tolerance=1e-6,
+    cases=drawn(5, experts=[8, 16, 64, 128, 256], active=[2, 4, 6, 8, 8], batch=range(2, 41)),
     domain=dict.fromkeys(("experts", "active", "batch"), at_least(1)), example=(8, 4, 2),
     fixed=cases_of("experts active batch", (1, 1, 1), (12, 12, 7), (12, 1, 150), (160, 6, 1),
         (384, 8, 300), (60, 4, 15), (2560, 100, 1000), (7, 3, 19)),
@@ -652,46 +546,19 @@ EXPERTS = table(
 )
 
 
-# Exercises of lesson 05 that put claims on trial: 64×, always memory, FlashAttention's stores.
-#
-# The first is that of a public web lesson: 50 tokens/s alone and 800 in a batch of 64, on an RTX
-# 4090. The second is nobody's own. The third begins with LLM-Viewer (hahnyuan/LLM-Viewer at
-# 472f71f, ``model_analyzer.py``, prefill with FlashAttention), whose result has seqlen × seqlen
-# numbers, stored twice, while keys and values are read again for every block of queries.
-
-
-# Parameters and bytes a token in the cache, at 2 bytes a number.
-_MODELS = tuple(
-    (read, kv_bytes(*SHAPES[name], 2))
-    for name, read in (
-        ("llama-2-7b", LLAMA_2_7B), ("llama-3-8b", LLAMA_3_8B), ("llama-2-70b", LLAMA_2_70B),
-    )
-)
-
-
-def _speed_up_strict(n: int, k: int, b: int, c: int, p: float, w: float) -> float:
-    return strict(n, 2, k, b, c, p, w) / strict(n, 2, k, 1, c, p, w)
-
-
-def _speed_up_cases(rng: random.Random) -> list[Case]:
-    """Where the promise nearly holds, where the cache breaks it, where the arithmetic does.
-
-    In the last the caches take longer than the weights and longer than the arithmetic.
-    """
-    places = ((8, 100), (64, 300), (64, 2000), (1024, 10), (1024, 1000), (256, 4000))
-    rows = [
-        (*model, *place, *peak_and_bandwidth(*rng.choice(_SERVERS)))
-        for place, model in zip(places, rng.choices(_MODELS, k=6), strict=True)
-    ]
-    return [*cases_of("parameters kv batch context peak bandwidth", *rows)]
-
-
+# A public web lesson has 50 tokens/s alone and 800 in a batch of 64, on an RTX 4090.
 CLAIM_BATCH = table(
     "05-claim-batch", "“Batch 64 is 64 times as fast”", 2,
     "By what factor does this batch raise the tokens a second of batch 1? Weights have 2 bytes.",
-    "speed_up(parameters, kv, batch, context, peak, bandwidth)", cases=_speed_up_cases,
+    "speed_up(parameters, kv, batch, context, peak, bandwidth)",
+    cases=drawn(  # the claim nearly holds, the cache breaks it, the arithmetic does
+        5, **SIZES, batch=[8, 64, 64, 1024, 256],
+        context=lambda rng, _near: round(_near * rng.uniform(0.9, 1.1)), **ROOFS,
+        _near=[100, 300, 2000, 10, 4000]),
     lines=3, tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
-    also=((STRICT, _speed_up_strict),), example=(1e9, 100_000, 10, 1000, 1e14, 1e12),
+    also=((STRICT, lambda n, k, b, c, p, w:
+           strict(n, 2, k, b, c, p, w) / strict(n, 2, k, 1, c, p, w)),),
+    example=(1e9, 100_000, 10, 1000, 1e14, 1e12),
     domain={"batch": at_least(1), "context": at_least(1)},
     fixed=cases_of("parameters kv batch context peak bandwidth",
         (124_000_000, 36_864, 1, 300, 9e10, 1.9e10), (700_000_001, 100, 2, 131_072, 1.1e11, 1.9e10),
@@ -734,26 +601,16 @@ CLAIM_BATCH = table(
 )
 
 
-def _enough_cases(rng: random.Random) -> list[Case]:
-    """Llama-3-8B and others on four machines: three contexts short enough, two too long."""
-    rows = []
-    places = (0.15, 0.5, 1.4, 6.0, 0.85)
-    models = [_MODELS[1], *rng.choices(_MODELS, k=4)]
-    rng.shuffle(models)
-    for place, (parameters, kv) in zip(places, models, strict=True):
-        peak, bandwidth = peak_and_bandwidth(*rng.choice(_SERVERS))
-        longest = 2 * parameters * bandwidth / peak / kv
-        context = max(1, round(place * rng.uniform(0.95, 1.05) * longest))
-        rows.append((parameters, kv, context, peak, bandwidth))
-    return [*cases_of("parameters kv context peak bandwidth", *rows)]
-
-
 CLAIM_ALWAYS = table(
     "05-claim-always", "“Decode is memory-bound at every batch”", 2,
     "Take a step as one operation. From which batch on does its arithmetic, 2 FLOPs for each "
     "parameter and token, take longer than the carrying of weights (2 bytes each) and caches? "
     "The batch need not be whole. Return 0 where it never does.",
-    "enough(parameters, kv, context, peak, bandwidth)", cases=_enough_cases, lines=2,
+    "enough(parameters, kv, context, peak, bandwidth)", lines=2,
+    cases=drawn(  # contexts short enough and, from 1 on, too long
+        5, **SIZES, context=lambda rng, parameters, kv, peak, bandwidth, _place:
+            round(_place * rng.uniform(0.95, 1.05) * 2 * parameters * bandwidth / peak / kv),
+        **ROOFS, _place=[0.15, 6, 0.5, 1.4, 0.85]),
     tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
     domain={"context": at_least(1)}, example=(1e9, 100_000, 100, 1e14, 1e12),
     fixed=cases_of("parameters kv context peak bandwidth", (124_000_000, 36_864, 1, 9e11, 1.9e10),
@@ -795,19 +652,16 @@ CLAIM_ALWAYS = table(
 )
 
 
-def _stored_cases(rng: random.Random) -> list[Case]:
-    return [
-        {"tokens": rng.randrange(500, 20_000), "head_dim": dim, "itemsize": rng.choice((2, 4))}
-        for dim in (64, 80, 128, 256)
-    ]
-
-
+# In LLM-Viewer (hahnyuan/LLM-Viewer at 472f71f, ``model_analyzer.py``, prefill with FlashAttention)
+# the result has seqlen × seqlen numbers, stored twice, and keys and values are read again for every
+# block of queries.
 CLAIM_FLASH = table(
     "05-claim-flash", "“FlashAttention stores S² numbers”", 2,
     "Attention of one head over a prompt of `tokens`. Return the bytes with the scores in memory "
     "(written, read by the softmax, written again, read again), and those of a streamed one, which "
     "reads Q, K and V once and writes the result.",
-    "attention_bytes(tokens, head_dim, itemsize)", cases=_stored_cases, lines=2, tolerance=1e-6,
+    "attention_bytes(tokens, head_dim, itemsize)", lines=2, tolerance=1e-6,
+    cases=drawn(4, tokens=range(500, 20_000), head_dim=[64, 80, 128, 256], itemsize=[2, 4]),
     domain={"tokens": at_least(1), "head_dim": at_least(1), "itemsize": ITEMSIZES},
     example=(10, 5, 1),
     fixed=cases_of("tokens head_dim itemsize", (1, 80, 1), (96, 96, 2), (7, 192, 4), (1000, 1, 8),

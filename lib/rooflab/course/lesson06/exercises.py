@@ -8,39 +8,29 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import ceil, floor
+from operator import mul
 
-from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of, one_of
-from rooflab.exercises.table import slip, table
+from rooflab.exercises.exercise import ITEMSIZES, any_length, at_least, cases_of, one_of
+from rooflab.exercises.table import drawn, slip, table
 
 LINE = 64  # bytes
-STEP = 1.5  # a hop that takes so many times the one before belongs to another level
-WOBBLES = (1.001, 1.005, 1.01, 1.015, 1.02, 1.025, 1.03, 1.04, 1.05)  # times: the clock's own
-WAITS = (1e-9, 2e-9, 3e-9, 1e-8, 2e-8, 5e-8, 1e-7)  # seconds that somebody may call a step
+ENERGIES = {  # pJ of a byte from memory, of an addition and of a multiplication
+    "byte": (30, 160), "add": (0.2, 0.9), "multiply": lambda rng, add: add * rng.uniform(2, 5),
+}
 
 
 # ---- 06-levels -----------------------------------------------------------------------------------
-def _mountain(rng: random.Random, caches: int, base_s: float) -> Case:
-    """Working sets and the seconds of a hop on a made-up machine with so many caches.
-
-    The first two sizes lie in the first cache, the last three beyond the last one. Within a level
-    the seconds go up and down by 3 to 5 %; from one level to the next they grow 2.5 to 5 times, and
-    by less at the first step.
-    """
-    lengths = [*(rng.randrange(2, 5) for _ in range(caches)), rng.randrange(3, 5)]
-    base = 4096 * 2 ** rng.randrange(3)
-    sizes = [base * 2**step for step in range(sum(lengths))]
-    level, hops = base_s * rng.uniform(0.8, 1.0), []
-    for number, length in enumerate(lengths):
-        hops += [level * (1 + (-1) ** i * rng.uniform(-0.022, -0.016)) for i in range(length)]
-        level *= rng.uniform(2.5, 5 if number else 3)
-    return {"sizes": sizes, "seconds": hops}
+STEP = 1.5  # a hop that takes so many times the one before belongs to another level
 
 
-def _mountains(rng: random.Random) -> list[Case]:
-    """Two fast machines and a slow one, whose clock wobbles by more than a fast one's step."""
-    return [_mountain(rng, caches, base) for caches, base in ((3, 1e-9), (2, 3e-8), (4, 1.5e-9))]
+def _hops(rng: random.Random, _caches: int, _nearest: float) -> list[float]:
+    """Seconds of a hop: 3 to 5 % apart within a level, several times as many in the next."""
+    slower = (rng.uniform(2.5, 4) for _ in range(_caches))
+    return [level * (1 - (-1) ** i * rng.uniform(0.016, 0.022))
+            for level in accumulate(slower, mul, initial=_nearest)
+            for i in range(rng.randrange(2, 4))]
 
 
 def _above(least: float) -> Callable[..., list[int]]:
@@ -57,7 +47,10 @@ LEVELS = table(
     "06-levels", "Find the caches", 3,
     "A chain was followed through working sets of these `sizes`, and a hop took these `seconds`. "
     "Return the list of the caches' capacities, the nearest first, as far as these sizes tell.",
-    "caches(sizes, seconds)", cases=_mountains, lines=2,
+    "caches(sizes, seconds)", lines=2,
+    cases=drawn(3, sizes=lambda _least, seconds: [_least << at for at in range(len(seconds))],
+                seconds=_hops, _least=[4096, 16384, 8192], _caches=[3, 2, 4],
+                _nearest=[1e-9, 3e-8, 1.5e-9]),
     domain={"sizes": any_length(2), "seconds": any_length(2)},
     example=([16_000, 32_000, 64_000, 256_000, 10**6], [1e-9, 1e-9, 3e-9, 3e-9, 1e-8]),
     fixed=cases_of("sizes seconds",
@@ -82,12 +75,13 @@ LEVELS = table(
         slip("the last cache only", "the curve has more than one step.",
              _steps=lambda seconds: _above(STEP)(seconds)[-1:]),
         slip("every rise is a step", "a clock wobbles by some per cent; a step to the next level "
-             "is much larger.", _steps=[*map(_above, (1, *WOBBLES))]),
+             "is much larger.", _steps=[*map(_above, (1, 1.001, 1.005, 1.01, 1.015, 1.02,
+                                                     1.025, 1.03, 1.04, 1.05))]),
         slip("more than twice", "a hop that takes exactly twice as long belongs to the next "
              "level, too.", _steps=[*map(_above, (2, 2.2, 2.4))]),
         slip("nanoseconds, not factors", "on a fast machine a step is smaller than what a slow "
              "one's clock wobbles by; compare a hop with the one before it as a ratio.",
-             _steps=[*map(_later, (5e-9, *WAITS)),
+             _steps=[*map(_later, (5e-9, 1e-9, 2e-9, 3e-9, 1e-8, 2e-8, 5e-8, 1e-7)),
                      lambda seconds: _later(0.05 * (seconds[-1] - seconds[0]))(seconds),
                      lambda seconds: _later(seconds[0])(seconds)]),
         slip("between two sizes",
@@ -107,32 +101,6 @@ LEVELS = table(
 
 
 # ---- 06-claim-chain ------------------------------------------------------------------------------
-def _cycles(rng: random.Random, lengths: Sequence[int]) -> list[int]:
-    """A permutation of ``range(sum(lengths))``: cycles of these lengths, 0 in the first."""
-    lines = list(range(1, sum(lengths)))
-    rng.shuffle(lines)
-    lines.insert(0, 0)
-    follows, start = [0] * len(lines), 0
-    for length in lengths:
-        cycle = lines[start : start + length]
-        for here, there in zip(cycle, [*cycle[1:], cycle[0]]):
-            follows[here] = there
-        start += length
-    return follows
-
-
-def _chains(rng: random.Random) -> list[Case]:
-    """Permutations in which the cycle of 0 has not half, not all and not the most of the lines."""
-    few = rng.randrange(5, 9)
-    lengths = [
-        (rng.randrange(11, 16), rng.randrange(20, 28), 3),
-        (few, 3 * few + 2),
-        (rng.randrange(30, 40),),
-        (rng.randrange(18, 24), rng.randrange(6, 9), 1, 1),
-    ]
-    return [{"follows": _cycles(rng, each)} for each in lengths]
-
-
 def _walk(follows: Sequence[int], start: int = 0) -> list[int]:
     """The lines that a walk visits before it is at ``start`` again."""
     seen = [start]
@@ -146,8 +114,10 @@ CHAIN = table(
     "Line i of an array holds follows[i], the number of the line to go to next. Every line has 64 "
     "bytes. What is the working set of the walk that begins at line 0, in bytes? All of each line "
     "counts.",
-    "working_set(follows)", cases=_chains, lines=4, domain={"follows": any_length()},
-    example=([2, 0, 1, 4, 3],),
+    "working_set(follows)", lines=4,
+    cases=drawn(4, follows=lambda rng, _lines: rng.sample(range(_lines), _lines),
+                _lines=range(20, 50)),
+    domain={"follows": any_length()}, example=([2, 0, 1, 4, 3],),
     fixed=cases_of("follows", ([0],), ([0, 2, 1],), ([1, 0],), ([5, 0, 1, 2, 3, 4],),
         ([3, 2, 1, 4, 0, 6, 5],), ([*range(1, 300), 0],), ([2, 3, 0, 4, 5, 1, 6],)),
     insight="A shuffled array falls into several rings, and a walk stays in its own: half of the "
@@ -182,23 +152,14 @@ CHAIN = table(
 
 
 # ---- 06-underway ---------------------------------------------------------------------------------
-def _memories(rng: random.Random) -> list[Case]:
-    """Memories and cores: each needs 2 to 9 cores, but for one that a single core can fill."""
-    drawn: list[Case] = []
-    for cores in (*rng.sample(range(2, 10), 3), 1):
-        latency, lines = rng.uniform(60e-9, 140e-9), rng.randrange(10, 49)
-        bandwidth = lines * LINE / latency * (cores - rng.uniform(0.1, 0.45))
-        drawn.append({"bandwidth": bandwidth, "latency": latency, "lines": lines})
-    return drawn
-
-
 UNDERWAY = table(
     "06-underway", "How many cores fill a memory?", 3,
     "A memory gives `bandwidth` byte/s, and a line of 64 bytes arrives `latency` seconds after it "
     "was asked for. A core can have `lines` lines in flight at a time. Return (1) how many lines "
     "must be in flight on average to use the whole bandwidth, (2) the byte/s that one core "
     "alone gets from this memory, (3) the least number of cores that use all of it.",
-    "cores_needed(bandwidth, latency, lines)", cases=_memories, lines=2, tolerance=1e-6,
+    "cores_needed(bandwidth, latency, lines)", lines=2, tolerance=1e-6,
+    cases=drawn(4, bandwidth=(2e10, 2e11), latency=(60e-9, 140e-9), lines=range(10, 49)),
     domain={"lines": at_least(1)}, example=(2.4e10, 1e-7, 10),
     # The first three: exactly three cores, exactly one, and a little more than three.
     fixed=cases_of("bandwidth latency lines", (3 * 2.0**33, 2.0**-24, 8), (2.0**33, 2.0**-24, 8),
@@ -237,29 +198,18 @@ UNDERWAY = table(
 
 
 # ---- 06-bus --------------------------------------------------------------------------------------
-# Arrays that are read and written: copy, AXPY, triad, fill, sum, scale in place, sort into two.
-MIXES = (("x", "y"), ("xy", "y"), ("bc", "a"), ("", "x"), ("x", ""), ("x", "x"), ("x", "yz"))
-
-
-def _loops(rng: random.Random) -> list[Case]:
-    drawn: list[Case] = [
-        {
-            "rate": float(rng.randrange(8, 60)) * 1e9 + rng.randrange(10**8),
-            "read": [*read], "written": [*written], "fetches": True,
-        }
-        for read, written in MIXES
-    ]
-    rng.shuffle(drawn)
-    return [*drawn, {**drawn[0], "fetches": False}]
-
-
 BUS = table(
     "06-bus", "What crosses the bus", 3,
     "A benchmark reports `rate` byte/s. It counts each array of the list `read` once and each of "
     "`written` once. If `fetches` is true, the processor fetches every line that it is going to "
     "write and has not read. All arrays have the same length. Return the byte/s that really cross "
     "the bus, in both directions together.",
-    "bus_rate(rate, read, written, fetches)", cases=_loops, lines=3, tolerance=1e-6,
+    "bus_rate(rate, read, written, fetches)", lines=3, tolerance=1e-6,
+    cases=drawn(5, rate=(8e9, 6e10), read=lambda _loop: [*_loop[0]],
+                written=lambda _loop: [*_loop[1]], fetches=[True, True, False, True, True],
+                # copy, AXPY, triad, fill, sum, scale in place, sort into two
+                _loop=lambda rng: rng.choice((("x", "y"), ("xy", "y"), ("bc", "a"), ("", "x"),
+                                              ("x", ""), ("x", "x"), ("x", "yz")))),
     domain={"read": any_length(0), "written": any_length(0), "fetches": one_of(True, False)},
     example=(2.4e10, ["b", "c"], ["a"], True),
     fixed=cases_of("rate read written fetches", (1.7e10, ["x", "y"], ["y", "z"], True),
@@ -301,33 +251,15 @@ BUS = table(
 
 
 # ---- 06-joules -----------------------------------------------------------------------------------
-def _energies(rng: random.Random) -> Case:
-    """pJ of a byte from memory, of an addition and of a multiplication, on a made-up process."""
-    add = rng.uniform(0.2, 0.9)
-    return {"byte": rng.uniform(30, 160), "add": add, "multiply": add * rng.uniform(2, 5)}
-
-
-def _products(rng: random.Random) -> list[Case]:
-    """Matrix products: a GEMV, a small, a thin and a large GEMM, with their pJ."""
-    sizes = [
-        (rng.randrange(1000, 4000), 1, rng.randrange(1000, 4000)),
-        (rng.randrange(40, 90), rng.randrange(100, 140), rng.randrange(50, 90)),
-        (rng.randrange(2000, 4000), rng.randrange(4, 9), rng.randrange(500, 900)),
-        (rng.randrange(2000, 3000), rng.randrange(3000, 5000), rng.randrange(1500, 1900)),
-    ]
-    return [
-        {"m": m, "n": n, "k": k, "itemsize": size, **_energies(rng)}
-        for (m, n, k), size in zip(sizes, (4, 8, 4, 2))
-    ]
-
-
 JOULES = table(
     "06-joules", "Carried and computed", 3,
     "A product of an m×k and a k×n matrix. The two matrices and their product are carried once "
     "each. A byte to or from memory takes `byte` picojoules, an addition `add`, a multiplication "
     "`multiply`. Count k multiplications and k additions for each result, as lesson 01 does. "
     "Return the joules of carrying and those of computing.",
-    "joules(m, n, k, itemsize, byte, add, multiply)", cases=_products, lines=3,
+    "joules(m, n, k, itemsize, byte, add, multiply)", lines=3,
+    cases=drawn(4, m=range(40, 4000), n=lambda rng, _most: rng.randrange(1, _most),
+                k=range(50, 4000), itemsize=[4, 8, 4, 2], **ENERGIES, _most=[2, 140, 9, 5000]),
     domain={"m": at_least(1), "n": at_least(1), "k": at_least(1), "itemsize": ITEMSIZES},
     example=(100, 200, 300, 4, 50.0, 1.0, 3.0), tolerance=1e-6, derives=("gemm", "gemv"),
     fixed=cases_of("m n k itemsize byte add multiply", (1, 1, 1, 1, 100.0, 0.5, 2.0),
@@ -367,24 +299,16 @@ JOULES = table(
 
 
 # ---- 06-break-even -------------------------------------------------------------------------------
-def _processes(rng: random.Random) -> list[Case]:
-    """Energies and speeds of made-up machines, of which the second saves time late."""
-    drawn: list[Case] = []
-    for size in (4, 8, 2):
-        bandwidth = rng.uniform(2e10, 3e12)
-        ridge = rng.uniform(3, 250)
-        drawn.append({"itemsize": size, **_energies(rng), "peak": ridge * bandwidth,
-                      "bandwidth": bandwidth})
-    return drawn
-
-
 BREAK_EVEN = table(
     "06-break-even", "Two break-evens", 3,
     "A product of two N×N matrices; all three are carried once. Return (1) the N at which "
     "computing costs as much energy as carrying, (2) the N at which it takes as much time. Neither "
     "need be a whole number. `byte`, `add`, `multiply` are in pJ, `peak` in FLOP/s, `bandwidth` in "
     "byte/s.",
-    "break_even(itemsize, byte, add, multiply, peak, bandwidth)", cases=_processes, lines=3,
+    "break_even(itemsize, byte, add, multiply, peak, bandwidth)", lines=3,
+    cases=drawn(3, itemsize=[4, 8, 2], **ENERGIES,
+                peak=lambda rng, bandwidth: bandwidth * rng.uniform(3, 250),
+                bandwidth=(2e10, 3e12)),
     domain={"itemsize": ITEMSIZES}, example=(4, 100.0, 1.0, 3.0, 2e12, 1e11),
     tolerance=1e-6, derives=("gemm", "Roofline"),
     fixed=cases_of("itemsize byte add multiply peak bandwidth", (1, 650.0, 0.1, 0.2, 4.5e15, 8e12),
@@ -422,17 +346,6 @@ BREAK_EVEN = table(
 
 
 # ---- 06-token ------------------------------------------------------------------------------------
-def _servers(rng: random.Random) -> list[Case]:
-    drawn: list[Case] = []
-    for size, batch in ((2, rng.randrange(2, 9)), (1, rng.randrange(20, 60)), (2, 1)):
-        weights = rng.randrange(1, 80) * 10**9 + rng.randrange(10**8)
-        drawn.append({
-            "weights": weights, "itemsize": size, "batch": batch,
-            "kv_bytes": rng.randrange(10**8, 2 * 10**9), **_energies(rng),
-        })
-    return drawn
-
-
 TOKEN = table(
     "06-token", "Joules for each token", 3,
     "A language model makes one token for each of `batch` sequences at once. All `weights`, of "
@@ -440,7 +353,10 @@ TOKEN = table(
     "multiply-add, and reads `kv_bytes` of its own. Energies are in pJ, as before. Return (1) the "
     "joules for each token, (2) the batch at which the weights' arithmetic costs as much as "
     "carrying them.",
-    "token(weights, itemsize, batch, kv_bytes, byte, add, multiply)", cases=_servers, lines=3,
+    "token(weights, itemsize, batch, kv_bytes, byte, add, multiply)", lines=3,
+    cases=drawn(3, weights=range(10**9, 80 * 10**9), itemsize=[2, 1, 2],
+                batch=lambda rng, _most: rng.randrange(1, _most), kv_bytes=range(10**8, 2 * 10**9),
+                **ENERGIES, _most=[9, 60, 2]),
     domain={"itemsize": ITEMSIZES, "batch": at_least(1)},
     example=(1e9, 4, 10, 1e8, 50.0, 1.0, 3.0), tolerance=1e-6,
     fixed=cases_of("weights itemsize batch kv_bytes byte add multiply",

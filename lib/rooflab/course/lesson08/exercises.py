@@ -6,96 +6,53 @@ them interchanged, tiles that nobody asked whether they are legal.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress, count, cycle, product
+from collections.abc import Callable
+from itertools import compress, product
 from math import ceil, floor
 from operator import lt, not_
 
 from rooflab.course.schedules import STENCIL, VECTORISE
-from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
-from rooflab.exercises.table import slip, table
-
-Pair = tuple[tuple[int, int], tuple[int, int]]
-
+from rooflab.exercises.exercise import ITEMSIZES, any_length, at_least, cases_of
+from rooflab.exercises.table import drawn, slip, table
 
 # ---- 08-innermost --------------------------------------------------------------------------------
-SHAPES = (  # operands of products, of sums over channels in two layouts, of a product of three
-    ("ik", "kj", "ij"), ("ki", "kj", "ij"), ("ik", "jk", "ij"), ("ki", "kj", "ji"),
-    ("nchw", "c", "nhw"), ("nhwc", "c", "nhw"), ("ab", "bc", "acd", "cad"),
-    ("a", "ab", "abc", "bca"),  # the best loop goes a whole line in one of them
-)
-
-
-def _layouts(rng: random.Random) -> list[Case]:
-    """Products, and sums over channels, with their loops under other names."""
-    drawn: list[Case] = []
-    for shape in SHAPES:
-        letters = sorted(set("".join(shape)))
-        names = dict(zip(letters, rng.sample("fgimpqrtuvxyz", len(letters))))
-        operands = ["".join(names[one] for one in text) for text in shape]
-        drawn.append({"operands": operands, "itemsize": rng.choice((2, 4, 8)),
-                      "line": rng.choice((64, 128))})
-    return drawn
-
-
-def _lines(itemsize: int, line: int) -> Callable[[str, str], float]:
-    """Lines that an array with these brackets costs in a turn of this loop."""
-
-    def cost(text: str, loop: str) -> float:
-        if loop not in text:
-            return 0.0
-        return itemsize / line if text[-1] == loop else 1.0
-
-    return cost
-
-
-def _first(itemsize: int, line: int) -> Callable[[str, str], float]:
-    """The lines, if the first index ran through neighbours."""
-    cost = _lines(itemsize, line)
-    return lambda text, loop: cost(text[::-1], loop)
-
-
-def _dearest(order: Callable[[list[str]], Iterable[str]]) -> Callable[..., str]:
-    """The loop whose turn costs most, of several alike the first in ``order``."""
-
-    def found(operands: Sequence[str], _costs: Mapping[str, float]) -> str:
-        return max(order(list(dict.fromkeys("".join(operands)))), key=_costs.__getitem__)
-
-    return found
-
-
-INNERMOST_CASES = cases_of(
-    "operands itemsize line",
-    (["ai", "bi", "cj"], 4, 64),  # two loops of neighbours
-    (["xy", "xy", "xy"], 8, 128),  # arrays with the same brackets
-    (["pk", "qk", "pqk", "qpk", "iqk"], 8, 32),  # a whole line is less than five shares
-    (["vuw", "wv"], 1, 32),
-    (["tz", "tsz", "st", "tsr", "rt"], 2, 256),
-)
 INNERMOST = table(
     "08-innermost", "The loop for the inside", 3,
     "`operands` is a list of texts such as [\"ik\", \"kj\", \"ij\"], the loops in each array's "
     "brackets; the last index runs through neighbours. Per turn of an innermost loop an array "
     "costs no line if the loop is not among its indices, itemsize/line if it is the last one, and "
     "else a whole line. Return (1) the loop whose turn fetches the fewest lines, (2) how many.",
-    "innermost(operands, itemsize, line)", cases=_layouts, fixed=INNERMOST_CASES, lines=5,
-    domain={"itemsize": ITEMSIZES},
-    example=(["ik", "kj", "ij"], 4, 64),
+    "innermost(operands, itemsize, line)", lines=5,
+    cases=drawn(5, operands=lambda _names, _shape: _shape.translate(_names).split(),
+                itemsize=[4, 2, 8], line=[64, 128],
+                _names=lambda rng: str.maketrans("chijknw", "".join(rng.sample("fgmpqrtuvxyz", 7))),
+                _shape=["ik kj ij", "ki kj ji", "ik jk ij",  # products
+                        "nchw c nhw", "nhwc c nhw"]),  # sums over channels in two layouts
+    domain={"itemsize": ITEMSIZES}, example=(["ik", "kj", "ij"], 4, 64),
+    fixed=cases_of(
+        "operands itemsize line",
+        (["ai", "bi", "cj"], 4, 64),  # two loops of neighbours
+        (["xy", "xy", "xy"], 8, 128),  # arrays with the same brackets
+        (["pk", "qk", "pqk", "qpk", "iqk"], 8, 32),  # a whole line is less than five shares
+        (["vuw", "wv"], 1, 32),
+        (["tz", "tsz", "st", "tsr", "rt"], 2, 256),
+    ),
     insight="The innermost loop decides what a line that is fetched is good for. Change how an "
             "array is stored, and another loop is the best one.",
     answer={
-        "_of": _lines,
+        "_of": lambda itemsize, line: lambda text, loop:  # an array's lines in a turn of the loop
+            (loop in text) * (itemsize / line if text[-1] == loop else 1.0),
         "_costs": lambda operands, _of: {
-            loop: sum(_of(text, loop) for text in operands) for loop in sorted({*"".join(operands)})
-        },
+            loop: sum(_of(text, loop) for text in operands)
+            for loop in sorted({*"".join(operands)})},
         "_best": lambda _costs: min(_costs, key=_costs.__getitem__),
         "loop": lambda _best: _best,
         "lines": lambda _costs, _best: _costs[_best],
     },
     slips=(
         slip("the first index has the neighbours",
-             "the arrays are stored so that the last index runs through neighbours.", _of=_first),
+             "the arrays are stored so that the last index runs through neighbours.",
+             operands=lambda operands: [text[::-1] for text in operands]),
         slip("an array without the loop costs a line",
              "if the loop is not among its indices, the array stays where it is.",
              _of=lambda itemsize, line: lambda text, loop:
@@ -105,9 +62,11 @@ INNERMOST = table(
         slip("numbers for lines", "a line that is fetched holds several neighbours.",
              _of=lambda: lambda text, loop: float(loop in text)),
         slip("the dearest loop", "the loop is asked that fetches the fewest lines.",
-             _best=[_dearest(sorted), _dearest(lambda met: met),
-                    _dearest(lambda met: sorted(met, reverse=True)),
-                    _dearest(lambda met: met[::-1])]),
+             _best=[lambda _costs: max(_costs, key=_costs.get),
+                    lambda operands, _costs: max("".join(operands), key=_costs.get),
+                    lambda _costs: max(reversed(_costs), key=_costs.get),
+                    lambda operands, _costs:
+                        max(reversed(dict.fromkeys("".join(operands))), key=_costs.get)]),
         slip("bytes", "lines are asked, not bytes.",
              lines=lambda _costs, _best, line: _costs[_best] * line),
         slip("the last index of the last array",
@@ -124,25 +83,10 @@ INNERMOST = table(
 
 
 # ---- 08-legal ------------------------------------------------------------------------------------
-def _nests(rng: random.Random) -> list[Case]:
-    """Distances, legal as they are, and an order."""
-    orders = ([1, 0], [2, 0, 1], [1, 2, 0], [0, 2, 1], [2, 1, 0], [3, 1, 0, 2], [3, 2, 1, 0])
-    drawn: list[Case] = []
-    for order in orders:
-        every = [[*one] for one in product((-1, 0, 1, 2), repeat=len(order)) if any(one)]
-        legal = [one for one in every if one > [0] * len(order)]
-        drawn.append({"distances": rng.sample(legal, min(9, len(legal))), "order": order})
-    return drawn
+def _forward(loops: int) -> list[list[int]]:
+    """Distances that are legal in the original order."""
+    return [[*one] for one in product((-1, 0, 1, 2), repeat=loops) if one > (0,) * loops]
 
-
-LEGAL_CASES = cases_of(
-    "distances order",
-    ([[1, 2], [0, 3], [3, -40]], [0, 1]),  # nothing breaks
-    ([[1, -12], [0, 5], [1, -12], [3, 40], [2, 0]], [1, 0]),  # one of them twice
-    ([[0, 0, 0, 1, -1], [0, 0, 2, 0, 0], [0, 1, 0, 0, -3], [0, 1, -25, 0, 0], [1, -1, 0, 0, 0],
-      [1, 0, 0, 4, 2]], [4, 3, 2, 1, 0]),
-    ([[2, -1, 0, 7], [0, 15, -150, 1], [0, 0, 3, -1], [1, 0, -2, 0], [1, -1, 0, -1]], [2, 3, 1, 0]),
-)
 
 LEGAL = table(
     "08-legal", "What an order breaks", 3,
@@ -150,9 +94,19 @@ LEGAL = table(
     "first. `order[0]` is the number of the loop that is outermost in the new order, from 0 on. "
     "Return the list of the distances that the new order breaks, unchanged and in the order in "
     "which they came.",
-    "broken(distances, order)", cases=_nests, fixed=LEGAL_CASES, lines=1,
-    domain={"order": any_length(2)},
-    example=([[1, -1], [0, 2], [3, 1]], [1, 0]),
+    "broken(distances, order)", lines=1,
+    cases=drawn(4, distances=lambda rng, order: rng.sample(_forward(len(order)), 9),
+                order=[[1, 0], [2, 0, 1], [1, 2, 0], [3, 1, 0, 2]]),
+    domain={"order": any_length(2)}, example=([[1, -1], [0, 2], [3, 1]], [1, 0]),
+    fixed=cases_of(
+        "distances order",
+        ([[1, 2], [0, 3], [3, -40]], [0, 1]),  # nothing breaks
+        ([[1, -12], [0, 5], [1, -12], [3, 40], [2, 0]], [1, 0]),  # one of them twice
+        ([[0, 0, 0, 1, -1], [0, 0, 2, 0, 0], [0, 1, 0, 0, -3], [0, 1, -25, 0, 0], [1, -1, 0, 0, 0],
+          [1, 0, 0, 4, 2]], [4, 3, 2, 1, 0]),
+        ([[2, -1, 0, 7], [0, 15, -150, 1], [0, 0, 3, -1], [1, 0, -2, 0], [1, -1, 0, -1]],
+         [2, 3, 1, 0]),
+    ),
     insight="One line decides for all iterations at once, because a dependence looks the same "
             "everywhere. Compilers test it in this way where the subscripts allow it.",
     answer={
@@ -189,55 +143,10 @@ LEGAL = table(
 
 
 # ---- 08-pair -------------------------------------------------------------------------------------
-def _grids(rng: random.Random) -> list[Case]:
-    """Grids in tiles that break a dependence, with edges that do not divide."""
-    drawn: list[Case] = []
-    for back, ahead, tile in ((1, 1, 4), (2, 3, 5), (3, 2, 8), (1, 6, 4)):
-        drawn.append({
-            "rows": rng.randrange(2 * tile, 4 * tile), "columns": rng.randrange(3 * tile, 5 * tile),
-            "back": back, "ahead": ahead, "tile": tile + rng.randrange(2),
-        })
-    return drawn
+def _shifted(down: int, across: int) -> Callable[..., object]:
+    """The right pair, so many rows and columns off."""
+    return lambda _early: tuple((i + down, j + across) for i, j in _early[0])
 
-
-def _readers(rows: int, columns: int, back: int, ahead: int) -> Iterator[Pair]:
-    """Iterations that read what another one wrote, and that one, in the original order."""
-    for i, j in product(range(rows), range(columns)):
-        if i - back >= 0 and 0 <= j + ahead < columns:
-            yield (i, j), (i - back, j + ahead)
-
-
-def _tile_of(tile: int) -> Callable[[tuple[int, int]], tuple[int, ...]]:
-    return lambda at: (at[0] // tile, at[1] // tile, *at)
-
-
-def _early(rows: int, columns: int, back: int, ahead: int, tile: int) -> Iterator[Pair]:
-    when = _tile_of(tile)
-    pairs = _readers(rows, columns, back, ahead)
-    return ((one, other) for one, other in pairs if when(one) < when(other))
-
-
-def _pair(rows: int, columns: int, back: int, ahead: int, tile: int) -> Pair:
-    return next(_early(rows, columns, back, ahead, tile))
-
-
-def _shifted(down: int, across: int) -> Callable[..., Pair]:
-    def found(rows: int, columns: int, back: int, ahead: int, tile: int) -> Pair:
-        (i, j), (k, m) = _pair(rows, columns, back, ahead, tile)
-        return (i + down, j + across), (k + down, m + across)
-
-    return found
-
-
-PAIR_CASES = cases_of(
-    "rows columns back ahead tile",
-    (2, 9, 1, 8, 2),  # further ahead than a tile is wide
-    (5, 7, 2, 3, 3),  # as far
-    (9, 10, 8, 1, 9),  # the only pair
-    (40, 17, 6, 5, 12),
-    (5, 450, 3, 130, 64),
-    (7, 140, 5, 2, 128),
-)
 
 PAIR = table(
     "08-pair", "Convict a tile", 3,
@@ -246,13 +155,30 @@ PAIR = table(
     "back is smaller than tile. Now it runs in tiles of tile × tile, row by row of tiles, and "
     "within a tile as before. Return the first iteration in the original order that reads too "
     "early, and the one that it should have waited for.",
-    "pair(rows, columns, back, ahead, tile)", cases=_grids, fixed=PAIR_CASES, lines=6,
+    "pair(rows, columns, back, ahead, tile)", lines=6,
+    cases=drawn(4, rows=range(16, 30), columns=range(24, 40), back=[1, 2, 3, 1],
+                ahead=[1, 3, 2, 6], tile=range(4, 9)),
     domain={"rows": at_least(2), "back": at_least(1), "ahead": at_least(1), "tile": at_least(2)},
     example=(6, 8, 2, 1, 4),
+    fixed=cases_of(
+        "rows columns back ahead tile",
+        (2, 9, 1, 8, 2),  # further ahead than a tile is wide
+        (5, 7, 2, 3, 3),  # as far
+        (9, 10, 8, 1, 9),  # the only pair
+        (40, 17, 6, 5, 12),
+        (5, 450, 3, 130, 64),
+        (7, 140, 5, 2, 128),
+    ),
     insight="A single pair is enough to prove that an order is wrong. To prove that one is legal "
             "takes all pairs, or an argument about distances.",
     answer={
-        "_pair": _pair,
+        "_readers": lambda rows, columns, back, ahead: [
+            ((i, j), (i - back, j + ahead))
+            for i in range(back, rows) for j in range(columns - ahead)],
+        "_early": lambda _readers, tile: [
+            ((i, j), (k, m)) for (i, j), (k, m) in _readers
+            if i // tile == k // tile and j // tile < m // tile],
+        "_pair": lambda _early: _early[0],
         "reads too early": lambda _pair: _pair[0],
         "should have run": lambda _pair: _pair[1],
     },
@@ -260,11 +186,9 @@ PAIR = table(
         slip("the first reader of all",
              "these two lie in one tile, and within a tile the order is as before; that pair would "
              "be broken by an interchange.",
-             _pair=[lambda rows, columns, back, ahead: next(_readers(rows, columns, back, ahead)),
-                    lambda back, ahead: ((0, ahead), (back, 0))]),
+             _pair=[lambda _readers: _readers[0], lambda back, ahead: ((0, ahead), (back, 0))]),
         slip("the last one", "the first such iteration in the original order is asked.",
-             _pair=lambda rows, columns, back, ahead, tile:
-                 [*_early(rows, columns, back, ahead, tile)][-1]),
+             _pair=lambda _early: _early[-1]),
         slip("one column too far", "there is an earlier one; a tile begins at a multiple of its "
              "side.", _pair=_shifted(0, 1)),
         slip("one column too near", "the iteration that it waits for is in the same tile still; "
@@ -290,34 +214,25 @@ PAIR = table(
 
 
 # ---- 08-skew -------------------------------------------------------------------------------------
-def _leanings(rng: random.Random) -> list[Case]:
-    """Distances of nests of two loops; one needs no skew at all."""
-    drawn: list[Case] = [{"distances": [[1, rng.randrange(9)], [2, 5], [0, 1]]}]
-    for steep in (3, 4, 5, 7):
-        turns = [rng.randrange(1, 9) for _ in range(6)]
-        drawn.append({"distances": [[d, -rng.randrange(steep * d)] for d in turns] + [[0, steep]]})
-    return drawn
-
-
-SKEW_CASES = cases_of(
-    "distances",
-    ([[1, -720], [2, -7]],),
-    ([[7, -150], [12, -240], [1, -3]],),
-    ([[5, -9], [4, -20], [0, 1]],),  # one becomes 0
-    ([[1, 1], [2, 5], [0, 1]],),
-    ([[30, -31], [1, -1], [0, 900]],),
-    ([[40, -3]],),
-)
-
 SKEW = table(
     "08-skew", "How much it has to lean", 3,
     "Each dependence of a nest of two loops has a distance (d, e). A skew by f makes it "
     "(d, e + f·d). Any tile is legal if no number of any distance is negative. `distances` is a "
     "list of pairs, legal in the original order. Return the least whole f, 0 or more, with which "
     "none is negative.",
-    "least_skew(distances)", cases=_leanings, fixed=SKEW_CASES, lines=4,
-    domain={"distances": any_length(1)},
-    example=([[1, -3], [2, -4]],),
+    "least_skew(distances)", lines=4,
+    cases=drawn(4, _steep=[3, 4, 5, 7], distances=lambda rng, _steep: [
+        *([d, -rng.randrange(_steep * d)] for d in rng.choices(range(1, 9), k=6)), [0, _steep]]),
+    domain={"distances": any_length(1)}, example=([[1, -3], [2, -4]],),
+    fixed=cases_of(
+        "distances",
+        ([[1, -720], [2, -7]],),
+        ([[7, -150], [12, -240], [1, -3]],),
+        ([[5, -9], [4, -20], [0, 1]],),  # one becomes 0
+        ([[1, 1], [2, 5], [0, 1]],),  # none is needed
+        ([[30, -31], [1, -1], [0, 900]],),
+        ([[40, -3]],),
+    ),
     insight="A skew alone changes nothing in what runs when. It makes room for tiles, and the "
             "tiles then keep a part of the data near for several steps.",
     answer={
@@ -390,39 +305,13 @@ SAME = table(
 
 
 # ---- 08-inside -----------------------------------------------------------------------------------
-def _core(latency: int, units: int, lanes: int, hertz: float, clock: Iterator[float]) -> Case:
-    """A core of this kind; ``clock``: how fast it ran in each measurement, about 1."""
-    rates = [
-        min(sums / latency, units) * 2 * lanes * hertz * next(clock)
-        for sums in range(1, latency * units + 4)
-    ]
-    return {"rates": rates, "lanes": lanes, "hertz": hertz}
-
-
-def _cores(rng: random.Random) -> list[Case]:
-    """Cores of several kinds, timed with more and more sums under way.
-
-    Two of the clocks are a little slow, two a little fast, so that no way but rounding helps.
-    """
-    kinds = (4, 2, 8, 0.99), (5, 1, 4, 1.01), (3, 4, 4, 0.99), (6, 2, 16, 1.01)
-    return [
-        _core(latency, units, lanes, rng.randrange(20, 52) * 1e8,
-              (clock * rng.uniform(0.995, 1.005) for _ in count()))
-        for latency, units, lanes, clock in kinds
-    ]
-
-
-def _clock(first: float, *others: float) -> Iterator[float]:
-    return chain([first], cycle(others))
-
-
-CORES = (
-    _core(16, 4, 8, 3e9, _clock(0.985, 1.0, 1.015)),  # the gain is 66, and 63 sums are near the top
-    _core(5, 4, 1, 4.2e9, _clock(1.015, 0.985, 0.982)),  # the gain is 19
-    _core(1, 1, 64, 1e9, _clock(1.0, 0.99, 1.01)),
-    _core(13, 1, 2, 8e8, _clock(1.01, 0.99, 1.0)),
-    _core(3, 8, 16, 5.1e9, _clock(0.99, 1.005, 1.01)),
-)
+def _rates(
+    latency: int, units: int, lanes: int, hertz: float, first: float, *others: float
+) -> list[float]:
+    """FLOP/s with 1, 2, 3 … vectors of sums; ``first``, ``others``: how fast the clock ran."""
+    clocks = (first, *others * 99)
+    return [min(sums / latency, units) * 2 * lanes * hertz * clock
+            for sums, clock in zip(range(1, latency * units + 4), clocks)]
 
 
 INSIDE = table(
@@ -432,7 +321,21 @@ INSIDE = table(
     "sums under way, each right to 2 %. A vector has `lanes` numbers, the core runs at `hertz` "
     "cycles per second. Return whole numbers: (1) the latency in cycles, (2) the number of units, "
     "(3) how many vectors of sums keep all of them busy.",
-    "inside(rates, lanes, hertz)", cases=_cores, fixed=CORES, lines=4,
+    "inside(rates, lanes, hertz)", lines=4,
+    cases=drawn(4, rates=lambda lanes, hertz, _latency, _units, _clocks:
+                    _rates(_latency, _units, lanes, hertz, *_clocks),
+                lanes=[8, 4, 16], hertz=lambda rng: rng.randrange(20, 52) * 1e8,
+                _latency=range(3, 8), _units=range(1, 5),
+                _clocks=lambda rng: [rng.uniform(0.985, 1.015) for _ in range(9)]),
+    fixed=cases_of(
+        "rates lanes hertz",
+        # the gain is 66, and 63 sums are near the top
+        (_rates(16, 4, 8, 3e9, 0.985, 1.0, 1.015), 8, 3e9),
+        (_rates(5, 4, 1, 4.2e9, 1.015, 0.985, 0.982), 1, 4.2e9),  # the gain is 19
+        (_rates(1, 1, 64, 1e9, 1.0, 0.99, 1.01), 64, 1e9),
+        (_rates(13, 1, 2, 8e8, 1.01, 0.99, 1.0), 2, 8e8),
+        (_rates(3, 8, 16, 5.1e9, 0.99, 1.005, 1.01), 16, 5.1e9),
+    ),
     domain={"lanes": at_least(1)},
     example=([8e9, 16e9, 24e9, 32e9, 40e9, 48e9, 56e9, 64e9, 64e9], 16, 1e9),
     insight="Latency times rate is what must be under way: it is the law of lesson 06 again, for "

@@ -1,7 +1,6 @@
 """Exercises of lesson 09, search: how many schedules there are, how a beam walks, what it may say.
 
-Times and graphs are drawn so that every usual slip gives a value of its own. The figures of the
-claim are those that a public talk prints for a laptop's GPU.
+The figures of the claim are those that a public talk prints for a laptop's GPU.
 """
 
 from __future__ import annotations
@@ -17,35 +16,13 @@ from typing import Any
 
 from rooflab.course.schedules import TILES
 from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
-from rooflab.exercises.table import slip, table
+from rooflab.exercises.table import drawn, slip, table
 
 
 # ---- 09-count ------------------------------------------------------------------------------------
-def _extents(rng: random.Random) -> list[Case]:
-    """Two to four loops, each with tile sizes that divide it."""
-    sides = (4, 6, 8, 9, 10, 12, 16, 18, 20, 24, 30, 32, 36, 40, 48)
-    return [{"extents": rng.sample(sides, loops)} for loops in (2, 3, 4, 3)]
-
-
-def _sizes(extent: int) -> list[int]:
-    """Tile sizes that make two loops of one: they divide it, and neither loop has one turn."""
-    return [tile for tile in range(2, extent) if extent % tile == 0]
-
-
-def _choices(extents: Sequence[int], least: int = 0) -> list[tuple[int, ...]]:
-    """The loops that are split, in every choice of ``least`` or more."""
-    sizes = range(least, len(extents) + 1)
-    return [split for size in sizes for split in combinations(extents, size)]
-
-
-def _orders(of: Callable[[int, int], int]) -> Callable[..., list[int]]:
-    """How many orders ``of`` (loops, split ones) each choice leaves."""
-    return lambda extents, _choices: [of(len(extents), len(split)) for split in _choices]
-
-
-def _tiles(more: int) -> Callable[..., list[int]]:
-    """How many ways to tile each choice has, if each loop had so many tile sizes ``more``."""
-    return lambda _choices: [prod(len(_sizes(n)) + more for n in split) for split in _choices]
+def _sizes(n: int) -> int:
+    """How many tile sizes make two loops of one: they divide it, and neither has one turn."""
+    return sum(n % tile == 0 for tile in range(2, n))
 
 
 COUNT = table(
@@ -54,64 +31,55 @@ COUNT = table(
     "tile size. A tile size divides the length, is larger than 1 and smaller than the length. "
     "Count any order in which every inner loop is somewhere inside its outer one. Return how many "
     "schedules there are.",
-    "schedules(extents)", cases=_extents, lines=8,
+    "schedules(extents)", lines=8,
+    cases=drawn(4, extents=lambda rng, _loops: rng.sample(range(4, 50, 2), _loops),
+                _loops=[2, 3, 4, 3]),
     fixed=cases_of("extents", ([64, 48],), ([12],), ([7],), ([6] * 3,), ([3600, 49],),
                    ([4, 2, 9, 2, 5],)),
-    domain={"extents": any_length(1)},
-    example=([4, 14],),
+    domain={"extents": any_length(1)}, example=([4, 14],),
     insight="Three loops of 384 already have more schedules than can be measured in an hour. "
             "Marks for vectors, threads and packing multiply that again.",
     answer={
-        "_choices": lambda extents: _choices(extents),
-        "_orders": _orders(lambda loops, split: factorial(loops + split) // 2**split),
-        "_tiles": _tiles(0),
-        "schedules": lambda _orders, _tiles: sum(map(mul, _orders, _tiles)),
+        "_least": 0,
+        "_choices": lambda extents, _least: [  # the loops that are split
+            split for n in range(_least, len(extents) + 1) for split in combinations(extents, n)],
+        "_orders": lambda: lambda loops, split: factorial(loops + split) // 2**split,
+        "_tiles": lambda: _sizes,  # of a loop that is split
+        "schedules": lambda extents, _choices, _orders, _tiles: sum(
+            _orders(len(extents), len(split)) * prod(map(_tiles, split)) for split in _choices),
     },
     slips=(
         slip("every loop is split", "a loop may also be left whole.",
              _choices=lambda extents: [extents],
-             ways=[{"_choices": lambda extents: [extents], "_tiles": _tiles(2)}]),
+             ways=[{"_choices": lambda extents: [extents],
+                    "_tiles": lambda: lambda n: _sizes(n) + 2}]),
         slip("any order",
              "orders with an inner loop outside its outer one are not counted: which part of all "
              "orders does one such condition leave?",
-             _orders=_orders(lambda loops, split: factorial(loops + split)),
+             _orders=lambda: lambda loops, split: factorial(loops + split),
              ways=[{"_choices": lambda extents: [extents],
-                    "_orders": _orders(lambda loops, split: factorial(loops + split))}]),
+                    "_orders": lambda: lambda loops, split: factorial(loops + split)}]),
         slip("tile sizes alone", "for each choice of tile sizes there are many orders of the "
-             "loops.", _orders=_orders(lambda loops, split: 1)),
+             "loops.", _orders=lambda: lambda loops, split: 1),
         slip("orders alone", "each loop that is split has several tile sizes to choose from.",
-             _tiles=lambda _choices: [1 for split in _choices]),
+             _tiles=lambda: lambda n: 1),
         slip("1 and the length are tile sizes", "a tile of 1 or of the whole length makes no "
-             "second loop; that loop counts as left whole.", _tiles=[_tiles(2), _tiles(1)]),
+             "second loop; that loop counts as left whole.",
+             _tiles=[lambda: lambda n: _sizes(n) + 2, lambda: lambda n: _sizes(n) + 1]),
         slip("any tile size", "only a tile size that divides the length counts here.",
-             _tiles=lambda _choices: [prod(n - 2 for n in split) for split in _choices]),
+             _tiles=lambda: lambda n: n - 2),
         slip("none left as written", "all of the loops may be left whole, too, and then stand in "
-             "any order.", _choices=lambda extents: _choices(extents, 1)),
+             "any order.", _least=1),
         slip("a condition for every loop",
              "only a loop that is split has an inner loop to stand inside it.",
-             _orders=_orders(lambda loops, split: factorial(loops + split) // 2**loops)),
+             _orders=lambda: lambda loops, split: factorial(loops + split) // 2**loops),
         slip("conditions added", "each pair halves the orders that the pairs before it have left.",
-             _orders=_orders(lambda loops, split: factorial(loops + split) // max(1, 2 * split))),
+             _orders=lambda: lambda loops, split: factorial(loops + split) // max(1, 2 * split)),
     ),
 )
 
 
 # ---- 09-register-tile ----------------------------------------------------------------------------
-PROCESSORS = (  # registers, latency, units: each with one best tile
-    (16, 4, 2), (16, 5, 2), (16, 6, 1), (16, 13, 1), (20, 6, 2), (20, 8, 2), (20, 13, 1),
-    (28, 13, 2), (32, 4, 2), (32, 6, 2), (32, 13, 2), (32, 14, 2),
-)
-
-
-def _processors(rng: random.Random) -> list[Case]:
-    """Register files with one best tile each."""
-    return [
-        {"registers": registers, "lanes": rng.choice((4, 8, 16)), "latency": latency,
-         "units": units}
-        for registers, latency, units in rng.sample(PROCESSORS, 4)
-    ]
-
-
 Tile = tuple[int, int]
 
 
@@ -129,10 +97,8 @@ def _register_tile(
     """
     tiles = ((r, v) for r in range(1, registers + 1) for v in range(1, registers // r + 1))
     fit = [one for one in tiles if mul(*one) >= sums(latency, units) and room(*one) <= registers]
-    if not fit:
-        return None
-    rows, vectors = min(fit, key=lambda one: (score(*one), tie * one[0]))
-    return rows, vectors * lanes
+    best = min(fit, key=lambda one: (score(*one), tie * one[0]), default=None)
+    return best and (best[0], best[1] * lanes)
 
 
 def _chosen_tiles(**slip: Any) -> list[Callable[..., object]]:
@@ -151,16 +117,6 @@ def _square(registers: int, lanes: int) -> Tile:
     return side, side * lanes
 
 
-REGISTER_CASES = cases_of(
-    "registers lanes latency units",
-    (3, 1, 1, 1),  # room for one sum
-    (16, 4, 7, 2),  # a long wait makes it tall
-    (60, 2, 19, 3),  # 57 sums are needed
-    (32, 8, 14, 1),
-    (16, 4, 13, 1),
-    (56, 16, 8, 4),
-)
-
 REGISTERS = table(
     "09-register-tile", "A tile in registers", 3,
     "A processor has vector registers of `lanes` numbers. It begins `units` multiply-adds of "
@@ -170,11 +126,21 @@ REGISTERS = table(
     "gets one multiply-add. Choose the tile that fits, has enough vectors of sums to keep the "
     "processor busy, and needs the fewest loads for each multiply-add. Return (1) its rows, (2) "
     "its columns, in numbers.",
-    "register_tile(registers, lanes, latency, units)", cases=_processors,
-    fixed=REGISTER_CASES, lines=7,
+    "register_tile(registers, lanes, latency, units)", lines=7,
+    cases=drawn(4, registers=lambda _of: _of[0], lanes=[8, 4, 16], latency=lambda _of: _of[1],
+                units=lambda _of: _of[2], _of=lambda rng: rng.choice([  # each has one best tile
+                    (16, 4, 2), (16, 5, 2), (16, 6, 1), (16, 13, 1), (32, 4, 2), (32, 6, 2),
+                    (32, 13, 2), (32, 14, 2)])),
     domain={"registers": at_least(3), "lanes": at_least(1), "latency": at_least(1),
             "units": at_least(1)},
     example=(12, 8, 5, 1),
+    fixed=cases_of(
+        "registers lanes latency units",
+        (3, 1, 1, 1),  # room for one sum
+        (16, 4, 7, 2),  # a long wait makes it tall
+        (60, 2, 19, 3),  # 57 sums are needed
+        (32, 8, 14, 1), (16, 4, 13, 1), (56, 16, 8, 4),
+    ),
     insight="With 16 registers of 8 lanes this is 4 × 24, or 12 vectors of sums. The kernel of "
             "BLIS for such processors is 6 × 16: as many, and one load more.",
     answer={
@@ -221,58 +187,44 @@ Seconds = Mapping[str, float]
 WORDS = ["tile", "swap", "pack", "unroll", "vector", "split", "copy", "share", "skew", "fuse"]
 
 
-def _graph(rng: random.Random, layers: int, most: int) -> Case:
+def _graph(rng: random.Random, **more: object) -> Case:
     """Schedules in layers, some of them reached in two ways; their times are all different."""
     rows = [["as written"]]
-    for layer in range(1, layers + 1):
-        rows.append([f"{word} {layer}" for word in rng.sample(WORDS, rng.randrange(3, most + 1))])
+    for layer in range(1, 5):
+        rows.append([f"{word} {layer}" for word in rng.sample(WORDS, rng.randrange(3, 6))])
     children: dict[str, list[str]] = {name: [] for row in rows for name in row}
     for row, below in pairwise(rows):
         for name in below:
-            for above in rng.sample(row, min(len(row), rng.randrange(1, 3))):
+            for above in dict.fromkeys(rng.choices(row, k=2)):
                 children[above].append(name)
-    names = list(children)
-    rng.shuffle(names)
-    times = rng.sample(range(12, 99), len(names))
-    seconds = {name: time / 1000 for name, time in zip(names, times)}
-    seconds["as written"] = 0.1
-    return {"children": {name: children[name] for name in names}, "seconds": seconds,
-            "start": "as written"}
+    names = rng.sample([*children], len(children))
+    times = [time / 1000 for time in rng.sample(range(12, 99), len(names))]
+    return {"children": {name: children[name] for name in names},
+            "seconds": dict(zip(names, times)) | {"as written": 0.1}, "start": "as written", **more}
 
 
 def _walk(
-    children: Children, seconds: Seconds, start: str, width: int, *,
-    parents: bool = True, slowest: bool = False, patient: bool = True,
+    children: Children, seconds: Seconds, start: str, width: int,
+    _parents: bool, _once: bool, _slowest: bool, _patient: bool,
 ) -> tuple[list[str], list[str], int]:
-    """A beam: what was kept at the end, what was timed, in order, and how often children came."""
+    """A beam: what was kept at the end, what was timed, in order, and how often children came.
+
+    ``_parents`` may be kept again, and a new schedule stands in the list ``_once``.
+    """
     kept, timed, seen = [start], [start], 1
     fresh = kept
     while True:
         seen += sum(len(children[name]) for name in fresh)
-        below = [one for name in kept for one in children[name]]
-        new = [one for one in dict.fromkeys(below) if one not in timed]
+        new = [one for name in kept for one in children[name] if one not in timed]
+        new = [*dict.fromkeys(new)] if _once else new
         if not new:
             return kept, timed, seen
         timed += new
-        if not patient and min(map(seconds.__getitem__, new)) > seconds[kept[0]]:
+        if not _patient and min(map(seconds.get, new)) > seconds[kept[0]]:
             return kept, timed, seen
-        before, pool = kept, [*kept, *new] if parents else new
-        kept = sorted(pool, key=seconds.__getitem__, reverse=slowest)[:width]
+        before, pool = kept, [*kept, *new] if _parents else new
+        kept = sorted(pool, key=seconds.get, reverse=_slowest)[:width]
         fresh = [name for name in kept if name not in before]
-
-
-def _beam(
-    children: Children, seconds: Seconds, start: str, width: int, *, of_all: bool = False,
-    **other: bool,
-) -> tuple[str, int]:
-    """The fastest at the end, or ``of_all`` that were timed, and how many these were."""
-    kept, timed, _ = _walk(children, seconds, start, width, **other)
-    return min(timed if of_all else kept, key=seconds.__getitem__), len(timed)
-
-
-def _beams_with(**other: bool) -> Callable[..., tuple[str, int]]:
-    """A beam with a slip."""
-    return lambda children, seconds, start, width: _beam(children, seconds, start, width, **other)
 
 
 def _untracked(
@@ -291,26 +243,11 @@ def _untracked(
             timed += len({*new} if unique else new)
             before, known, pool = kept, len(seen), {*new, *(kept if parents else ())}
             seen |= pool
-            kept = sorted(pool, key=seconds.__getitem__)[:width]
+            kept = sorted(pool, key=seconds.get)[:width]
             if not new or (len(seen) == known if fresh else kept == before):
-                return min(seen, key=seconds.__getitem__), timed
+                return min(seen, key=seconds.get), timed
 
     return found
-
-
-def _in_each_way(children: Children, seconds: Seconds, start: str, width: int) -> tuple[str, int]:
-    """A beam whose new schedules stand in a list as often as there are ways to them."""
-    kept, timed = [start], [start]
-    while new := [one for name in kept for one in children[name] if one not in timed]:
-        timed += new
-        kept = sorted([*kept, *new], key=seconds.__getitem__)[:width]
-    return kept[0], len(timed)
-
-
-def _beams(rng: random.Random) -> list[Case]:
-    """Four graphs, from greedy search to width 4."""
-    kinds = (2, 4, 5), (3, 4, 6), (1, 3, 4), (4, 5, 7)
-    return [{**_graph(rng, layers, most), "width": width} for width, layers, most in kinds]
 
 
 def _layout(text: str, *, start: str = "w", **more: object) -> Case:
@@ -328,16 +265,6 @@ def _row(steps: int, **more: object) -> Case:
     return _layout(f"{text}{ascii_letters[steps]}0.5", start="a", **more)
 
 
-BEAM_CASES = (
-    _layout("w40lf f26cae m20 c9mpel d16 a15l i38d e29pm g11d l10peg p27gi", width=2),
-    _layout("w40nhm o5 c13ode e23 m12o h37c d36 l31co n30l", width=1),
-    _layout("l21e a11 w22enl e7a n13a", width=3),
-    _layout("w1a a2b b3c c4d d0.5", width=5),  # three rounds without a gain
-    _layout("b7 u0.1 w9ab a5b", width=2),  # nothing leads to the fastest
-    _layout("w5", width=3),
-    _row(40, width=50),
-)
-
 BEAM = table(
     "09-beam", "Write the beam", 4,
     "`children[name]` is a list of the schedules that can be made of a schedule in one step, empty "
@@ -345,39 +272,52 @@ BEAM = table(
     "In a round, time all children of the kept schedules that have not been timed yet. Of the kept "
     "and the new ones, keep the `width` fastest. Stop when there is nothing new to time. Return "
     "(1) the fastest schedule that you found, (2) how many schedules were timed.",
-    "beam(children, seconds, start, width)", cases=_beams, fixed=BEAM_CASES, lines=8,
+    "beam(children, seconds, start, width)", lines=8,
+    cases=lambda rng: [_graph(rng, width=width) for width in (2, 3, 1, 4)],
     domain={"width": at_least(1)},
+    fixed=(
+        _layout("w40lf f26cae m20 c9mpel d16 a15l i38d e29pm g11d l10peg p27gi", width=2),
+        _layout("w40nhm o5 c13ode e23 m12o h37c d36 l31co n30l", width=1),
+        _layout("l21e a11 w22enl e7a n13a", width=3),
+        _layout("w1a a2b b3c c4d d0.5", width=5),  # three rounds without a gain
+        _layout("b7 u0.1 w9ab a5b", width=2),  # nothing leads to the fastest
+        _layout("w5", width=3),
+        _row(40, width=50),
+    ),
     example=(*_layout("a9bc b5d c7e d6 e1", start="a").values(), 2),
     insight="Halide's auto-scheduler of 2019, Tiramisu and tinygrad walk in this way. What differs "
             "is the moves, the score, and what is measured.",
     answer={
-        "_found": _beams_with(),
-        "schedule": lambda _found: _found[0],
-        "timed": lambda _found: _found[1],
+        "_parents": True, "_once": True, "_slowest": False, "_patient": True,
+        "_walk": _walk,
+        "schedule": lambda _walk, seconds: min(_walk[0], key=seconds.get),
+        "timed": lambda _walk: len(_walk[1]),
     },
     slips=(
         slip("greedy", "the `width` fastest go on, not the fastest alone.", width=1),
         slip("parents are forgotten",
              "a schedule that was kept can be faster than all of its children; it stays among "
              "those to choose from.",
-             _found=[_beams_with(parents=False), _beams_with(parents=False, of_all=True),
-                     _untracked(parents=False)]),
+             _parents=False, whole=_untracked(parents=False),
+             ways=[{"_parents": False,
+                    "schedule": lambda _walk, seconds: min(_walk[1], key=seconds.get)}]),
         slip("timed twice",
              "two ways may lead to the same schedule, even in different rounds; it is timed once.",
-             timed=lambda children, seconds, start, width:
-                 _walk(children, seconds, start, width)[2],
-             _found=[_untracked(), _untracked(unique=True), _in_each_way, _untracked(kept_too=True),
-                     _untracked(kept_too=True, fresh=True)]),
+             timed=lambda _walk: _walk[2], _once=False,
+             whole=[_untracked(), _untracked(unique=True), _untracked(kept_too=True),
+                    _untracked(kept_too=True, fresh=True)]),
         slip("the slowest are kept", "a small time is good: which end of the sorted ones is kept?",
-             _found=[_beams_with(slowest=True), _beams_with(slowest=True, of_all=True)]),
+             _slowest=True,
+             ways=[{"_slowest": True,
+                    "schedule": lambda _walk, seconds: min(_walk[1], key=seconds.get)}]),
         slip("one round without a gain ends it",
              "it goes on while there is something new to time, even after a round that brought "
-             "nothing faster.", _found=_beams_with(patient=False)),
+             "nothing faster.", _patient=False),
         slip("everything is timed", "children of a schedule that was not kept are never timed.",
              width=lambda children: len(children),
-             whole=lambda seconds: (min(seconds, key=seconds.__getitem__), len(seconds))),
+             whole=lambda seconds: (min(seconds, key=seconds.get), len(seconds))),
         slip("the start is not counted", "the start is timed, too.",
-             timed=lambda _found: _found[1] - 1),
+             timed=lambda _walk: len(_walk[1]) - 1),
         slip("one is kept too many", "`width` schedules go on in all, those that were kept before "
              "among them.", width=lambda width: width + 1),
         slip("one round", "the schedules that are kept have children, too.",
@@ -387,11 +327,9 @@ BEAM = table(
 )
 
 
-def _finds(children: Children, seconds: Seconds, start: str) -> list[bool]:
-    """For width 1, 2, … whether the search finds the fastest of all."""
-    best = min(seconds, key=seconds.__getitem__)
-    every = range(1, len(children) + 1)
-    return [_beam(children, seconds, start, width)[0] == best for width in every]
+def _ends(children: Children, seconds: Seconds, start: str) -> list[tuple[str, int]]:
+    """What the search gives for width 1, 2, …"""
+    return [BEAM.reference(children, seconds, start, w) for w in range(1, len(children) + 1)]
 
 
 def _halving(_finds: Sequence[bool]) -> int:
@@ -403,33 +341,30 @@ def _halving(_finds: Sequence[bool]) -> int:
     return low
 
 
-def _until_alike(children: Children, seconds: Seconds, start: str) -> int:
-    """The least width that ends at the same schedule as the next one."""
-    ends = [_beam(children, seconds, start, w)[0] for w in range(1, len(children) + 2)]
-    return next(w for w, (one, other) in enumerate(pairwise(ends), 1) if one == other)
-
-
-WIDTH_CASES = (
-    _layout("h29 c18 f7led d12 p34fe o20ck a2c e28ol k36h l30n n8ak w40p"),
-    _layout("i3eo e39o j32o c30j o22g g14 w40iec"),
-    _layout("f4 d23 b20l m36ldf e15c w40noi i39e o28bc l37d j2 n31ej c27lm"),
-    _layout("m12 w40cg e14 c38jl j4aem l5ja f2 a22fme g24a"),
-    _layout("b2 w1ab a3b"),  # the start is the fastest
-    _row(24),
-)
-
-
 WIDTH = table(
     "09-width", "How wide?", 3,
     "The data are those of the exercise before, and so is the search. Return the least width with "
     "which it finds the fastest of all schedules in `seconds`. All of them can be reached from "
     "`start`.",
     "least_width(children, seconds, start)", lines=4,
-    cases=lambda rng: [_graph(rng, 4, 6) for _ in range(4)], fixed=WIDTH_CASES,
+    cases=lambda rng: [_graph(rng) for _ in range(4)],
+    fixed=(
+        _layout("h29 c18 f7led d12 p34fe o20ck a2c e28ol k36h l30n n8ak w40p"),
+        _layout("i3eo e39o j32o c30j o22g g14 w40iec"),
+        _layout("f4 d23 b20l m36ldf e15c w40noi i39e o28bc l37d j2 n31ej c27lm"),
+        _layout("m12 w40cg e14 c38jl j4aem l5ja f2 a22fme g24a"),
+        _layout("b2 w1ab a3b"),  # the start is the fastest
+        _row(24),
+    ),
     example=(*_layout("a9bc b5d c7e d6 e1", start="a").values(),),
     insight="A wider beam measures more, and still may lose what a narrower one finds. Something "
             "fast can push out the schedule that would have led to the best one.",
-    answer={"_finds": _finds, "width": lambda _finds: _finds.index(True) + 1},
+    answer={
+        "_ends": _ends,
+        "_finds": lambda seconds, _ends: [
+            name == min(seconds, key=seconds.get) for name, _ in _ends],
+        "width": lambda _finds: _finds.index(True) + 1,
+    },
     slips=(
         slip("every wider one, too",
              "a wider search may miss what a narrower one finds: try the widths one after another.",
@@ -444,10 +379,12 @@ WIDTH = table(
                     lambda _finds: _finds.index(True, 1) + 1]),
         slip("wide enough for everything",
              "that is where nothing is left out; the best one is found before.",
-             width=lambda children, seconds, start: next(
-                 w for w in count(1) if _beam(children, seconds, start, w)[1] == len(children))),
+             width=lambda children, _ends: [timed for _, timed in _ends].index(len(children)) + 1),
         slip("until two widths agree", "two widths can end at the same schedule, and it need not "
-             "be the fastest of all in `seconds`.", width=_until_alike),
+             "be the fastest of all in `seconds`.",
+             width=lambda _ends: next(
+                 w for w, (one, other) in enumerate(pairwise([*_ends, _ends[-1]]), 1)
+                 if one[0] == other[0])),
         slip("powers of two", "try every width; the least one may lie between.",
              width=lambda _finds: next(
                  1 << n for n in count() if _finds[min(1 << n, len(_finds)) - 1])),
@@ -467,48 +404,38 @@ Classes = dict[str, Sequence[Node]]
 NEVER = 10**9  # cost of a class of which no term is known yet
 
 
-def _saturated(rng: random.Random) -> dict[str, Any]:
+def _saturated(rng: random.Random) -> Case:
     """Classes with nodes whose arguments lie behind them, and some that lead in a circle."""
     names = rng.sample("pqrstuvw", rng.randrange(6, 9))
-    classes: dict[str, list[list[Any]]] = {}
-    for at, name in enumerate(names):  # arguments stand later in this list
-        behind = names[at + 1 :]
-        nodes: list[list[Any]] = [
-            [rng.randrange(1, 40), rng.choices(behind, k=rng.choice((1, 1, 2))) if behind else []]
-            for _ in range(rng.randrange(2, 4))
-        ]
-        if rng.random() < 0.3:
-            nodes.append([rng.randrange(60, 300), []])
-        classes[name] = nodes
+    classes: dict[str, list[list[Any]]] = {names[-1]: [[rng.randrange(1, 40), []]]}
+    for at, name in enumerate(names[:-1], 1):
+        classes[name] = [[rng.randrange(1, 40), rng.choices(names[at:], k=rng.choice((1, 1, 2)))]
+                         for _ in range(rng.randrange(2, 4))]
+        classes[name] += [[rng.randrange(60, 300), []]] * (rng.random() < 0.3)
     for name in rng.sample(names[1:], 2):  # circles, cheap ones
         users = [one for one in names if any(name in args for _, args in classes[one])]
         classes[name].append([rng.randrange(1, 5), [rng.choice([name, *users])]])
-    order = rng.sample(names, len(names))
-    return {"classes": {name: classes[name] for name in order}, "root": names[0]}
+    return {"classes": {name: classes[name] for name in rng.sample(names, len(names))},
+            "root": names[0]}
 
 
-def _cheapest(classes: Classes, join: Callable[[list[int]], int] = sum, rounds: int = 0,
-              anew: bool = False) -> dict[str, int]:
-    """The least cost of every class, by ``rounds`` over all of them, 0 for as many as it takes.
+def _cheapest(classes: Classes, _join: Callable[[list[int]], int] = sum, _rounds: int = 0,
+              _anew: bool = False) -> dict[str, int]:
+    """The least cost of every class, by ``_rounds`` over all of them, 0 for as many as it takes.
 
-    ``anew``: a round uses the costs of the round before alone.
+    ``_anew``: a round uses the costs of the round before alone.
     """
     cost = dict.fromkeys(classes, NEVER)
-    order = list(classes.items()) if rounds else [*reversed(classes.items())]
-    for _ in range(rounds or len(classes)):
+    order = list(classes.items()) if _rounds else [*reversed(classes.items())]
+    for _ in range(_rounds or len(classes)):
         before = dict(cost)
-        known = before if anew else cost
+        known = before if _anew else cost
         for name, nodes in order:
-            options = [int(own) + join([known[x] for x in args] or [0]) for own, args in nodes]
+            options = [int(own) + _join([known[x] for x in args] or [0]) for own, args in nodes]
             cost[name] = min([known[name], *options])
         if cost == before:
             break
     return cost
-
-
-def _fixed_rounds(rounds: int, anew: bool = False) -> Callable[[Classes, str], int]:
-    """The answer after so many rounds over all classes."""
-    return lambda classes, root: _cheapest(classes, rounds=rounds, anew=anew)[root]
 
 
 def _chosen(key: Callable[[Node], int]) -> Callable[[Classes, str], int]:
@@ -529,22 +456,14 @@ def _chosen(key: Callable[[Node], int]) -> Callable[[Classes, str], int]:
     return found
 
 
-def _shared(classes: Classes, root: str) -> int:
+def _shared(classes: Classes, root: str, _costs: Mapping[str, int]) -> int:
     """The cost of the cheapest tree, with a class that it holds twice paid once."""
-    cost, used, total = _cheapest(classes), [root], 0
+    used, total = [root], 0
     for name in used:
-        own, args = min(classes[name], key=lambda node: node[0] + sum(cost[x] for x in node[1]))
+        own, args = min(classes[name], key=lambda node: node[0] + sum(_costs[x] for x in node[1]))
         total += own
         used += [arg for arg in dict.fromkeys(args) if arg not in used]
     return total
-
-
-def _once(classes: Classes) -> Classes:
-    """The graph with each argument of a node named once."""
-    return {
-        name: [[own, list(dict.fromkeys(args))] for own, args in nodes]
-        for name, nodes in classes.items()
-    }
 
 
 def _united(classes: Classes, root: str) -> int:
@@ -580,34 +499,9 @@ def _remembered(classes: Classes, root: str) -> int:
 
 def _until_still(classes: Classes, root: str) -> int:
     """Rounds until the cost of the root does not change."""
-    costs = (_cheapest(classes, rounds=rounds)[root] for rounds in count(1))
+    costs = (_cheapest(classes, _rounds=rounds)[root] for rounds in count(1))
     return next(one for one, after in pairwise(costs) if one == after < NEVER)
 
-
-def _graphs(rng: random.Random) -> list[Case]:
-    drawn: list[Case] = []
-    while len(drawn) < 4:
-        one = _saturated(rng)
-        if _cheapest(one["classes"], rounds=1)[one["root"]] < NEVER:
-            drawn.append(one)
-    return drawn
-
-
-EXTRACT_CASES = cases_of(
-    "classes root",
-    ({"x": [[0, []]], "y": [[5, ["x"]], [2, ["y"]], [9, []]],
-      "r": [[4, ["y", "y", "y"]], [1, ["r"]], [20, ["x"]], [25, ["x", "x"]]]}, "r"),
-    ({"k": [[8, []], [3, []]]}, "k"),
-    ({"x": [[30, []]], "y": [[4, []]], "r": [[1, ["x", "y"]]]}, "r"),
-    ({"e": [[35, []], [6, []]], "b": [[2, ["a"]], [12, ["e"]]], "a": [[170, []], [2, ["b"]]],
-      "p": [[47, ["b", "b", "e"]], [7, ["b", "a"]], [3, ["b"] * 5]]}, "p"),  # b and a in a circle
-    ({"w": [[11, []], [26, []], [154, []]], "r": [[2, ["p"]], [25, ["s"]], [2, ["s", "w"]],
-      [4, ["r"]]], "t": [[26, ["w"]], [36, ["w", "w"]], [1, ["s"]]], "p": [[15, ["s", "s"]],
-      [19, ["s"]]], "q": [[7, ["r", "r"]], [28, ["w"]], [29, ["s"]], [86, []]],
-      "s": [[19, ["t"]], [33, ["w", "t"]]]}, "q"),
-    ({**{f"c{n}": [[900, []], [n % 3, [f"c{n + 1}"]]] for n in range(120)}, "c120": [[40, []]]},
-     "c0"),
-)
 
 EXTRACT = table(
     "09-extract", "The cheapest expression", 3,
@@ -616,29 +510,49 @@ EXTRACT = table(
     "nodes with an expression of each argument, and costs all of that together. A class that is "
     "needed twice is paid twice. Some nodes lead back to their own class. Return the cost of the "
     "cheapest expression of the class `root`.",
-    "cheapest(classes, root)", cases=_graphs, fixed=EXTRACT_CASES, lines=7,
+    "cheapest(classes, root)", lines=7, cases=lambda rng: [_saturated(rng) for _ in range(4)],
+    fixed=cases_of(
+        "classes root",
+        ({"x": [[0, []]], "y": [[5, ["x"]], [2, ["y"]], [9, []]],
+          "r": [[4, ["y", "y", "y"]], [1, ["r"]], [20, ["x"]], [25, ["x", "x"]]]}, "r"),
+        ({"k": [[8, []], [3, []]]}, "k"),
+        ({"x": [[30, []]], "y": [[4, []]], "r": [[1, ["x", "y"]]]}, "r"),
+        ({"e": [[35, []], [6, []]], "b": [[2, ["a"]], [12, ["e"]]], "a": [[170, []], [2, ["b"]]],
+          "p": [[47, ["b", "b", "e"]], [7, ["b", "a"]], [3, ["b"] * 5]]}, "p"),  # b, a in a circle
+        ({"w": [[11, []], [26, []], [154, []]], "r": [[2, ["p"]], [25, ["s"]], [2, ["s", "w"]],
+          [4, ["r"]]], "t": [[26, ["w"]], [36, ["w", "w"]], [1, ["s"]]], "p": [[15, ["s", "s"]],
+          [19, ["s"]]], "q": [[7, ["r", "r"]], [28, ["w"]], [29, ["s"]], [86, []]],
+          "s": [[19, ["t"]], [33, ["w", "t"]]]}, "q"),
+        ({**{f"c{n}": [[900, []], [n % 3, [f"c{n + 1}"]]] for n in range(120)}, "c120": [[40, []]]},
+         "c0"),
+    ),
     example=({"x": [[3, ["y"]], [9, []]], "y": [[4, []], [6, []]]}, "x"),
     insight="If a class that is needed twice were paid once, the choice would be NP-hard. Many "
             "tools pay it twice, as here, and some ask a solver.",
-    answer=lambda classes, root: _cheapest(classes)[root],
+    answer={
+        "_join": lambda: sum, "_rounds": 0, "_anew": False,
+        "_costs": _cheapest,
+        "answer": lambda root, _costs: _costs[root],
+    },
     slips=(
         slip("the first node", "any node of a class may be taken, not just the first.",
              answer=_chosen(lambda node: 0)),
         slip("the cheapest node", "a node that is cheap in itself can have expensive arguments.",
              answer=_chosen(lambda node: node[0])),
         slip("shared expressions once", "a class that is needed twice is paid twice here.",
-             answer=[_shared, lambda classes, root: _cheapest(_once(classes))[root], _united]),
+             answer=[_shared, _united], classes=lambda classes: {
+                 name: [[own, [*dict.fromkeys(args)]] for own, args in nodes]
+                 for name, nodes in classes.items()}),
         slip("arguments for nothing", "the arguments of a node have to be computed, too.",
              answer=lambda classes, root: min(own for own, _ in classes[root])),
         slip("the most expensive argument", "all arguments of a node are paid, not only the most "
-             "expensive one.", answer=lambda classes, root: _cheapest(classes, max)[root]),
+             "expensive one.", _join=lambda: max),
         slip("one pass",
              "a class may become cheaper after those that use it were looked at; go on until "
              "nothing changes.",
-             answer=[_fixed_rounds(1), lambda classes, root:
-                         _cheapest(dict(reversed(classes.items())), rounds=1)[root],
-                     *(_fixed_rounds(n, anew) for anew in (False, True) for n in (2, 3, 4)),
-                     _until_still]),
+             _rounds=[1, 2, 3, 4], answer=_until_still,
+             ways=[{"classes": lambda classes: dict(reversed(classes.items())), "_rounds": 1},
+                   *({"_anew": True, "_rounds": n} for n in (2, 3, 4))]),
         slip("remembered too early", "what you find for a class while others are closed holds "
              "only on this way. Do not keep it for other ways.", answer=_remembered),
     ),
@@ -651,75 +565,14 @@ EXTRACT = table(
 
 
 # ---- 09-impossible -------------------------------------------------------------------------------
-def _logs(rng: random.Random) -> list[Case]:
-    """Logs of rows on both sides of what is possible."""
-    drawn: list[Case] = []
-    for itemsize in (4, 8, 2):
-        n, peak = rng.randrange(400, 900), rng.uniform(50e9, 200e9)
-        work, least = 2 * n**3 / peak, 3 * n * n * itemsize
-        often = {"memory": rng.uniform(3, 5), "L2": rng.uniform(12, 30)}  # how many times the least
-        drawn.append({
-            "n": n, "itemsize": itemsize, "peak": peak,
-            "bandwidths": {level: least / work * times for level, times in often.items()},
-            "log": [
-                [work * rng.uniform(0.6, 2), level, int(least * rng.uniform(0.7, 1.5 * times))]
-                for level, times in [*often.items()] * 6
-            ],
-        })
-    return drawn
-
-
-Rows = Sequence[Sequence[Any]]
-
-
-def _impossible(
-    log: Rows, _work: float, _carrying: Sequence[float], _few: Sequence[bool], _behind: float
-) -> list[bool]:
-    """Which rows have too few bytes, or come before the work, their traffic or memory's is done."""
-    return [
-        few or seconds < max(_work, carrying, _behind)
-        for (seconds, *_), carrying, few in zip(log, _carrying, _few, strict=True)
-    ]
-
-
-def _carried(level_of: Callable[[str], str]) -> Callable[..., list[float]]:
-    """Seconds of each row's bytes, at the bandwidth of ``level_of`` its level."""
-    return lambda log, bandwidths: [
-        moved / bandwidths[level_of(level)] for _, level, moved in log
-    ]
-
-
 def _either_way(**changes: Any) -> list[dict[str, Any]]:
     """A slip of one who looks at memory's time in every row, and of one who does not."""
     return [changes, {**changes, "_behind": 0}]
 
 
-def _none(log: Rows) -> list[bool]:
-    return [False for _ in log]
+def _none(log: Sequence[object]) -> list[bool]:
+    return [False] * len(log)
 
-
-IMPOSSIBLE_CASES = cases_of(
-    "n itemsize peak bandwidths log",
-    (64, 4, 2.0**36, {"memory": 2.0**35, "L2": 2.0**36, "L1": 2.0**38}, [  # at every bound
-        [2**-17, "memory", 49_152], [2**-18, "memory", 49_152], [2**-19, "memory", 49_152],
-        [2**-17, "L2", 49_151], [2**-17, "L1", 2**21], [2**-17, "memory", 2**18],
-        [2**-17, "L2", 2**19 + 64], [2**-16, "memory", 40_000], [2**-16, "L1", 30_000],
-        [2**-16, "L1", 60_000], [1e-3, "memory", 60_000],
-    ]),
-    (50, 8, 1e12, {"L3": 1e10, "memory": 1e9, "L2": 5e10}, [  # memory takes longest
-        [5e-5, "L3", 70_000], [7e-5, "L3", 70_000], [7e-5, "memory", 90_000], [7e-5, "L2", 60_000],
-        [7e-5, "L2", 50_000],
-    ]),
-    (9000, 1, 1e11, {"L2": 1e11, "memory": 2e10}, [
-        [15.0, "memory", 243_000_000], [14.0, "L2", 10**9],
-    ]),
-    (333, 2, 1e11, {"memory": 3e9, "L2": 9e9}, [
-        [9e-4, "L2", 7 * 10**6], [7e-4, "L2", 7 * 10**6], [9e-4, "memory", 3 * 10**6],
-    ]),
-    (1, 2, 1e9, {"memory": 1e9, "L2": 4e9}, [
-        [1e-6, "memory", 6], [1e-6, "L2", 5], [1e-9, "L2", 6],
-    ]),
-)
 
 IMPOSSIBLE = table(
     "09-impossible", "Rows that cannot be true", 3,
@@ -729,9 +582,40 @@ IMPOSSIBLE = table(
     "level. The work overlaps with all that is carried. `bandwidths` are those of the levels. "
     "Return a list that has True for every row that cannot "
     "be true, and False for every other.",
-    "impossible(n, itemsize, peak, bandwidths, log)", cases=_logs,
-    fixed=IMPOSSIBLE_CASES, lines=6,
+    "impossible(n, itemsize, peak, bandwidths, log)", lines=6,
+    cases=drawn(3, n=range(400, 900), itemsize=[4, 8, 2], peak=(50e9, 200e9),
+                bandwidths=lambda _seconds, _least, _often:
+                    {level: _least / _seconds * often for level, often in _often.items()},
+                log=lambda rng, _seconds, _least, _often: [
+                    [_seconds * rng.uniform(0.6, 2), level,
+                     int(_least * rng.uniform(0.7, 1.5 * often))]
+                    for level, often in [*_often.items()] * 6],
+                _seconds=lambda n, peak: 2 * n**3 / peak,
+                _least=lambda n, itemsize: 3 * n * n * itemsize,
+                _often={"memory": 4, "L2": 20}),  # times the least bytes in the work's seconds
     domain={"n": at_least(1), "itemsize": ITEMSIZES},
+    fixed=cases_of(
+        "n itemsize peak bandwidths log",
+        (64, 4, 2.0**36, {"memory": 2.0**35, "L2": 2.0**36, "L1": 2.0**38}, [  # at every bound
+            [2**-17, "memory", 49_152], [2**-18, "memory", 49_152], [2**-19, "memory", 49_152],
+            [2**-17, "L2", 49_151], [2**-17, "L1", 2**21], [2**-17, "memory", 2**18],
+            [2**-17, "L2", 2**19 + 64], [2**-16, "memory", 40_000], [2**-16, "L1", 30_000],
+            [2**-16, "L1", 60_000], [1e-3, "memory", 60_000],
+        ]),
+        (50, 8, 1e12, {"L3": 1e10, "memory": 1e9, "L2": 5e10}, [  # memory takes longest
+            [5e-5, "L3", 70_000], [7e-5, "L3", 70_000], [7e-5, "memory", 90_000],
+            [7e-5, "L2", 60_000], [7e-5, "L2", 50_000],
+        ]),
+        (9000, 1, 1e11, {"L2": 1e11, "memory": 2e10}, [
+            [15.0, "memory", 243_000_000], [14.0, "L2", 10**9],
+        ]),
+        (333, 2, 1e11, {"memory": 3e9, "L2": 9e9}, [
+            [9e-4, "L2", 7 * 10**6], [7e-4, "L2", 7 * 10**6], [9e-4, "memory", 3 * 10**6],
+        ]),
+        (1, 2, 1e9, {"memory": 1e9, "L2": 4e9}, [
+            [1e-6, "memory", 6], [1e-6, "L2", 5], [1e-9, "L2", 6],
+        ]),
+    ),
     example=(100, 4, 2e9, {"memory": 1e8, "L2": 1e9}, [[0.002, "memory", 150_000],
              [0.002, "L2", 100_000], [0.0005, "L2", 200_000]]),
     insight="A clock that was read too early, a result that was never checked, a simulator fed "
@@ -740,9 +624,11 @@ IMPOSSIBLE = table(
         "_work": lambda n, peak: 2 * n**3 / peak,
         "_least": lambda n, itemsize: 3 * n * n * itemsize,
         "_behind": lambda _least, bandwidths: _least / bandwidths["memory"],
-        "_carrying": _carried(lambda level: level),
+        "_carrying": lambda log, bandwidths: [moved / bandwidths[level] for _, level, moved in log],
         "_few": lambda log, _least: [moved < _least for *_, moved in log],
-        "impossible": _impossible,
+        "impossible": lambda log, _work, _behind, _carrying, _few: [
+            few or seconds < max(_work, carrying, _behind)
+            for (seconds, *_), carrying, few in zip(log, _carrying, _few)],
     },
     slips=(
         slip("the peak alone", "look at the bytes as well: can there be so few, and can they come "
@@ -760,7 +646,8 @@ IMPOSSIBLE = table(
         slip("no look at memory", "the factors come from memory and the result goes there, in a "
              "row of another level as well: how long does that take at least?", _behind=0),
         slip("memory's bandwidth for all", "each level has a bandwidth of its own.",
-             ways=_either_way(_carrying=_carried(lambda level: "memory"))),
+             ways=_either_way(_carrying=lambda log, bandwidths: [
+                 moved / bandwidths["memory"] for *_, moved in log])),
         slip("times added",
              "the work and what is carried overlap, so neither alone may take longer.",
              ways=_either_way(_carrying=lambda log, bandwidths, _work: [

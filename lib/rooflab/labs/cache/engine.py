@@ -60,7 +60,11 @@ class Walk(NamedTuple):
     position: Array  # int64 (reference,): and the address of every reference
 
 
-@njit(cache=True, _nrt=False)
+#: What only compiled code calls needs no way in from Python, which would take half the compiling.
+PART = {"cache": True, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+@njit(**PART)
 def _unlink(slots, sets, group, slot):
     newer, older = slots[NEWER, slot], slots[OLDER, slot]
     if newer >= 0:
@@ -73,7 +77,7 @@ def _unlink(slots, sets, group, slot):
         sets[group, OLDEST] = newer
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _link_newest(slots, sets, group, slot):
     second = sets[group, NEWEST]
     slots[NEWER, slot], slots[OLDER, slot] = -1, second
@@ -84,7 +88,7 @@ def _link_newest(slots, sets, group, slot):
         sets[group, OLDEST] = slot
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _link_oldest(slots, sets, group, slot):
     last = sets[group, OLDEST]
     slots[NEWER, slot], slots[OLDER, slot] = last, -1
@@ -95,13 +99,13 @@ def _link_oldest(slots, sets, group, slot):
         sets[group, NEWEST] = slot
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@njit(**PART, inline="always")
 def _group(levels, level, line):
     """The set of a level that a line belongs to."""
     return levels[level, FIRST_SET] + (line & (levels[level, SETS] - 1))
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _use_linked(slots, sets, levels, level, line, slot):
     group = _group(levels, level, line)
     if sets[group, NEWEST] != slot:
@@ -109,7 +113,7 @@ def _use_linked(slots, sets, levels, level, line, slot):
         _link_newest(slots, sets, group, slot)
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@njit(**PART, inline="always")
 def _use(slots, sets, levels, counts, clock, level, line, slot, operand):
     """The program asks for a line that is there: it becomes the newest of its set."""
     if slots[MARK, slot] & FRESH:
@@ -122,7 +126,7 @@ def _use(slots, sets, levels, counts, clock, level, line, slot, operand):
         slots[AGE, slot] = clock[0]
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@njit(**PART, inline="always")
 def _oldest_slot(slots, sets, levels, level, line):
     """The slot of the line's set that was used longest ago; an empty one comes first."""
     if levels[level, LINKED]:
@@ -138,7 +142,7 @@ def _oldest_slot(slots, sets, levels, level, line):
     return found
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _empty_above(where, slots, sets, levels, counts, level, line):
     """Take a line out of the levels above; return whether one of them had written to it."""
     dirty = False
@@ -158,7 +162,7 @@ def _empty_above(where, slots, sets, levels, counts, level, line):
     return dirty
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@njit(**PART, inline="always")
 def _place(where, slots, sets, levels, counts, clock, level, line):
     """Put a line into a level, the newest of its set; return the dirty line that left, or -1."""
     slot = _oldest_slot(slots, sets, levels, level, line)
@@ -180,7 +184,7 @@ def _place(where, slots, sets, levels, counts, clock, level, line):
     return left if dirty else -1
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _write_back(where, slots, sets, levels, counts, clock, level, line):
     """A dirty line arrives from above. It is whole, so a level that lost it does not fetch it.
 
@@ -197,7 +201,7 @@ def _write_back(where, slots, sets, levels, counts, clock, level, line):
         line, level = left, level + 1
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@njit(**PART, inline="always")
 def _bring(where, slots, sets, levels, counts, clock, level, line, operand):
     """Copy a line that ``level`` lacks from the nearest level below; return that level."""
     source = level + 1
@@ -218,7 +222,7 @@ def _bring(where, slots, sets, levels, counts, clock, level, line, operand):
     return source
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _miss(where, slots, sets, levels, counts, clock, line, operand, write, length):
     """The first level lacks a line that the program asks for."""
     level = 0
@@ -245,7 +249,7 @@ def _miss(where, slots, sets, levels, counts, clock, line, operand, write, lengt
             slots[MARK, where[at, line + 1]] |= FRESH
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@njit(**PART, inline="always")
 def _touch(where, slots, sets, levels, counts, clock, line, operand, write, length):
     """One access to one line."""
     counts[operand, 0, ACCESS] += 1
@@ -253,12 +257,12 @@ def _touch(where, slots, sets, levels, counts, clock, line, operand, write, leng
     if slot < 0:
         _miss(where, slots, sets, levels, counts, clock, line, operand, write, length)
     else:
-        _use(slots, sets, levels, counts, clock, 0, line, slot, operand)
+        _use(slots, sets, levels, counts, clock, np.int64(0), line, slot, operand)
         if write:
             slots[MARK, slot] |= DIRTY
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _touch_each(where, slots, sets, levels, counts, clock, address, operand, write, length, shift):
     """One access to several lines, each by the bytes that lie on it."""
     for line in range(address >> shift, ((address + length - 1) >> shift) + 1):
@@ -284,7 +288,7 @@ def play(where, slots, sets, levels, counts, clock, addresses, writes, width, sh
             )
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _record(trace, first, last):
     """Write lines down; the first element says how many there are, kept or not."""
     for line in range(first, last + 1):
@@ -293,7 +297,7 @@ def _record(trace, first, last):
             trace[trace[0]] = line
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@njit(**PART, inline="always")
 def _refer(where, slots, sets, levels, counts, clock, trace, references, r, address, shift):
     """One access of a reference: the line or lines that its bytes lie on."""
     length, operand, write = references[r, LENGTH], references[r, OPERAND], references[r, WRITE]
@@ -308,7 +312,7 @@ def _refer(where, slots, sets, levels, counts, clock, trace, references, r, addr
         )
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _allowed(guards, index, depth):
     """Whether the guards let an iteration run, the loops from ``depth`` on being at their start."""
     for guard in range(len(guards)):
@@ -320,7 +324,7 @@ def _allowed(guards, index, depth):
     return True
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _trips(extents, guards, index):
     """How often the innermost loop runs now."""
     last = extents.size - 1
@@ -337,7 +341,7 @@ def _trips(extents, guards, index):
     return trips
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _steady(where, references, steps, position, shift, trips):
     """For how many more iterations every reference of the innermost loop stays on its line.
 
@@ -360,7 +364,7 @@ def _steady(where, references, steps, position, shift, trips):
     return trips
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _innermost(
     where, slots, sets, levels, counts, clock, trace, references, steps, position, shift, trips
 ):
@@ -389,7 +393,7 @@ def _innermost(
         position[r] -= done * steps[r]
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _around(
     where, slots, sets, levels, counts, clock, trace, references, guards, shift, index, position,
     first, end, advanced,
@@ -401,7 +405,7 @@ def _around(
             _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
 
 
-@njit(cache=True, _nrt=False)
+@njit(**PART)
 def _advance(references, strides, index, position, loop):
     """Turn a loop on by one and set those inside it to their start; -1 sets all to their start."""
     if loop >= 0:
@@ -421,12 +425,12 @@ def run(caches, walk):
     extents, references, strides, guards, inner, index, position = walk
     last, first, end, shift = extents.size - 1, inner[0], inner[1], inner[2]
     steps = strides[first:end, last]
-    advanced = -1  # the loop that has just moved on; -1 before the first iteration
+    advanced = np.int64(-1)  # the loop that has just moved on; -1 before the first iteration
     _advance(references, strides, index, position, advanced)
     while True:
         _around(
             where, slots, sets, levels, counts, clock, trace, references, guards, shift, index,
-            position, 0, first, advanced,
+            position, np.int64(0), first, advanced,
         )  # fmt: skip
         _innermost(
             where, slots, sets, levels, counts, clock, trace, references[first:end], steps,

@@ -234,8 +234,8 @@ def as_walk(stream: AccessStream, operands: Sequence[str], shift: int, line: int
     return Walk(
         np.array(stream.extents, np.int64)[repeats],
         np.array(rows, np.int64),
-        np.array([_outside(r) for r in references], np.int64)[:, repeats],
-        np.array(guards, np.int64).reshape(-1, loops + 1)[:, [*repeats, loops]],
+        np.array([_outside(r) for r in references], np.int64)[:, repeats].copy(),
+        np.array(guards, np.int64).reshape(-1, loops + 1)[:, [*repeats, loops]].copy(),
         np.array([*ends, line.bit_length() - 1], np.int64),
         np.zeros(len(repeats), np.int64),
         np.zeros(len(references), np.int64),
