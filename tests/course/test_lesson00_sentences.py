@@ -67,14 +67,6 @@ def test_no_single_bad_point_makes_the_flat_part_cost_something(k, here):
         assert "pay for" not in text or not flat or int(flat.group(1)) < 9, text
 
 
-@each_row(*TRIALS)
-def test_a_warning_of_the_clock_is_printed_with_the_number(name):
-    for curve in (LAPTOP.curve(), lunch(LAPTOP, turns=1), FLAT):
-        _, *more = TRIALS[name](LAPTOP, random.Random(0))
-        said = conclude(name, replace(curve, warnings=("on battery",)), *more)
-        assert said.text.endswith("\n\n*Warning: on battery.*")
-
-
 def nine(on: Simulated, **times: float):
     return conclude("00-nine", lunch(on, **times))
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import rooflab as rl
 from rooflab.exercises.sentences import conclude
-from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from tests.course.machines import MACHINES, Simulated, unsaid
 from tests.support.rows import each_row
@@ -73,14 +72,6 @@ def test_no_share_of_a_roof_is_contradicted(name, here):
         assert "GEMM reaches a smaller" not in text or fast < slow
         assert slow <= 1.1 or "AXPY ran" in text or "AXPY is at" in text
         assert fast <= 1.1 or "GEMM ran" in text
-
-
-@each_row("01-ratio", "01-roofs", "01-small")
-def test_a_warning_of_the_clock_is_printed_with_the_number(name):
-    given = TRIALS[name](LAPTOP, random.Random(0))
-    noisy = [replace(one, warnings=("noisy",)) for one in given if isinstance(one, Measurement)]
-    said = conclude(name, *noisy, LAPTOP.machine).text
-    assert said.endswith(f"*Warning: {noisy[0].op.label}, {noisy[1].op.label}: noisy.*")
 
 
 def ratio(on: Simulated, slow: float = 0.9, fast: float = 0.9):

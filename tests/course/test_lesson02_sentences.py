@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import rooflab as rl
@@ -109,15 +108,6 @@ def test_the_vectors_of_the_lesson_fit_no_cache(sim):
 def test_the_bytes_of_the_expression_are_golfs():
     """40 and 24 bytes by hand: five trips of 8 bytes beside AXPY's three."""
     assert counted() == 40 / 24
-
-
-@each_row("02-expression", "02-out", "02-warm", "02-types", "02-write-allocate")
-def test_warnings_stand_below_the_sentence(name):
-    given = [
-        replace(one, warnings=("noisy",)) if isinstance(one, Measurement) else one
-        for one in TRIALS[name](LAPTOP, random.Random(1))
-    ]
-    assert conclude(name, *given).text.endswith(": noisy.*")
 
 
 @each_row(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 
 SEEDS = [0, *range(300, 325)]
-SOURCE = Path(__file__).parents[2] / "notebooks" / "source" / "05_decode.py"
 
 
 def verdict(id, given_answer, seed):

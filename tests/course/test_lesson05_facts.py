@@ -15,20 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.course.lesson03.exercises import peak_and_bandwidth
-from rooflab.course.lesson05.exercises import (
-    INT4_GROUP_32,
-    LLAMA_2_7B,
-    LLAMA_2_70B,
-    LLAMA_3_8B,
-    RUNS,
-    SHAPES,
-    kv_bytes,
-)
+from rooflab.course.drawing import peak_and_bandwidth
+from rooflab.course.lesson05.exercises import INT4_GROUP_32, MODELS, RUNS, parameters_read
 from rooflab.exercises.registry import exercise
 
-SEEDS = [0, *range(300, 325)]
 decode = exercise("05-decode").reference
+LLAMA_2_7B, LLAMA_3_8B = parameters_read("llama-2-7b"), parameters_read("llama-3-8b")
 CARD = peak_and_bandwidth("rtx-4090", "fp16")
 sizes = st.integers(1, 10**6)
 rates = st.floats(1e9, 1e16)
@@ -60,10 +52,10 @@ def test_batch_64_on_a_4090_with_and_without_caches():
 
 
 def test_a_token_of_llama_2_7b_leaves_half_a_mebibyte_and_gpt_2_36_kib():
-    """And the formula of the lesson is what the package counts."""
-    assert kv_bytes(*SHAPES["llama-2-7b"], 2) == 524_288 == rl.model("llama-2-7b").kv_bytes(1, 1)
-    assert kv_bytes(*SHAPES["llama-3-8b"], 2) == 131_072 == rl.model("llama-3-8b").kv_bytes(1, 1)
-    assert kv_bytes(*SHAPES["gpt2"], 2) * 1024 == pytest.approx(37.75e6, rel=1e-3)
+    """A key and a value of every layer and KV head, each a head's width of 2-byte numbers."""
+    assert rl.model("llama-2-7b").kv_bytes(1, 1) == 524_288 == 2 * 32 * 32 * 128 * 2
+    assert rl.model("llama-3-8b").kv_bytes(1, 1) == 131_072 == 2 * 32 * 8 * 128 * 2
+    assert rl.model("gpt2").kv_bytes(1, 1024) == pytest.approx(37.75e6, rel=1e-3)
 
 
 def test_the_gauges_of_gpt_2_on_an_a100():
@@ -102,7 +94,7 @@ def test_a_machine_is_filled_up_to_memory_or_up_to_the_promise():
 
 def test_the_shapes_are_published_ones():
     """Layers, heads, KV heads and width of a head in the models' config.json files."""
-    assert SHAPES == {
+    shapes = {
         "llama-2-7b": (32, 32, 32, 128),
         "llama-2-13b": (40, 40, 40, 128),
         "llama-2-70b": (80, 64, 8, 128),
@@ -111,26 +103,33 @@ def test_the_shapes_are_published_ones():
         "gemma-2b": (18, 8, 1, 256),
         "qwen2.5-7b": (28, 28, 4, 128),
     }
+    assert {*shapes} >= {*MODELS}
+    for name, shape in shapes.items():
+        m = rl.model(name)
+        assert (m.layers, m.heads, m.kv_heads, m.head_dim) == shape, name
 
 
-@pytest.mark.parametrize(
-    ("name", "read", "parameters", "table"),
-    [
-        ("llama-2-7b", LLAMA_2_7B, 6_738_415_616, 32_000 * 4096),
-        ("llama-2-70b", LLAMA_2_70B, 68_976_648_192, 32_000 * 8192),
-        ("llama-3-8b", LLAMA_3_8B, 8_030_261_248, 128_256 * 4096),
-    ],
-)
-def test_a_token_reads_all_parameters_but_the_embeddings(name, read, parameters, table):
-    m = rl.model(name)
+TOTALS = {  # published number of parameters, and the table of embeddings
+    "llama-2-7b": (6_738_415_616, 32_000 * 4096),
+    "llama-2-13b": (13_015_864_320, 32_000 * 5120),
+    "llama-2-70b": (68_976_648_192, 32_000 * 8192),
+    "llama-3-8b": (8_030_261_248, 128_256 * 4096),
+    "qwen2.5-7b": (7_615_616_512, 152_064 * 3584),
+}
+
+
+@pytest.mark.parametrize("name", sorted({*MODELS, *(run.model for run in RUNS)}))
+def test_a_token_reads_all_parameters_but_the_embeddings(name):
+    read, (parameters, table) = parameters_read(name), TOTALS[name]
     assert read == parameters - table
-    assert m.decode(1, 1).traffic["weights"] == pytest.approx(2 * read, rel=1e-3)
+    assert rl.model(name).decode(1, 1).traffic["weights"] == pytest.approx(2 * read, rel=1e-3)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda r: f"{r.machine}/{r.model}/{r.batch}/{r.itemsize}")
 def test_no_published_run_beats_its_bound(run):
-    roof = peak_and_bandwidth(run.machine, run.compute)
-    most = decode(run.parameters, run.itemsize, run.kv, run.batch, run.context, *roof)
+    roof, read = peak_and_bandwidth(run.machine, run.compute), parameters_read(run.model)
+    kv = rl.model(run.model).kv_bytes(1, 1, run.compute)
+    most = decode(read, run.itemsize, kv, run.batch, run.context, *roof)
     assert 0.4 < run.tokens_per_s / most < 0.8
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -149,21 +148,6 @@ def test_a_loop_model_is_too_large_for_the_caches_that_are_told(on):
 def test_no_sentence_of_the_loop_calls_an_estimate_a_bound():
     """ "Bound" is what ``Workload.bound`` says, and nothing else."""
     assert not [said for _, _, said in told("05", 9) if "bound" in said.text]
-
-
-def noisy(given: object) -> object:
-    """The same with a warning on each run."""
-    if isinstance(given, dict):
-        return {key: noisy(one) for key, one in given.items()}
-    return replace(given, warnings=NOISY) if isinstance(given, DecodeRun) else given
-
-
-@each_row(*TRIALS.items())
-def test_a_warning_is_passed_on(name, trial):
-    rng = random.Random(name)
-    for _ in range(9):
-        said = conclude(name, *map(noisy, trial(LAPTOP, rng)))
-        assert "*Warning: batch " in said.text and said.text.endswith(": noisy.*")
 
 
 @each_row(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import random
 import re
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
@@ -47,9 +48,31 @@ def test_every_row_is_reached_every_hole_filled_and_one_row_is_meant(lesson, mon
     monkeypatch.setattr(sentences, "row", watched)
     assert trials_of(lesson).keys() == conclusions_of(lesson).keys()
     for name, machine, said in told(lesson, DRAWS):
-        if not said.case or re.search(r"[{}]|\w  \w|\bnan\b|\bNone\b|[^.|*:?\s]\s*$", said.text):
+        if not said.case or re.search(
+            r"[{}]|[^|\s]  [^|\s]|\bnan\b|\bNone\b|[^.|*:?\s]\s*$", said.text
+        ):
             faults.add(f"{name} on {machine}, {said.case}: {said}")
     assert not faults and not unreached
+
+
+@pytest.mark.parametrize("lesson", lessons())
+def test_what_the_clock_warned_of_stands_below_the_sentence(lesson):
+    for name, trial in trials_of(lesson).items():
+        rng = random.Random(name)
+        drawn = [trial(here, rng) for here in MACHINES.values() for _ in range(9)]
+        if drawn != (warned := [noisy(given) for given in drawn]):
+            texts = [rl.conclude(name, *given).text for given in warned]
+            assert any(re.search(r"\n\n\*Warning: .*noisy\.\*$", text) for text in texts), name
+
+
+def noisy(value):
+    """The same, each measurement of it with a warning."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(noisy, value))
+    if isinstance(value, dict):
+        return {key: noisy(one) for key, one in value.items()}
+    there = {field.name for field in fields(value)} if is_dataclass(value) else set()
+    return replace(value, warnings=("noisy",)) if "warnings" in there else value
 
 
 def is_table(value: object) -> bool:

@@ -18,6 +18,7 @@ from rooflab.exercises.guesses import (
     guess,
     outcome,
     question,
+    questions,
     reveal,
     sentence,
     show_me,

@@ -211,7 +211,6 @@ NAME = table(
 
 
 # ---- 01-three-intensities ------------------------------------------------------------------------
-LEAVES_TWO = (1025, 1040, 1055, 1088, 1100, 1127)  # divided by 3, for a test of n // 3
 
 THREE = table(
     "01-three-intensities", "Three intensities", 2,

@@ -38,15 +38,11 @@ ROOFS = {  # of these machines in turn
 
 # Slips of several exercises.
 KV_TWICE = slip(
-    "kv counted twice",
-    "`kv` is what a token leaves in the cache, its key and its value together.",
-    kv=lambda kv: 2 * kv,
-)
+    "kv counted twice", "`kv` is what a token leaves in the cache, its key and its value together.",
+    kv=lambda kv: 2 * kv)
 MULTIPLY_ADDS = slip(
-    "multiply-adds",
-    "a multiply-add is 2 FLOPs for each parameter and each token.",
-    peak=lambda peak: 2 * peak,
-)
+    "multiply-adds", "a multiply-add is 2 FLOPs for each parameter and each token.",
+    peak=lambda peak: 2 * peak)
 
 
 def _by_name(*case: float) -> object:
@@ -134,9 +130,9 @@ GAUGES = table(
 class PublishedRun:
     """One published row.
 
-    ``compute``: type of the products, and as large as a number in the KV cache; ``itemsize``: bytes
-    a weight, scales included; ``context``: the mean over a run, its prompt and half of what it
-    wrote.
+    ``compute``: type of the products, whose size a number in the KV cache has too; ``itemsize``:
+    bytes a weight, scales included; ``context``: the mean over a run, its prompt and half of what
+    it wrote.
     """
 
     machine: str
@@ -179,10 +175,8 @@ def strict(
     return batch / max(2 * parameters * batch / peak, carried / bandwidth)
 
 
-STRICT = (
-    "this is the stricter bound, in which attention overlaps with the products; the lesson shows "
-    "both"
-)
+STRICT = ("this is the stricter bound, in which attention overlaps with the products; the lesson "
+          "shows both")
 
 
 DECODE = table(
@@ -333,10 +327,8 @@ FILL = table(
 )
 
 
-_NOT_ONE = (
-    "no batch fulfils its condition: no GEMM is quicker than one GEMV. A batch of b needs b GEMVs; "
-    "compare with all of them."
-)
+_NOT_ONE = ("no batch fulfils its condition: no GEMM is quicker than one GEMV. A batch of b needs "
+            "b GEMVs; compare with all of them.")
 
 SWITCH = table(
     "05-switch", "GEMM, or GEMV after GEMV?", 1,
@@ -546,7 +538,7 @@ EXPERTS = table(
 )
 
 
-# A public web lesson has 50 tokens/s alone and 800 in a batch of 64, on an RTX 4090.
+# Claim of a public web lesson: 50 tokens/s alone and 800 in a batch of 64, on an RTX 4090.
 CLAIM_BATCH = table(
     "05-claim-batch", "“Batch 64 is 64 times as fast”", 2,
     "By what factor does this batch raise the tokens a second of batch 1? Weights have 2 bytes.",
@@ -652,9 +644,9 @@ CLAIM_ALWAYS = table(
 )
 
 
-# In LLM-Viewer (hahnyuan/LLM-Viewer at 472f71f, ``model_analyzer.py``, prefill with FlashAttention)
-# the result has seqlen × seqlen numbers, stored twice, and keys and values are read again for every
-# block of queries.
+# Claim of LLM-Viewer (hahnyuan/LLM-Viewer at 472f71f, ``model_analyzer.py``, prefill with
+# FlashAttention): its result has seqlen × seqlen numbers, stored twice, while keys and values are
+# read again for every block of queries.
 CLAIM_FLASH = table(
     "05-claim-flash", "“FlashAttention stores S² numbers”", 2,
     "Attention of one head over a prompt of `tokens`. Return the bytes with the scores in memory "

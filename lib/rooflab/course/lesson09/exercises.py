@@ -327,11 +327,6 @@ BEAM = table(
 )
 
 
-def _ends(children: Children, seconds: Seconds, start: str) -> list[tuple[str, int]]:
-    """What the search gives for width 1, 2, …"""
-    return [BEAM.reference(children, seconds, start, w) for w in range(1, len(children) + 1)]
-
-
 def _halving(_finds: Sequence[bool]) -> int:
     """The least width, looked for as if every wider search found it, too."""
     low, high = 1, len(_finds)
@@ -360,7 +355,9 @@ WIDTH = table(
     insight="A wider beam measures more, and still may lose what a narrower one finds. Something "
             "fast can push out the schedule that would have led to the best one.",
     answer={
-        "_ends": _ends,
+        "_ends": lambda children, seconds, start: [  # of width 1, 2, …
+            BEAM.reference(children, seconds, start, width)
+            for width in range(1, len(children) + 1)],
         "_finds": lambda seconds, _ends: [
             name == min(seconds, key=seconds.get) for name, _ in _ends],
         "width": lambda _finds: _finds.index(True) + 1,
