@@ -1,10 +1,14 @@
-"""Lesson 03: the facts behind its answers, and that other right answers are accepted."""
+"""Facts of lesson 03, its exercises and its sentences."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import random
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +17,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.course.lesson03.exercises import AMD, LOG, NVIDIA, peak_and_bandwidth
+from rooflab.course.lesson03 import exercises as lesson03
+from rooflab.course.lesson03.exercises import (
+    AMD,
+    FROZEN,
+    KINDS,
+    LENGTH,
+    LOG,
+    MATMULS,
+    NVIDIA,
+    PREDICT,
+    STREAMS,
+    TimedProduct,
+    found_in,
+    model,
+    peak_and_bandwidth,
+    recorded,
+    timed,
+    timed_elsewhere,
+)
+from rooflab.course.timed_cases import MARGIN, WITHIN, timed_cases_text
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
+from rooflab.exercises.sentences import conclude
+from rooflab.grade.pipeline import code_digest
+from rooflab.grade.sandbox_copy import copy_package
+from rooflab.measure import recording as room
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.machine import Machine
+from tests.course.machines import MACHINES, MiB, Simulated, core, unsaid
+from tests.support.rows import each_row
+from tools import freeze
 
 SEEDS = [0, *range(200, 225)]
 time = exercise("03-time").reference
@@ -342,3 +374,339 @@ def test_a_thumb_rule_is_judged_with_true_and_false():
     assert with_numbers.passed, "1 and 0 are True and False"
     told = verdict("03-thumb-rules", lambda p, b: (1, 1), 0)
     assert told.misconception == "a law of nature"
+
+
+RECORDED_SEEDS = range(60)
+FORMULAS = {m.name: m.wrong for m in PREDICT.misconceptions}
+
+
+def verdict_on_recorded(answer, seed, found=PREDICT):
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, answer))
+
+
+def test_the_lessons_model_passes_on_every_draw():
+    for seed in RECORDED_SEEDS:
+        seen = verdict_on_recorded(model, seed)
+        assert seen.passed, seen
+
+
+def test_the_right_answer_is_what_the_clock_said():
+    clocks = {entry.seconds for entry in (*recorded(), *timed_elsewhere())}
+    for seed in range(5):
+        for case in PREDICT.draw(seed):
+            assert PREDICT.reference(*case.values()) in clocks
+
+
+def test_every_case_allows_its_own_spread_and_the_same_margin():
+    assert len(timed()) == len(recorded()) + len(timed_elsewhere()), "told apart by their inputs"
+    assert len(recorded()) >= 30 and len({e.allowed for e in recorded()}) > 10
+    for entry in timed().values():
+        spread = entry.allowed - MARGIN
+        assert 0 <= spread < 0.25, f"{entry.case}: too noisy to be asked"
+        assert PREDICT.allowed(entry.case) == entry.allowed
+        off = abs(model(*entry.case.values()) / entry.seconds - 1)
+        assert off <= WITHIN * entry.allowed, "asked where the model is not fair"
+        assert entry.fair
+
+
+def test_a_draw_tries_every_side_of_the_model_on_at_least_five_machines():
+    known = {id(e.case): e for e in timed().values()}
+    for seed in RECORDED_SEEDS:
+        drawn = [known[id(case)] for case in PREDICT.draw(seed)]
+        assert len(drawn) == len({*map(id, drawn)}) == 15
+        assert len({e.machine for e in drawn}) >= 5
+        kinds = Counter(e.kind for e in drawn)
+        assert sorted(kinds) == sorted(KINDS) and min(kinds.values()) >= 2
+    assert len({e.machine for e in timed().values()}) >= 10, "eight of the catalogue, one and two"
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_each_wrong_formula_is_beyond_what_is_allowed_on_every_draw(name):
+    for seed in RECORDED_SEEDS:
+        assert not verdict_on_recorded(FORMULAS[name], seed).passed, seed
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.0, 1.1])
+def test_a_better_model_passes_as_well(factor):
+    """Predictions a tenth beside the clock are right, whichever way they were made."""
+    for seed in range(20):
+        seen = verdict_on_recorded(lambda *inputs: factor * PREDICT.reference(*inputs), seed)
+        assert seen.passed, seen
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5])
+def test_beside_the_clock_by_half_fails(factor):
+    assert not verdict_on_recorded(lambda *inputs: factor * PREDICT.reference(*inputs), 0).passed
+
+
+def test_what_is_allowed_is_read_case_by_case():
+    """Without its margin, the same exercise wants the median itself."""
+    strict = replace(PREDICT, margin=None)
+    assert not verdict_on_recorded(model, 0, strict).passed
+    assert strict.allowed({}) == strict.tolerance
+    assert exercise("03-time").allowed({"flops": 1}) == exercise("03-time").tolerance
+
+
+def test_a_failed_prediction_does_not_tell_the_measured_time():
+    seen = verdict_on_recorded(FORMULAS["everything comes from memory"], 0)
+    right = {f"{e.seconds:.6g}" for e in timed().values()}
+    assert not any(value in repr(seen) for value in right)
+    assert seen.misconception == "everything comes from memory"
+
+
+def test_the_bound_alone_is_named_as_what_it_is():
+    seen = verdict_on_recorded(lambda f, n, p, b, capacity, call: max(f / p, n / b[-1]), 0)
+    assert seen.misconception == "the roof alone"
+
+
+NAME = "epyc-2core-vm"
+HERE = {"flops": 2 * 10**9, "bytes": 10**6, "peak": 1e12, "bandwidth": [1e11, 1e10],
+        "capacity": [10**5, 10**9], "call": 0.0}  # fmt: skip
+
+
+@pytest.fixture
+def noisy(tmp_path, monkeypatch):
+    """The shipped recording in the way of a busy machine: every sample later, by up to double."""
+    rng = random.Random(1)
+    data = json.loads(room.files()[NAME].read_text(encoding="utf-8"))
+    data["recorded_on"] = "2031-01-01T00:00:00Z"
+    for measured in data["measurements"]:
+        measured["samples"] = [s * rng.uniform(1, 2) for s in measured["samples"]]
+    (tmp_path / f"{NAME}.json").write_text(json.dumps(data), encoding="utf-8")
+    monkeypatch.setenv(room.ENV, str(tmp_path))
+    return rl.recording(NAME)
+
+
+def asked(seeds=range(20)) -> str:
+    """All that ``seeds`` ask, allow and count as right, read afresh."""
+    recorded.cache_clear()
+    timed.cache_clear()
+    cases = [case for seed in seeds for case in PREDICT.draw(seed)]
+    right = [(PREDICT.reference(*c.values()), PREDICT.allowed(c)) for c in cases]
+    return json.dumps([cases, right])
+
+
+def test_a_noisier_recording_of_the_same_name_changes_nothing(noisy):
+    assert noisy.recorded_on.startswith("2031"), "it is in front of the shipped one"
+    found = {entry.seconds for entry in found_in(noisy)}
+    assert len(found) < len(recorded()) and not found & {e.seconds for e in recorded()}
+    with_it = asked()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv(room.ENV)
+        assert asked() == with_it
+        patched.setattr(room, "folders", tuple)  # no recording anywhere
+        assert asked() == with_it
+
+
+def test_the_frozen_file_says_what_it_is_and_its_entries_are_fair():
+    data = json.loads(FROZEN.read_text(encoding="utf-8"))
+    assert data["recording"] == NAME and data["recorded_on"].startswith("20")
+    assert data["environment"]["cpu"] and data["environment"]["blas"]
+    assert "host" not in data["environment"], "what is published names no host"
+    assert len(recorded()) == len(data["asked"]) and all(e.fair for e in recorded())
+    for kind in KINDS:
+        assert sum(e.kind == kind for e in recorded()) >= 2
+
+
+def test_freezing_writes_what_the_rule_finds_and_reads_it_back(tmp_path, monkeypatch, capsys):
+    target = tmp_path / FROZEN.name
+    monkeypatch.setattr(lesson03, "FROZEN", target)
+    kept = room.recording(NAME)
+    status = freeze.main(["03-predict", NAME])
+    if status:  # the shipped recording may be a noisy one; then it is said, and nothing is written
+        assert "record again" in capsys.readouterr().out and not target.exists()
+        target.write_text(timed_cases_text(kept, found_in(kept)), encoding="utf-8")
+    assert recorded.__wrapped__() == found_in(kept)
+
+
+def test_a_recording_too_noisy_to_draw_from_is_refused(noisy, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(lesson03, "FROZEN", tmp_path / "kept.json")
+    assert freeze.main(["03-predict", NAME]) == 1
+    assert "fair to ask are only" in capsys.readouterr().out
+    assert not (tmp_path / "kept.json").exists()
+
+
+def test_another_schema_is_refused_by_name(tmp_path, monkeypatch):
+    path = tmp_path / "later.json"
+    path.write_text(json.dumps({"schema": 2}), encoding="utf-8")
+    monkeypatch.setattr(lesson03, "FROZEN", path)
+    with pytest.raises(ValueError, match=r"later\.json: schema 2; this rooflab reads 1"):
+        recorded.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("change", "seconds", "fair"),
+    [
+        ({}, 2e-3, True),
+        ({}, 2e-3 * 1.2, True),
+        ({}, 2e-3 * 1.5, False),  # the model is a third off
+        ({"bytes": 10**5 + 1}, 2e-3, False),  # beyond the cache, and not by far
+        ({"bytes": 90_000}, 2e-3, False),  # in the cache, and nearly filling it
+        ({"bytes": 40_000}, 2e-3, True),
+        ({"bytes": 18 * 10**6}, 2e-3, True),  # both as long: the clock tells 2 ms from 3.8 ms
+        ({"bytes": 9 * 10**6}, 2.45e-3, False),  # 2 ms or 2.9 ms: the clock is between them
+    ],
+)
+def test_the_rule_of_what_is_fair(change, seconds, fair):
+    assert TimedProduct({**HERE, **change}, seconds, 0.0, "an operation", "a machine").fair is fair
+
+
+@pytest.mark.parametrize(("name", "shape", "rate"), MATMULS)
+def test_published_products_are_those_of_the_catalogue(name, shape, rate):
+    m = rl.machine(name)
+    assert float(m.measured["bf16"]) == rate < float(m.peak("bf16"))
+
+
+def test_published_streams_stay_below_the_bandwidth_and_come_from_memory():
+    for name, _, rate in STREAMS:
+        m = rl.machine(name)
+        assert 0.6 < rate / float(m.bandwidth()) < 1
+        assert m.capacities["l2"] < 8 * LENGTH / 4
+
+
+def test_what_is_asked_from_elsewhere_is_from_eight_machines_of_three_makers():
+    names = {entry.machine for entry in timed_elsewhere()}
+    assert len(names) == 8
+    makers = {rl.machine(name).id.partition("-")[0] for name in names}
+    assert makers == {"nvidia", "amd", "intel"}
+
+
+def test_the_answers_are_not_in_the_sandbox_and_count_for_what_is_finished(tmp_path, monkeypatch):
+    assert not list(copy_package(tmp_path / "course").rglob(FROZEN.name))
+    digest, here = code_digest.__wrapped__(), FROZEN.read_bytes()
+    read = type(FROZEN).read_bytes
+    monkeypatch.setattr(
+        type(FROZEN), "read_bytes", lambda path: b"" if path == FROZEN else read(path)
+    )
+    assert here and code_digest.__wrapped__() != digest
+
+
+H200, A100 = rl.machine("h200-sxm"), rl.machine("a100-sxm-80")
+SMALL_GEMV, GEMV, CUBE = rl.gemv(1024, 1024), rl.gemv(4096, 4096), rl.gemm(1024, 1024, 1024)
+OPERATIONS = (
+    rl.axpy(256), rl.axpy(20_000), rl.axpy(2**24), rl.gemv(32, 32), SMALL_GEMV, GEMV,
+    rl.gemv(2048, 2048, batch=64, shared=("a",)), rl.gemm(8, 8, 8), rl.gemm(256, 256, 256), CUBE,
+)  # fmt: skip
+
+
+def measured_as(
+    on: Simulated, op: rl.Operation, ratio: float, cache="cold", *warnings
+) -> Measurement:
+    """``op`` at ``ratio`` times its bound: the peak, or main memory with the mix of ``op``."""
+    return replace(on.clock(op, share=1 / ratio, warnings=warnings), cache=cache)
+
+
+def any_times(on: Simulated, rng: random.Random) -> list[Measurement]:
+    return [
+        measured_as(on, op, 10 ** rng.uniform(-0.7, 1.2), rng.choice(("cold", "warm")),
+              *rng.choice(((), (), ("noisy",))))
+        for op in rng.sample(OPERATIONS, rng.randint(1, 10))
+    ]  # fmt: skip
+
+
+def calibrated(here: Machine, efficiency: float = 1.0) -> Machine:
+    """``here`` with what calls cost, and with routines that reach ``efficiency`` of the roof."""
+    point = {"bytes": GEMV.bytes, "flops": GEMV.flops, "efficiency": efficiency}
+    points = [{**point, "level": level, "smallest": 1024} for level in here.levels]
+    calls = {"overhead_s": 3e-7, "cold_overhead_s": 2e-6, "points": points}
+    return replace(here, routines={f"{name}/fp32": calls for name in ("axpy", "gemv", "gemm")})
+
+
+def made(read: float, best: float, cache: float = 2e11) -> Machine:
+    """A core of 100 GFLOP/s; byte/s of its memory, reading and with the best mix, and its cache."""
+    return core(
+        "made", peaks={"fp32": 1e11}, dram=(read, read, read, best), caches={"l2": (MiB, cache)}
+    )
+
+
+def any_core(on: Simulated, rng: random.Random) -> Machine:
+    here = rng.choice((on.machine, on.machine, made(2e10, 2e10, cache=1e9)))
+    return rng.choice((here, calibrated(here), calibrated(here, 0.3)))
+
+
+def any_memory(on: Simulated, rng: random.Random) -> Machine:
+    read = rng.uniform(8e9, 4e10)
+    return rng.choice((on.machine, made(read, read * rng.uniform(1, 3))))
+
+
+TRIALS = {
+    "03-bounds": lambda on, rng: (any_times(on, rng), any_core(on, rng)),
+    "03-slopes": lambda on, rng: (any_memory(on, rng),),
+    "03-thumb": lambda on, rng: (any_memory(on, rng), rng.choice((H200, A100))),
+    "03-pairs": lambda on, rng: (any_times(on, rng), any_core(on, rng)),
+}
+
+
+LAPTOP, MAC, SMALL, XEON = list(MACHINES.values())[:4]
+CALLS, SLOW_ROUTINES = calibrated(SMALL.machine), calibrated(SMALL.machine, 0.4)
+BLIND = replace(  # the Mac whose matrix unit was not measured
+    MAC.machine, peaks={k: peak for k, peak in MAC.machine.peaks.items() if "tensor" not in k}
+)
+NEAR, FAR = measured_as(SMALL, rl.axpy(1000), 0.2, "warm"), measured_as(SMALL, rl.axpy(2**24), 1)
+SLOW, DOUBTED = measured_as(SMALL, GEMV, 9), replace(FAR, warnings=("noisy: made up",))
+MANY = [measured_as(SMALL, rl.gemv(n, n), 50) for n in (2000, 3000, 4000)]
+MANY += [measured_as(SMALL, rl.axpy(2**20 + n), 1) for n in range(3)]
+
+
+def bound(on: Simulated, op: rl.Operation, ratio: float, cache="cold", here=None, warnings=()):
+    return conclude("03-bounds", [measured_as(on, op, ratio, cache, *warnings)], here or on.machine)
+
+
+def pairs(*measured: Measurement):
+    return conclude("03-pairs", measured, SMALL.machine)
+
+
+def test_pairs_under_one_limit_are_marked_and_come_first():
+    """A cold GEMV is slower than AXPY from memory, under one limit, and than AXPY in a cache."""
+    first, second = [row for row in pairs(NEAR, FAR, SLOW).text.splitlines() if "gemv" in row]
+    assert FAR.op.label in first and first.endswith("| memory, DRAM |")
+    assert NEAR.op.label in second and second.endswith("|  |")
+
+
+@each_row(
+    (lambda: bound(SMALL, rl.gemm(8, 8, 8), 40, "warm", CALLS), "call",
+     ["gemm 8×8×8 fp32, ×40. Most of their time is the call", "says nothing"], []),
+    # What is slow beside a routine known to be slow is the routine's.
+    (lambda: bound(SMALL, GEMV, 2.5, here=SLOW_ROUTINES), "routine", ["own calibration"], []),
+    (lambda: bound(SMALL, GEMV, 2.5, here=CALLS), "unexplained", ["nobody knows why"], []),
+    (lambda: bound(SMALL, rl.gemv(99, 99), 9, "warm", made(2e10, 2e10, cache=1e9)), "level",
+     ["the cache is slower than the memory"], []),
+    # Right of the ridge it is the peak that counts, wherever the operands are.
+    (lambda: bound(XEON, rl.gemm(256, 256, 256), 1.1, "warm"), "roof", [], ["cache"]),
+    (lambda: bound(SMALL, GEMV, 1.1, warnings=["noisy: made up"]), "roof",
+     [f"{GEMV.label}, ×1.1 ⚠. The roof is what stops them",
+      f"*Warning: {GEMV.label}: noisy: made up.*"], []),
+    # A warm GEMV of 4.2 MB, and a product that fits the L1, beside the bound of memory
+    (lambda: bound(LAPTOP, SMALL_GEMV, 0.95, "warm"), "chance",
+     ["came from a cache", "not what stops them"], ["The roof is"]),
+    (lambda: bound(SMALL, rl.gemm(32, 32, 32, "fp64"), 0.95, "warm"), "chance", [], []),
+    # At its own roof AXPY is at 1, though the best mix is faster by 26 to 22.
+    (lambda: bound(LAPTOP, rl.axpy(2**24), 1), "roof", ["axpy 16777216 fp32, ×1. "], []),
+    # The Mac's products run at ten times the peak of its core.
+    (lambda: bound(MAC, CUBE, 1.1), "roof", [], []),
+    (lambda: bound(MAC, CUBE, 1.1, here=BLIND), "faster unit", ["×0.11", "Apple's matrix"], []),
+    (lambda: bound(SMALL, GEMV, 0.6), "busy roof", ["No memory is faster than itself"], []),
+    (lambda: bound(SMALL, GEMV, 0.6, "warm"), "busy roof", [], ["cache"]),
+    (lambda: bound(SMALL, rl.axpy(20_000), 0.3, "warm"), "cache", ["it is steeper"], []),
+    # 4.2 MB and an L3 of 4 MiB, so about half is taken to stay: that explains 0.6, not 0.3.
+    (lambda: bound(SMALL, SMALL_GEMV, 0.6, "warm"), "cache", ["at least in part"], ["never"]),
+    (lambda: bound(SMALL, SMALL_GEMV, 0.3, "warm"), "busy roof", [], []),
+    # 61 GFLOP/s over 18 GB/s of reading and 26 GB/s of an update in place
+    (lambda: conclude("03-slopes", LAPTOP.machine), "both directions",
+     ["18.0 GB/s", "26.0 GB/s", "at 3.39 FLOP/byte", "at 2.35 for"], []),
+    (lambda: conclude("03-slopes", made(8e9, 26e9)), "one is wrong", ["refresh=True"], []),
+    (lambda: conclude("03-slopes", made(2e10, 2e10)), "one slope", ["at 5 FLOP/byte"], []),
+    (lambda: conclude("03-thumb", made(26e9, 26e9), H200), "below 4",
+     ["206 FLOP/byte", "between 3.85 and 4"], []),
+    (lambda: conclude("03-thumb", made(15e9, 15e9), H200), "between", [], []),
+    (lambda: conclude("03-thumb", made(10e9, 10e9), H200), "above 8", ["between 8 and 10"], []),
+    (lambda: pairs(DOUBTED), "none", ["*Warning: axpy 16777216 fp32: noisy: made up.*"], []),
+    (lambda: pairs(DOUBTED, SLOW), "same limit",
+     ["axpy 16777216 fp32, cold ⚠ | ", "In this pair", "*Warning: axpy 16777216 fp32: noisy"], []),
+    (lambda: pairs(NEAR, FAR, SLOW), "same limit", ["In 1 of these 2 pairs"], ["more", "⚠"]),
+    (lambda: pairs(*MANY), "same limit", ["and 3 more.", "In 9 of these 9 pairs"], ["gemv 4000"]),
+    (lambda: pairs(NEAR, SLOW), "other limits", ["two different limits"], []),
+)  # fmt: skip
+def test_what_is_said_and_what_is_not(tell, case, words, never):
+    assert not unsaid(tell(), case, words, never)

@@ -16,7 +16,7 @@ Trial = Callable[[Simulated, random.Random], tuple[object, ...]]
 
 
 def trials_of(lesson: str) -> Mapping[str, Trial]:
-    return import_module(f"tests.course.test_lesson{lesson}_sentences").TRIALS
+    return import_module(f"tests.course.test_lesson{lesson}").TRIALS
 
 
 def told(lesson: str, draws: int) -> Iterator[tuple[str, str, Conclusion]]:

@@ -1,4 +1,4 @@
-"""The sentences of lesson 00: drawn on simulated machines, and facts that they must say."""
+"""Facts of lesson 00, its exercises and its sentences."""
 
 from __future__ import annotations
 
