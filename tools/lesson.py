@@ -160,16 +160,22 @@ def stub_solutions(text: str, where: str, above: Sequence[str] = ()) -> str:
 def example(id: str) -> list[str]:
     """The lines, as comments, that show what an exercise takes and what one call of it gives."""
     found = exercises().get(id)
-    if found is None or not found.example:
+    if found is None:
         return []
     alike: dict[str, list[str]] = {}
     for name, domain in found.domain.items():
         alike.setdefault(domain.text, []).append(name)
     takes = "; ".join(f"{', '.join(names)}: {text}" for text, names in alike.items())
     call = f"{found.name}({', '.join(map(_written, found.example))})"
-    value = _written(found.reference(*found.example))
-    shown = f"({', '.join(found.returns)})" if found.form else value
-    gives = f"{call} gives{TIED}{shown}"
+    parts = ", ".join(found.returns)
+    gives = f"{call if found.example else found.signature} gives{TIED}"
+    if found.kind == "value":
+        blank = not re.search(r"\w", found.signature)
+        gives = f"in the form {found.signature}{f': {parts}' * blank}"
+    elif found.form or not found.example:
+        gives += found.form or (f"({parts})" if len(found.returns) > 1 else parts)
+    else:
+        gives += _written(found.reference(*found.example))
     lines = [
         line for text in (takes, gives)
         for line in textwrap.wrap(text, LONGEST, break_long_words=False)

@@ -11,6 +11,7 @@ from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.nest import Nest
 
 PRODUCT = "C[i,j] += A[i,k]*B[k,j]"
+A_NEST = 'a nest, such as nest.split("i", 4)'
 
 
 def steps(seen: Observation, *names: str) -> list[tuple[int, list]]:
@@ -55,6 +56,7 @@ VECTORISE = Exercise(
     "32, which are cut into eights. L1 has 4 KiB in lines of 64 bytes. Below it the schedule may "
     "move at most 1.5 times as many bytes as ours.",
     "vectorised(nest)", _vectorised, cases=_products, kind="schedule", par=1.5, lines=1,
+    form=A_NEST,
     insight="Lanes want neighbours. The loop whose turns are neighbours in memory is the one that "
             "also uses a whole cache line, so one order serves both.",
     misconceptions=(
@@ -189,6 +191,7 @@ STENCIL = Exercise(
     "again. Return a legal schedule with tiles that do several sweeps while their cells are in L1. "
     "Below L1 it may move at most twice as many bytes as ours.",
     "slanted(nest)", _skewed_tiles, cases=_stencils, kind="schedule", par=2.0, lines=1,
+    form=A_NEST,
     insight="A dependence that points back forbids tiles, until the axes are bent so that it "
             "points forward. Stencil codes and wavefront kernels do that.",
     misconceptions=(
@@ -344,6 +347,7 @@ TILES = Exercise(
     "of 16 KiB, both in lines of 32 bytes. Return a legal schedule that moves few bytes below "
     "both. At each cache it may be at most 1.45 times what ours moves. Copies of operands count.",
     "two_caches(nest)", _two_levels, cases=_two_caches, kind="schedule", par=1.45, lines=2,
+    form=A_NEST,
     insight="A tile for each cache: libraries such as BLIS nest five loops around their kernel for "
             "this reason.",
     misconceptions=(

@@ -81,8 +81,8 @@ class Exercise:
     → list of cases; a "value" exercise has one case without inputs. ``fixed``: cases that every
     draw ends with: alone they separate the truth and all misconceptions, and they take each input
     to the edges of what the question allows. ``example``: the inputs of one call that the answer
-    cell shows with its value, or (``form``) with the names of its parts, where values would tell
-    the answer. ``domain``: what an input may be. ``tolerance`` is relative.
+    cell shows with its value; ``form``: what it shows instead, in words, where there is no call or
+    its value would tell the answer. ``domain``: what an input may be. ``tolerance`` is relative.
     ``mine``: the name under which the function goes into the learner's mine.py; ``given``:
     functions that its lesson writes down beside it, which go there too. ``derives``: names of
     rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
@@ -111,7 +111,7 @@ class Exercise:
     cases: Callable[[random.Random], list[Case]] = lambda rng: [{}]
     fixed: tuple[Case, ...] = ()
     example: tuple[object, ...] = ()
-    form: bool = False
+    form: str = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
     kind: str = "function"
     returns: tuple[str, ...] = ()

@@ -216,7 +216,8 @@ THREE = table(
     "01-three-intensities", "Three intensities", 2,
     "Large N, 2-byte numbers: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N "
     "matrices?",
-    "intensities(n)", lines=3, example=(30_000,), form=True, derives=("axpy", "gemv", "gemm"),
+    "intensities(n)", lines=3, example=(30_000,), derives=("axpy", "gemv", "gemm"),
+    form="(AXPY intensity, GEMV intensity, GEMM intensity)",
     cases=drawn(4, n=range(1025, 9000)),
     fixed=cases_of("n", (1025,), (4096,), (12_289,), (81_920,)),
     tolerance=0.0016,  # GEMV's value at n and its limit are right, and n // 3 for 1025 is not

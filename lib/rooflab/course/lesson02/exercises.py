@@ -35,7 +35,7 @@ NUMPY_BYTES = table(
     "does BLAS's AXPY?",
     "bytes_moved(n, itemsize)", lines=2, derives=("axpy", "golf"),
     cases=drawn(4, n=range(10**6, 10**8), itemsize=[8, 4, 2, 1]),
-    domain={"itemsize": ITEMSIZES}, example=(1e9, 8), form=True,
+    domain={"itemsize": ITEMSIZES}, example=(1e9, 8), form="(NumPy bytes, AXPY bytes)",
     fixed=cases_of("n itemsize", (1_000_003, 1), (10**9, 2), (2**31 + 7, 4), (123_456_789, 8),
                    (10**10 + 1, 2)),
     insight="Five trips against three, in every number type. Does your own clock show the same "
@@ -748,7 +748,7 @@ def _traffic(
 AXPY = Exercise(
     "02-golf-axpy", "Byte golf: AXPY", 2,
     "Return a*x + y with as few bytes over the memory bus as you can.",
-    "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, lines=3,
+    "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, form="an array like x", lines=3,
     cases=partial(_cases, "axpy"), fixed=_indivisible("axpy", "float32", a=-1.75),
     insight="A piece that the cache holds is carried in once, whatever you do with it there. "
             "That holds for your machine's caches as well.",
@@ -787,7 +787,7 @@ _SEVERAL = Misconception(
 SQUARES = Exercise(
     "02-golf-squares", "Byte golf: sum of squares", 1,
     "Return the sum of the squares of x, one number.",
-    "squares(x)", ways.squares, kind="golf", par=PAR, lines=1,
+    "squares(x)", ways.squares, kind="golf", par=PAR, form="a number", lines=1,
     cases=partial(_cases, "sum-of-squares"),
     fixed=_indivisible("sum-of-squares", "float64"),
     insight="A call that multiplies and adds up at once needs no array in between: every number "
@@ -812,7 +812,7 @@ NORM = Exercise(
     "02-golf-row-norm", "Byte golf: row L2 norm", 3,
     "Divide every row of the matrix x by its length, the root of the sum of its squares. You may "
     "write over x.",
-    "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=5,
+    "row_norm(x)", ways.row_norm, kind="golf", par=PAR, form="an array like x", lines=5,
     cases=partial(_cases, "row-l2-norm"),
     fixed=_indivisible("row-l2-norm", "float32", PRIME_ROWS),
     insight="Every row is needed twice and carried in once: the second time it is in the cache. "
@@ -854,7 +854,7 @@ RELU = Exercise(
     "02-golf-bias-relu", "Byte golf: bias and ReLU", 2,
     "Add the vector b to every row of the matrix x, and set what is negative to zero. You may "
     "write over x.",
-    "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
+    "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, form="an array like x", lines=4,
     cases=partial(_cases, "bias-relu"),
     fixed=_indivisible("bias-relu", "float32", PRIME_ROWS),
     insight="Both together now move what a plain copy moves. Libraries for neural networks do "
@@ -898,6 +898,7 @@ SCALE = Exercise(
     "02-golf-scale-add-scale", "Byte golf: scale, add, scale", 2,
     "Return b*(a*x + y) with as few bytes over the memory bus as you can.",
     "scale_add_scale(a, b, x, y)", ways.scale_add_scale, kind="golf", par=PAR, lines=4,
+    form="an array like x",
     cases=partial(_cases, "scale-add-scale"),
     fixed=_indivisible("scale-add-scale", "float32", a=-1.75, b=0.3),
     insight="A chain of such operations costs what goes in and what comes out, however long it "

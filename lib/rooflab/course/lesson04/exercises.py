@@ -398,7 +398,8 @@ CEILING = table(
 GRADIENTS = table(
     "04-gradients", "The way back", 2,
     "M, N and K of the two products of the backward pass: of dX, then of dW?",
-    "gradients(m, n, k)", form=True,
+    "gradients(m, n, k)",
+    form="(M of dX, N of dX, K of dX, M of dW, N of dW, K of dW)",
     cases=drawn(3, m=range(8, 2049), n=range(64, 4097, 64), k=range(96, 4097, 96)),
     also=(("", lambda m, n, k: {"dX": [m, k, n], "dW": [n, k, m]}),
           ("", lambda m, n, k: {"dX": {"M": m, "N": k, "K": n}, "dW": {"M": n, "N": k, "K": m}})),
