@@ -29,14 +29,13 @@ from rooflab.course.lesson03.exercises import (
     PREDICT,
     STREAMS,
     TimedProduct,
-    found_in,
     model,
     peak_and_bandwidth,
     recorded,
     timed,
     timed_elsewhere,
 )
-from rooflab.course.timed_cases import MARGIN, WITHIN, timed_cases_text
+from rooflab.course.timed_cases import MARGIN, WITHIN
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
@@ -49,6 +48,7 @@ from rooflab.predict.machine import Machine
 from tests.course.machines import MACHINES, MiB, Simulated, core, unsaid
 from tests.support.rows import each_row
 from tools import freeze
+from tools.freeze import timed_cases_text, timed_products
 
 SEEDS = [0, *range(200, 225)]
 time = exercise("03-time").reference
@@ -489,7 +489,7 @@ def asked(seeds=range(20)) -> str:
 
 def test_a_noisier_recording_of_the_same_name_changes_nothing(noisy):
     assert noisy.recorded_on.startswith("2031"), "it is in front of the shipped one"
-    found = {entry.seconds for entry in found_in(noisy)}
+    found = {entry.seconds for entry in timed_products(noisy)}
     assert len(found) < len(recorded()) and not found & {e.seconds for e in recorded()}
     with_it = asked()
     with pytest.MonkeyPatch.context() as patched:
@@ -516,8 +516,8 @@ def test_freezing_writes_what_the_rule_finds_and_reads_it_back(tmp_path, monkeyp
     status = freeze.main(["03-predict", NAME])
     if status:  # the shipped recording may be a noisy one; then it is said, and nothing is written
         assert "record again" in capsys.readouterr().out and not target.exists()
-        target.write_text(timed_cases_text(kept, found_in(kept)), encoding="utf-8")
-    assert recorded.__wrapped__() == found_in(kept)
+        target.write_text(timed_cases_text(kept, timed_products(kept)), encoding="utf-8")
+    assert recorded.__wrapped__() == timed_products(kept)
 
 
 def test_a_recording_too_noisy_to_draw_from_is_refused(noisy, tmp_path, monkeypatch, capsys):

@@ -16,19 +16,9 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.course.drawing import peak_and_bandwidth
 from rooflab.course.lesson04 import exercises as lesson04
-from rooflab.course.lesson04.exercises import (
-    FROZEN,
-    KINDS,
-    LAYERS,
-    PREDICT,
-    entries_of,
-    model,
-    peak_of,
-    recorded,
-    ways,
-)
+from rooflab.course.lesson04.exercises import FROZEN, KINDS, LAYERS, PREDICT, model, recorded, ways
 from rooflab.course.lesson04.exercises import MACHINES as GPUS
-from rooflab.course.timed_cases import MARGIN, WITHIN, timed_cases_text
+from rooflab.course.timed_cases import MARGIN, WITHIN
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
@@ -39,6 +29,7 @@ from rooflab.predict.roofline import Roofline
 from tests.course.machines import MACHINES, MiB, Simulated, core, unsaid
 from tests.support.rows import each_row
 from tools import freeze
+from tools.freeze import peak_of, timed_cases_text, timed_layers
 
 SEEDS = [0, *range(300, 325)]
 shape, intensities, layer, knee, convicts = (
@@ -456,12 +447,12 @@ def test_the_quicker_way_is_never_beaten_by_more_tokens_or_a_wider_layer(
 
 
 def test_what_is_asked_of_the_same_recording_is_what_was_frozen():
-    kept, entries = entries_of(KEPT.name)
+    entries = timed_layers(KEPT)
     frozen = json.loads(FROZEN.read_text(encoding="utf-8"))
     assert frozen["recording"] == KEPT.name and len(frozen["asked"]) == len(ENTRIES)
     found = {(e.asked, e.known, e.case["tokens"]) for e in entries}
     if KEPT.recorded_on == frozen["recorded_on"]:
-        assert timed_cases_text(kept, entries) == FROZEN.read_text(encoding="utf-8")
+        assert timed_cases_text(KEPT, entries) == FROZEN.read_text(encoding="utf-8")
     assert len(found) >= 60, "of 160; a recording in which fewer are fair is too noisy"
 
 

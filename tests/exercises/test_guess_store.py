@@ -66,7 +66,7 @@ def test_bytes_that_are_no_text_are_set_aside_too(home):
 def test_a_newer_record_is_left_as_it_is(home):
     guess(ID, 5)
     newer = home / "newer.json"
-    newer.write_text(json.dumps({"schema": 2, "id": ID, "says": "something else"}))
+    newer.write_text(json.dumps({"schema": 3, "id": ID, "says": "something else"}))
     with pytest.warns(RuntimeWarning, match="newer rooflab; left as it is"):
         assert get(ID).value == 5
     assert newer.exists()

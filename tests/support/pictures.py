@@ -29,6 +29,9 @@ picture = live.waterfall""",
     "guess": """from rooflab.show.guess_axis import guess
 asked = {"result": 43.0, "unit": "ms", "low": 1, "high": 1000}
 picture = guess("nine", "One takes 3.7 ms. Nine?", marks={"one multiply-add": 3.7}, **asked)""",
+    "guess in words": """from rooflab.show.guess_axis import guess
+asked = dict(result="GEMM", answers=("AXPY, a stick", "GEMV", "GEMM"), low=1, high=9)
+picture = guess("who", "Which of the three is the fastest?", **asked)""",
     "guess at its end": """from types import SimpleNamespace
 from rooflab.show.guess_axis import guess
 class Store:

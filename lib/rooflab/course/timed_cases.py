@@ -7,16 +7,12 @@ writes it from a recording; a class is asked the same tomorrow, whatever was rec
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rooflab.exercises.exercise import Case
-
-if TYPE_CHECKING:
-    from rooflab.labs.llm.decode_prediction import DecodeRecording
-    from rooflab.measure.recording import Recording
 
 SCHEMA = 1
 MARGIN = 0.25  # of a lesson's model: routines reach 75 to 100 % of a roof, no two layers are alike
@@ -52,32 +48,9 @@ class TimedCase:
         return self.off(formula) > self.allowed / WITHIN
 
 
-def timed_cases_text(kept: Recording | DecodeRecording, entries: Iterable[TimedCase]) -> str:
-    """Content of the frozen file of ``entries``, which are from the recording ``kept``."""
-    from rooflab.measure.recording import published
-
-    told = {
-        "schema": SCHEMA, "recording": kept.name, "recorded_on": kept.recorded_on,
-        "environment": published(kept.environment),
-    }
-    head = [f'  "{key}": {_compact(value)}' for key, value in told.items()]
-    rows = ",\n".join(f"    {_compact(_row(entry))}" for entry in entries)
-    return "{\n" + ",\n".join([*head, f'  "asked": [\n{rows}\n  ]']) + "\n}\n"
-
-
 def read_timed_cases(path: Path) -> list[Mapping[str, Any]]:
     """The cases of a frozen file. Raises ValueError for a file of another schema."""
     data = json.loads(path.read_text(encoding="utf-8"))
     if data["schema"] != SCHEMA:
         raise ValueError(f"{path}: schema {data['schema']!r}; this rooflab reads {SCHEMA}")
     return data["asked"]
-
-
-def _row(entry: TimedCase) -> Mapping[str, Any]:
-    fields = dict(vars(entry))
-    case, seconds, spread = (fields.pop(name) for name in ("case", "seconds", "spread"))
-    return {**fields, **case, "seconds": seconds, "spread": spread}
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

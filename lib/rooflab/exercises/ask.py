@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rooflab.exercises import guesses
-from rooflab.exercises.guesses import positive, question
+from rooflab.exercises.guesses import question
 from rooflab.optional import installed
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def ask(
     ----------
     id : str
         A question of the lessons, such as "01-speed-ratio".
-    result : float
-        The measured number in the question's unit, above 0; it is recorded for "off by ×k".
+    result : float or str
+        The measured number in the question's unit, above 0, or the right answer; it is recorded.
     picture : matplotlib figure or bytes
         A figure or the bytes of a PNG, uncovered with ``result``; by default none.
     sentence : str
@@ -59,11 +59,13 @@ def ask(
         sentence = sentence or getattr(picture, "words", "")
         picture = canvas.png(picture, transparent=False)
 
-    asked, measured = question(id), positive("result", result)
+    asked = question(id)
+    measured = asked.answer("result", result)
     guesses.outcome(asked.id, measured)
     known = next(iter(marks.values()), None)
     slips = {said: factor * known for factor, said in asked.slips} if known else {}
     return guess_axis.guess(
         asked.id, asked.text, result=measured, unit=asked.unit, low=asked.low, high=asked.high,
         picture=picture, sentence=sentence, store=guesses, marks=marks, slips=slips,
+        answers=asked.answers,
     )  # fmt: skip

@@ -15,10 +15,11 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from itertools import combinations, permutations
 from pathlib import Path
 from types import MappingProxyType
 
-from rooflab.count.si import plain, times
+from rooflab.count.si import plain, several, times
 from rooflab.count.validation import unknown
 from rooflab.exercises.discovery import lessons, of_lesson
 from rooflab.measure.atomic_file import replace_file
@@ -31,7 +32,7 @@ from rooflab.measure.settings import path_setting, user_folder
 # killed kernel leaves none half-written.
 
 
-SCHEMA = 1
+SCHEMA, WORDY = 1, 2  # of a record whose value is a number, and of one whose value is a text
 GUESSES = "ROOFLAB_GUESSES"  # another folder for guesses alone, such as that of one lecture
 WHATS = ("guess", "shown", "outcome")
 
@@ -42,12 +43,12 @@ class Record:
 
     id: str
     what: str
-    value: float | None
+    value: float | str | None
     at_ns: int
 
     def to_dict(self) -> dict[str, object]:
         """Return the record as it is stored."""
-        return {"schema": SCHEMA, **asdict(self)}
+        return {"schema": WORDY if isinstance(self.value, str) else SCHEMA, **asdict(self)}
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Store:
     unwritten: list[Record] = field(default_factory=list)
     _told: set[str] = field(default_factory=set)
 
-    def add(self, id: str, what: str, value: float | None = None) -> Record:
+    def add(self, id: str, what: str, value: float | str | None = None) -> Record:
         """Keep a record; in memory, with one warning, where the directory cannot be written."""
         record = Record(id, what, value, time.time_ns())
         try:
@@ -119,17 +120,18 @@ class Store:
 
 def _newer(data: Mapping[str, object]) -> bool:
     schema = data.get("schema")
-    return isinstance(schema, int) and not isinstance(schema, bool) and schema > SCHEMA
+    return isinstance(schema, int) and not isinstance(schema, bool) and schema > WORDY
 
 
 def _parse(data: object) -> Record:
     """Read a record; one without a schema number is taken for schema 1 if it has its fields."""
-    if not isinstance(data, dict) or data.get("schema", SCHEMA) != SCHEMA:
+    if not isinstance(data, dict) or data.get("schema", SCHEMA) not in (SCHEMA, WORDY):
         raise ValueError("no record")
     value = data["value"]
-    number = None if value is None else float(value)
-    record = Record(str(data["id"]), data["what"], number, int(data["at_ns"]))
-    sound = record.value is None or 0 < record.value < float("inf")
+    wordy = data.get("schema") == WORDY and isinstance(value, str)
+    kept = value if wordy or value is None else float(value)
+    record = Record(str(data["id"]), data["what"], kept, int(data["at_ns"]))
+    sound = wordy or record.value is None or 0 < record.value < float("inf")
     if record.what not in WHATS or not sound or (record.value is None) != (record.what == "shown"):
         raise ValueError("no record")
     return record
@@ -158,23 +160,56 @@ def store() -> Store:
 
 @dataclass(frozen=True)
 class Question:
-    """A number to guess before it is measured. ``low`` and ``high`` are the ends of its axis.
+    """What is guessed before it is measured: a number, or one of ``answers`` (see below).
 
-    ``slips``: how many times the number marked on the axis a usual slip leads to, and what is then
-    said.
+    ``low`` and ``high`` are the ends of a number's axis. ``slips``: how many times the number
+    marked on the axis a usual slip leads to, and what is then said.
     """
 
     id: str
     text: str
-    unit: str
-    low: float
-    high: float
+    unit: str = ""
+    low: float = 1.0
+    high: float = 100.0
     slips: tuple[tuple[float, str], ...] = ()
+    answers: tuple[str, ...] = ()
 
     @property
     def lesson(self) -> str:
         """Number of the lesson, "01"."""
         return self.id[:2]
+
+    def answer(self, argument: str, value: object) -> float | str:
+        """Return ``value`` as it is kept: a positive number, or one of the answers as a text."""
+        if self.answers:
+            text = BEFORE.join(map(str, value)) if isinstance(value, (list, tuple)) else value
+            if text not in self.answers:
+                raise ValueError(f"{argument}={value!r} must be one of {', '.join(self.answers)}")
+            return str(text)
+        number = positive(argument, value)
+        if self.unit == "%" and number > 100:
+            raise ValueError(f"{argument}={value!r} is more than all; it must be at most 100 %")
+        return number
+
+
+BEFORE = " < "  # between the things of an order
+
+
+def share(id: str, text: str, low: float = 1.0) -> Question:
+    """Return the question for a share in per cent."""
+    return Question(id, text, "%", low, 100.0)
+
+
+def choice(id: str, text: str, *options: str) -> Question:
+    """Return the question which of ``options`` it will be."""
+    return Question(id, text, answers=options)
+
+
+def order(id: str, text: str, *things: str) -> Question:
+    """Return the question for the order of two or three ``things``: "a < b < c", or a list."""
+    if not 2 <= len(things) <= 3:
+        raise ValueError(f"things={things!r} must be two or three; rl.sort has cards for more")
+    return Question(id, text, answers=tuple(map(BEFORE.join, permutations(things))))
 
 
 @cache
@@ -231,9 +266,9 @@ class Guess:
     """
 
     id: str
-    value: float | None
-    later: tuple[float, ...] = ()
-    measured: float | None = None
+    value: float | str | None
+    later: tuple[float | str, ...] = ()
+    measured: float | str | None = None
     shown: bool = False
 
     @property
@@ -243,8 +278,8 @@ class Guess:
 
     @property
     def off_by(self) -> float | None:
-        """Factor ≥ 1 between guess and measurement, None as long as one is missing."""
-        if self.value is None or self.measured is None:
+        """Factor ≥ 1 between guess and measurement; None while one is missing, or for a text."""
+        if not isinstance(self.value, float) or not isinstance(self.measured, float):
             return None
         return max(self.value / self.measured, self.measured / self.value)
 
@@ -297,7 +332,8 @@ def guess(id: str, value: object = ...) -> Guess | Asked:
 
 def record(id: str, value: object) -> None:
     """Keep ``value`` as a guess for ``id``; the same again (a cell run twice) adds nothing."""
-    asked, number = question(id), positive("guess", value)
+    asked = question(id)
+    number = asked.answer("guess", value)
     known = get(asked.id)
     latest = None if known is None else (*_first(known), *known.later)[-1:]
     if latest != (number,):
@@ -322,8 +358,8 @@ def reveal_without_guess(id: str) -> Guess:
 
 def outcome(id: str, measured: object) -> Guess | None:
     """Record the measured value of ``id``; ``off_by`` follows. The latest one counts."""
-    asked, number = question(id), positive("measured", measured)
-    store().add(asked.id, "outcome", number)
+    asked = question(id)
+    store().add(asked.id, "outcome", asked.answer("measured", measured))
     return get(asked.id)
 
 
@@ -352,11 +388,14 @@ def _gather(id: str, records: list[Record]) -> Guess | None:
 
 def how_to(asked: Question) -> str:
     """Return how to guess or to look, as code."""
-    return f'rl.guess("{asked.id}", …) with a number ({asked.unit}), or rl.show_me("{asked.id}")'
+    what = f"one of {', '.join(asked.answers)}" if asked.answers else f"a number ({asked.unit})"
+    return f'rl.guess("{asked.id}", …) with {what}, or rl.show_me("{asked.id}")'
 
 
 def sentence(known: Guess) -> str:
     """Return the guess, and how far it was off, in one sentence."""
+    if known.question.answers:
+        return _sentence_of_words(known)
     unit = WORDS.get(known.question.unit, known.question.unit)
     if known.value is None:
         seen = "" if known.measured is None else f"; it is {plain(known.measured, 3)} {unit}"
@@ -370,6 +409,19 @@ def sentence(known: Guess) -> str:
         how_far = f"off by {times(known.off_by, digits=2)}, {side}"
     said = f"You guessed {plain(known.value, 3)}, it is {plain(known.measured, 3)} {unit}"
     return f"{said}: {how_far}."
+
+
+def _sentence_of_words(known: Guess) -> str:
+    """Return which answer was guessed, and which it is; of an order, how many pairs are turned."""
+    guess, right = known.value, known.measured
+    if guess is None:
+        return f"You looked without a guess{'' if right is None else f'; it is {right}'}."
+    if right in (None, guess):
+        return f"You guessed {guess}{'.' if right is None else ', and so it is.'}"
+    mine, theirs = guess.split(BEFORE), right.split(BEFORE)
+    turned = sum(mine.index(a) > mine.index(b) for a, b in combinations(theirs, 2) if b in mine)
+    pairs = f": {several(turned, 'pair')} of {math.comb(len(mine), 2)} the other way round"
+    return f"You guessed {guess}, it is {right}{pairs if len(mine) > 1 else ''}."
 
 
 # Keep a result covered until the learner has guessed it.

@@ -59,6 +59,7 @@ class MyGuesses:
                 one.question.low, one.question.high, one.value, one.measured,
             )
             for one in self.guesses
+            if not one.question.answers
         ]  # fmt: skip
         return Gauges(rows, self.summary, repr(self))
 

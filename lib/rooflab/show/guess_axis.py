@@ -9,7 +9,7 @@ and ``reveal_without_guess(id)``; this module keeps no guesses itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -27,6 +27,7 @@ from rooflab.show.scene.player import Player
 WIDE, NARROW = 720, 400
 HEIGHT, BASE, SIDE = 128, 80, 40  # pixels of a sheet; where the axis lies; the room at its ends
 LETTERS = 15
+LINE = 32  # from answer to answer, where they are words
 #: Places on the axis where a guess can be put: about every third pixel.
 PLACES = 241
 SAME_AS_SLIP = 1.2  # times the value that a slip leads to: nearer, and that slip was made
@@ -60,13 +61,12 @@ class GuessAxis(Player):
         self.plan, self.store = plan, store
         stored = store.get(plan.id) if store is not None else None
         value = getattr(stored, "value", None)
-        plan.values += [] if value is None else [float(value)]
         super().__init__(
-            *(axis_scene(plan, wide) for wide in (WIDE, NARROW)),
+            *(plan.scene(wide) for wide in (WIDE, NARROW)),
             stem=f"guess-{plan.id}",
             kind="rl-guess",
             asks=True,
-            guess_at=-1 if value is None else PLACES,
+            guess_at=-1 if value is None else plan.place(value),
             covered=stored is None,
             **traits,
         )
@@ -130,6 +130,10 @@ class GuessAxis(Player):
 class _Plan:
     """A question with its result and the axis it is asked on."""
 
+    click = CLICK
+    result: Any
+    marks: Mapping[str, float]
+
     def __init__(
         self,
         id: str,
@@ -147,6 +151,15 @@ class _Plan:
         self.low = min(ends[0], *(value / 2 for value in (result, *self.marks.values())))
         self.high = max(ends[1], *(value * 2 for value in (result, *self.marks.values())))
         self.values = [float(f"{v:.4g}") for v in np.geomspace(self.low, self.high, PLACES)]
+
+    def place(self, value: Any) -> int:
+        """The place of a stored guess: the last one, wherever on the axis that is."""
+        self.values.append(float(value))
+        return PLACES
+
+    def scene(self, wide: float) -> Scene:
+        """The scene of the question on a sheet ``wide`` pixels wide."""
+        return axis_scene(self, wide)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -239,32 +252,85 @@ class _Drawing:
 
 
 def axis_scene(plan: _Plan, wide: float) -> Scene:
-    """The scene of a question on a sheet ``wide`` pixels wide."""
+    """The scene of a number's question on a sheet ``wide`` pixels wide."""
     drawing = _Drawing(plan, wide)
-    scene, shut, open_ = drawing.scene, By("covered", [1, 0]), By("covered", [0, 1])
     _axis(drawing)
     _truth(drawing)
-    free = [0.55, *[0] * PLACES]
-    _mark(drawing, "over", "hovered", By("covered placed", [free, [0] * (PLACES + 1)]))
-    _mark(drawing, "placed", "placed", shut)
-    _mark(drawing, "guess_at", "mine", open_)
-    area = (0, 0, wide, HEIGHT)
+    for dim, name, opacity in _hands(PLACES):
+        _mark(drawing, dim, name, opacity)
+    _answering(drawing.scene, plan, drawing.at("placed"), BASE, PLACES)
+    return drawing.scene
+
+
+def _hands(many: int) -> tuple[tuple[str, str, By], ...]:
+    """The marks of a guess that is pointed at, put down and final: dimension, name, opacity."""
+    over = By("covered placed", [[0.55, *[0] * many], [0] * (many + 1)])
+    shut, open_ = By("covered", [1, 0]), By("covered", [0, 1])
+    return ("over", "hovered", over), ("placed", "placed", shut), ("guess_at", "mine", open_)
+
+
+def _answering(scene: Scene, plan: _Plan, x: Any, y: Any, many: int) -> None:
+    """What asks, and what is pressed; a hand puts its mark at (x, y) of ``many`` places."""
+    shut, open_ = By("covered", [1, 0]), By("covered", [0, 1])
     scene.grip(
-        "placed", drawing.at("placed"), BASE, area=area, label=plan.asked, ghost="over",
+        "placed", x, y, area=(0, 0, scene.width, scene.height), label=plan.asked, ghost="over",
         enabled=shut,
     )  # fmt: skip
-    ready = By("placed", [0, *[1] * PLACES])
-    commit: dict[str, Any] = {"guess_at": By("placed", [*range(PLACES + 1)]), "covered": 1}
+    ready = By("placed", [0, *[1] * many])
+    commit: dict[str, Any] = {"guess_at": By("placed", [*range(many + 1)]), "covered": 1}
     scene.button("this is my guess", commit, shown=shut, enabled=ready, kind="confirm mine-is")
     scene.button("skip: show me", {"covered": 1}, shown=shut, kind="skip")
     fresh = {"placed": 0, "guess_at": 0, "covered": 0}
     scene.button("guess again", fresh, shown=open_, kind="again")
     scene.note(plan.question, "title", above=True)
     verdicts = By("guess_at", [plan.verdict(one) for one in (None, *plan.values)])
-    hints = By("placed", [CLICK, *[MOVE] * PLACES])
+    hints = By("placed", [plan.click, *[MOVE] * many])
     scene.says = Fill(By("covered", ["{hint}", "{verdict}"]), hint=hints, verdict=verdicts)
     scene.classes["done"] = open_
-    return scene
+
+
+class _Choice(_Plan):
+    """A question with a few answers in words, and which of them is right."""
+
+    click = "Click on your answer. On the keyboard: Tab to the answers, then ← →."
+    marks = MappingProxyType[str, float]({})
+
+    def __init__(self, id: str, question: str, result: str, answers: Sequence[str]) -> None:
+        self.id, self.question, self.result, self.unit = id, question, result, ""
+        self.values: list[Any] = list(answers)
+
+    def place(self, value: Any) -> int:
+        return self.values.index(value)
+
+    def number(self, value: Any) -> str:
+        return str(value)
+
+    def verdict(self, value: Any) -> str:
+        if value is None:
+            return f"It is {self.result} (shown without a guess)."
+        right = value == self.result
+        return f"You guessed {value}{', and so it is' if right else f'; it is {self.result}'}."
+
+    def scene(self, wide: float) -> Scene:
+        """A line for each answer, with a ring that the guess fills."""
+        many, none = len(self.values), "no guess yet"
+        dims = [
+            Dim("placed", [none, *self.values]), Dim("over", ["nowhere", *self.values]),
+            Dim("guess_at", [none, *self.values], [-1, *range(many)]),
+            Dim("covered", ["covered", "uncovered"], [True, False], glide=700),
+        ]  # fmt: skip
+        scene = Scene(wide, LINE * many + 6, dims)
+        lines = [LINE * (row + 0.5) for row in range(many)]
+        for y, answer in zip(lines, self.values, strict=True):
+            scene.dot(SIDE, y, size=7.5, fill="paper", ink="soft", name="ring")
+            scene.text(SIDE + 18, y + 5, answer, size=LETTERS, name="answer")
+        for dim, name, opacity in _hands(many):
+            at = By(dim, [math.nan, *lines])
+            scene.dot(SIDE, at, size=7.5, fill="mine", ink="ink", opacity=opacity, name=name)
+        right = LINE * (self.values.index(self.result) + 0.5)
+        scene.dot(SIDE, right, size=4.5, opacity=By("covered", [0, 1]), name="truth")
+        _answering(scene, self, SIDE, By("placed", [math.nan, *lines]), many)
+        return scene
 
 
 def _axis(drawing: _Drawing) -> None:
@@ -323,7 +389,7 @@ def guess(
     id: str,
     question: str,
     *,
-    result: float,
+    result: float | str,
     unit: str = "",
     low: float,
     high: float,
@@ -332,8 +398,11 @@ def guess(
     store: GuessStore | None = None,
     marks: Mapping[str, float] = MappingProxyType({}),
     slips: Mapping[str, float] = MappingProxyType({}),
+    answers: Sequence[str] = (),
 ) -> GuessAxis:
     """Ask for a guess on an empty log axis from ``low`` to ``high``; ``result`` waits covered.
+
+    With ``answers`` it is a line to click on for each of them; ``result`` is the right one.
 
     id: the name under which ``store`` keeps the guess. result, low, high: in ``unit``.
     picture (PNG bytes) and sentence are uncovered together with the result.
@@ -346,6 +415,10 @@ def guess(
     for name, text in {"id": id, "question": question}.items():
         if not isinstance(text, str) or not text.strip():
             raise TypeError(f"{name}={text!r} must be a text that is not empty")
+    if answers:
+        return GuessAxis(
+            _Choice(id, question, str(result), answers), store, picture=picture, more=sentence
+        )
     numbers = {"result": result, "low": low, "high": high}
     for name, value in [*numbers.items(), *marks.items(), *slips.items()]:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):

@@ -15,10 +15,7 @@ from rooflab.course.drawing import DTYPES, peak_and_bandwidth
 from rooflab.course.timed_cases import TimedCase, read_timed_cases
 from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
 from rooflab.exercises.table import Slip, drawn, slip, table
-from rooflab.measure.recording import Recording, recording
-from rooflab.measure.threads import with_threads
 from rooflab.predict.catalogue import machine
-from rooflab.predict.estimate import mix_of, overhead
 
 # Machine and number type, by ridge: below 4 FLOP/byte, from 4 to 8, to 60, to 400. The learner sees
 # their figures, not their names.
@@ -625,28 +622,6 @@ def model(*case: object) -> float:
     """The lesson's model: the call, then the longer of computing and carrying, in seconds."""
     call, computing, carrying = parts(*case)
     return call + max(computing, carrying)
-
-
-def found_in(kept: Recording) -> tuple[TimedProduct, ...]:
-    """Every operation of a recording that may be asked, in the order in which they were timed."""
-    found = []
-    for measured in kept.select(cache="warm"):
-        op, m = measured.op, kept.at(measured.threads)
-        case = {
-            "flops": op.flops, "bytes": op.bytes, "peak": float(m.peak(op.compute_dtype)),
-            "bandwidth": [float(m.bandwidth(at, mix_of(op, m, at))) for at in m.levels],
-            "capacity": [m.capacities[at] for at in m.levels], "call": overhead(op, m),
-        }
-        spread = measured.iqr_s / measured.median_s
-        where = with_threads(m.id, m.threads)
-        found.append(TimedProduct(case, measured.median_s, spread, op.label, where))
-    return tuple(entry for entry in found if entry.fair)
-
-
-def entries_of(name: str) -> tuple[Recording, tuple[TimedProduct, ...]]:
-    """The recording ``name``, and what of it may be asked."""
-    kept = recording(name)
-    return kept, found_in(kept)
 
 
 @cache

@@ -10,20 +10,13 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from math import floor, inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from rooflab.count.si import rounded
 from rooflab.course.drawing import peak_and_bandwidth
 from rooflab.course.timed_cases import TimedCase, read_timed_cases
 from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
 from rooflab.exercises.table import drawn, slip, table
-
-if TYPE_CHECKING:
-    from rooflab.labs.llm.decode_loop import DecodeRun
-    from rooflab.labs.llm.decode_prediction import DecodeRecording
 
 # (inputs, outputs) of layers in public models: Llama-2-7B up and down, Llama-3-8B, GPT-2 both ways.
 LAYERS = ((4096, 11008), (11008, 4096), (4096, 14336), (768, 3072), (3072, 768), (1600, 6400))
@@ -442,8 +435,6 @@ GRADIENTS = table(
 FROZEN = Path(__file__).with_name("recorded.json")
 KINDS = {"one": 1, "few": 2, "many": 2}  # cases of a draw beside the fixed ones
 FEWEST = 8  # of a kind: enough for a draw to differ from the next
-TIMED_LAYERS = ("q", "k", "gate", "down", "head")  # one of each shape; v, o and up have a twin here
-TOLD = 8  # tokens at which a known layer shows what a further vector costs, and a copy
 INPUTS = "tokens inputs outputs first again copy peak"
 
 
@@ -478,51 +469,6 @@ def ways(
 def model(*case: float) -> float:
     """The lesson's model: the quicker of the two ways, in seconds."""
     return min(ways(*case))
-
-
-def entries_of(name: str) -> tuple[DecodeRecording, tuple[TimedLayer, ...]]:
-    """The decode recording ``name``, and every product of it that may be asked."""
-    from rooflab.labs.llm.decode_prediction import decode_recording  # a tenth of a second
-
-    kept = decode_recording(name)
-    runs = {run.batch: run for run in kept.runs}
-    times = {batch: run.measurements() for batch, run in runs.items()}
-    figures = {
-        known: _figures(runs, known, times[1][known].op.flops / 2, peak_of(name))
-        for known in TIMED_LAYERS
-    }
-    found = []
-    for known, batch, asked in product(TIMED_LAYERS, runs, TIMED_LAYERS):
-        one = times[batch][asked]
-        edges = {"inputs": one.op.dims["k"], "outputs": one.op.dims["n"]}
-        spread = round(one.iqr_s / one.median_s, 4)
-        found.append(TimedLayer({"tokens": batch, **edges, **figures[known]},
-                                rounded(one.median_s, 5), spread, asked, known))
-    return kept, tuple(one for one in found if one.asked != one.known and one.close(model))
-
-
-def _figures(
-    runs: Mapping[int, DecodeRun], known: str, weights: float, peak: float
-) -> dict[str, float]:
-    """Seconds a weight: of the first vector, of each further one, and of the copy for a GEMM."""
-
-    def quickest(tokens: int, way: str) -> float:
-        tried = runs[tokens].trials[known].items()
-        return min(seconds for form, seconds in tried if form.startswith(way)) / weights
-
-    first = quickest(1, "gemv")
-    return {
-        "first": rounded(first, 4),
-        "again": rounded((quickest(TOLD, "gemv") - first) / (TOLD - 1), 4),
-        "copy": rounded(quickest(TOLD, "gemm") - 2 * TOLD / peak, 4), "peak": peak,
-    }
-
-
-def peak_of(name: str) -> float:
-    """FLOP/s of one core in fp32, which the loop was recorded with, from the machine's roofs."""
-    from rooflab.measure.recording import recording
-
-    return float(recording(name).at(threads=1).peak("fp32"))
 
 
 @cache

@@ -3,15 +3,8 @@
 from rooflab.exercises.guesses import Question
 
 QUESTIONS = (
-    Question(
-        "08-orders",
-        "The product's three loops in their six orders: by what factor does the fastest order beat "
-        "the slowest?",
-        "×", 1, 10_000,
-    ),
-    Question(
-        "08-rows",
-        "Eight rows of C at a time, not one: by what factor is the program faster?",
-        "×", 0.5, 50,
-    ),
+    Question("08-orders", "The product's three loops in their six orders: by what factor does the "
+             "fastest order beat the slowest?", "×", 1, 10_000),
+    Question("08-rows", "Eight rows of C at a time, not one: by what factor is the program faster?",
+             "×", 0.5, 50),
 )
