@@ -122,12 +122,6 @@ def test_a_known_mistake_is_named_and_the_right_value_is_not():
     assert f"product(m={m}, n={n}, k={k}, " in verdict.reason
 
 
-def test_a_second_slip_does_not_hide_the_first():
-    verdict = check("01-product", lambda *inputs: counted(*inputs, flops=1, extra=17))
-    assert verdict.misconception == "multiply-adds"
-    assert "FLOPs of `product(" in verdict.reason
-
-
 def test_an_unknown_mistake_shows_the_failing_case_and_which_part():
     verdict = check("01-product", lambda *inputs: counted(*inputs, extra=1))
     assert verdict.misconception is None and verdict.hint is None
@@ -142,18 +136,12 @@ def test_an_unknown_mistake_shows_the_failing_case_and_which_part():
     [
         ("01-speed-limit", lambda p, b, s: math.nan, "not a number (NaN)"),
         ("01-speed-limit", lambda p, b, s: "12", "one number is wanted"),
-        ("01-speed-limit", lambda p, b, s: (1, 2), "one number is wanted"),
         ("01-speed-limit", lambda p, b: 1, "raised TypeError"),
         ("01-speed-limit", lambda p, b, s: None if s > 3 else p, "returned None for this case"),
         ("01-speed-limit", 12, "a function is wanted, not its value"),
         ("01-product", lambda *a: 2, "3 values are wanted: FLOPs, bytes, intensity"),
         ("01-claim-1365", lambda: 1, "call it"),
         ("01-claim-1365", (682.67, 4), "element size: your answer is 4"),
-        (
-            "01-speed-limit",
-            raising(ZeroDivisionError("division by zero")),
-            "ZeroDivisionError: division",
-        ),
     ],
 )
 def test_the_reason_says_what_is_wrong(id, answer, words):
@@ -254,20 +242,3 @@ def test_every_exercise_but_those_that_are_timed_says_what_its_number_means():
     assert len(asked) >= 50 and all(e.insight.endswith((".", "?")) for e in asked)
     assert len({e.insight for e in asked}) == len(asked)
     assert all(e.insight.count(".") + e.insight.count("?") <= 2 for e in asked), "a line or two"
-
-
-def test_a_written_function_without_a_return_is_not_called_unanswered():
-    def product(m, n, k, itemsize, accumulate=False):
-        2 * m * n * k
-
-    verdict = check("01-product", product)
-    assert not verdict.unanswered
-    assert "does it reach a return?" in verdict.reason
-
-
-def test_an_untouched_stub_is_unanswered_and_not_marked_as_wrong():
-    def product(m, n, k, itemsize, accumulate=False): ...
-
-    verdict = check("01-product", product)
-    assert verdict.unanswered
-    assert repr(verdict).startswith("○ 01-product · 0 of 4 points: not answered yet")

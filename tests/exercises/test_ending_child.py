@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
-import itertools
 import os
 import re
 import signal
@@ -17,7 +16,6 @@ import numpy as np
 import psutil
 import pytest
 
-import rooflab as rl
 from rooflab.exercises import ending
 from rooflab.exercises.check import check
 from rooflab.exercises.observe.collect import collect
@@ -27,7 +25,6 @@ from rooflab.labs.golf import watchdog
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no fork is safe here")
 POSSIBLE = ending.possible
 SPEED, SQUARES = "01-speed-limit", "02-golf-squares"
-MATRIX = np.ones((2000, 2000))
 
 
 def good(peak, bandwidth, itemsize):
@@ -67,9 +64,6 @@ LOOP, SLOW = "was stopped after 0.3 s", "took longer than 0.3 s"
 WAITED = "took longer than 0.5 s and waited most of that time"
 IN_C = {
     "sum": (lambda *_: sum(range(10**12)), SLOW),
-    "power": (lambda *_: 10**10**9, SLOW),
-    "iterator": (lambda *_: max(itertools.count()), SLOW),
-    "decomposition": (lambda *_: np.linalg.svd(MATRIX), SLOW),
     "pattern": (lambda *_: re.match("(a+)+$", "a" * 60 + "b"), SLOW),
     "output": (prints_for_ever, LOOP),
     "lock": (waits_for_a_lock, WAITED),
@@ -116,15 +110,9 @@ def crashes(*_):
     ctypes.string_at(0)
 
 
-def aborts(*_):
-    faulthandler.disable()
-    os.abort()
-
-
 DEATHS = {
     "exit": (lambda *_: os._exit(0), "exit code 0"),
     "crash": (crashes, "SIGSEGV"),
-    "abort": (aborts, "SIGABRT"),
     "killed": (lambda *_: os.kill(os.getpid(), signal.SIGKILL), "memory"),
 }
 
@@ -159,12 +147,6 @@ def test_an_answer_that_writes_into_the_pipe_gets_its_verdict(monkeypatch):
         return good(*case)
 
     assert check(SPEED, writes).passed
-
-
-def test_false_observations_are_judged_as_such(monkeypatch):
-    for said in (3, [None], [[]] * 7, [{"value": {}}] * 7, [{"error": 3}] * 7, {}):
-        monkeypatch.setattr(ending.collect, "collect", lambda *_, said=said: said)
-        assert not check(SPEED, good).passed
 
 
 def test_a_child_that_closes_its_pipe_is_stopped_or_ended(short, monkeypatch):
@@ -288,22 +270,6 @@ def test_a_learner_may_have_very_many_files_open():
         for number in held:
             os.close(number)
         resource.setrlimit(resource.RLIMIT_NOFILE, usual)
-
-
-def test_a_second_run_with_the_library_locked_ends_too(monkeypatch):
-    """A right answer that is to be derived runs again, with the library's function locked."""
-    monkeypatch.setattr(ending, "LIMIT_S", 1)
-    right = exercise("01-three-intensities").reference
-
-    def intensities(n):
-        try:
-            rl.axpy(n)
-        except NotImplementedError:
-            sum(range(10**12))
-        return right(n)
-
-    verdict = check("01-three-intensities", intensities)
-    assert verdict.passed and verdict.note is None
 
 
 def test_where_no_process_is_granted_it_runs_here(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from rooflab.exercises.check import RENAMED, STALE, check
+from rooflab.exercises.check import RENAMED, STALE
 from rooflab.exercises.handed_in import RUNS
 from tests.support.rows import each_row
 
@@ -37,7 +37,6 @@ ANSWER = "def bytes_moved(n, s):\n    return 5 * n * s, 3 * n * s"
 
 
 @each_row(
-    ("def bytes_moved(n, s):\n    x = !ls\n    return 5 * n * s, 3 * n * s", BYTES),
     ("def bytes_moved(n, s):\n    !ls\n    return 5 * n * s, 3 * n * s", BYTES),
     (GIVES + ANSWER.replace("n *", "given(n) *", 1), BYTES),
     ("files = !ls\nclaim = (682.7 if files else 0, 2)", CLAIM),
@@ -50,7 +49,6 @@ def test_a_program_that_an_answer_runs_is_told(cell, check, notes, capfd):
 @each_row(
     ("files = !ls\n" + ANSWER, BYTES),
     (GIVES + ANSWER, BYTES),
-    ("%time\n" + ANSWER, BYTES),
     ("import platform\n" + ANSWER.replace("5 *", "(5 if platform.system() else 5) *"), BYTES),
     ("files = !ls\nclaim = (682.7, 2)", CLAIM),
 )
@@ -71,13 +69,6 @@ def test_a_function_whose_cell_failed_since_is_told(notes, broken, capsys):
     assert notes(RIGHT, broken, CHECK) == STALE
     assert notes(RIGHT, broken, broken, "other = 3", CHECK) == STALE
     assert notes(broken, RIGHT, CHECK) is None
-
-
-@pytest.mark.parametrize("broken", BROKEN)
-def test_a_stub_whose_answer_failed_is_not_just_called_unanswered(notes, broken, capsys):
-    assert notes("def speed_limit(p, b, s): ...", CHECK) is None
-    assert notes("def speed_limit(p, b, s): ...", broken, CHECK) == STALE
-    assert notes("claim = ...", "claim = (1, 2", CLAIM) == STALE
 
 
 @pytest.mark.parametrize("broken", ["claim = (1, 2", "claim = 1 / 0, 2", "claim = claims + 1"])
@@ -107,21 +98,12 @@ def test_a_misspelt_name_is_told(notes, first):
         [RIGHT, RIGHT + "\n" + MISSPELT, CHECK],
         [RIGHT, "speed_limit.__doc__ = 'mine'", CHECK],
         [RIGHT + "\n" + CHECK],
-        [RIGHT, RIGHT, CHECK],
-        [RIGHT, RIGHT.replace("1.5", "3 / 2"), CHECK],
         [RIGHT, "def other():\n    def speed_limit(): pass", CHECK],
         [RIGHT, "1 / 0", CHECK],
         ["speed_limit = lambda p, b, s: p / b * 1.5 * s", CHECK],
         ["import functools", "speed_limit = functools.partial(lambda p, b, s: p)", CHECK],
-        ['verdict = rl.check("01-speed-limit")'],
-        ['verdict = rl.check("01-claim-1365", (682.7, 2))'],
         ["claim = later", "later = 3", "claim = 5", "claim = later", CLAIM],
     ],
 )
 def test_otherwise_nothing_is_said(notes, cells, capsys):
     assert notes(*cells) is None
-
-
-def test_outside_ipython_nothing_is_said():
-    InteractiveShell.clear_instance()
-    assert check("01-speed-limit", lambda p, b, s: p).note is None

@@ -91,21 +91,6 @@ def test_cases_are_plain_and_repeatable():
             assert len(varied) > 1, f"every seed of {found.id} draws the same: it could be a table"
 
 
-def _by_the_lowest(n, s, axpy, gemv, gemm):
-    """01-witnesses from seconds for the same bytes: whoever is much too quick is the liar."""
-    each = {"axpy": axpy / 3, "gemv": gemv / (1 + 2 / n)}
-    slow, quick = max(each, key=each.get), min(each, key=each.get)
-    lies = each[slow] > 2 * each[quick]
-    honest = each[slow] if lies else each[quick]
-    return 2 * n**3 / gemm, n * n * s / honest, quick if lies else "nobody"
-
-
-def test_the_liar_is_found_from_seconds_too():
-    for seed in range(11):
-        verdict = verdict_on(exercise("01-witnesses"), _by_the_lowest, seed)
-        assert verdict.passed, verdict
-
-
 def numbers_in(value):
     if isinstance(value, list):
         return [number for one in value for number in numbers_in(one)]
@@ -163,14 +148,6 @@ def test_a_malformed_exercise_is_refused():
             Exercise(**{**good, **change})
 
 
-def test_a_repeated_m_k_passes_on_squares_only():
-    """The reason for separating cases: a square product cannot convict this formula."""
-    found = exercise("01-product")
-    wrong = next(m.wrong for m in found.misconceptions if m.name == "M·K twice")
-    assert wrong(64, 64, 64, 4, False) == found.reference(64, 64, 64, 4, False)
-    assert wrong(8, 16, 32, 4, False) != found.reference(8, 16, 32, 4, False)
-
-
 def test_facts_behind_the_answers():
     """Published figures: SGEMM N/6 and N/8 (β ≠ 0), SAXPY 1/6, and 1365 at two bytes."""
     product = exercise("01-product").reference
@@ -182,22 +159,6 @@ def test_facts_behind_the_answers():
     limit = exercise("01-speed-limit").reference
     assert limit(66.9e12, 4.8e12, 4) == pytest.approx(84, abs=0.5)
     assert limit(989.5e12, 4.8e12, 2) == pytest.approx(618, abs=1)
-
-
-LARGE_N = {
-    "the limit": lambda n: (1 / 3, 1, n / 3),
-    "the value at n": lambda n: (1 / 3, n / (n + 2), n / 3),
-    "GEMV of one vector": lambda n: (1 / 3, n / (n + 1), n / 3),
-    "one addition fewer": lambda n: (1 / 3, (n - 0.5) / (n + 2), (n - 0.5) / 3),
-    "three digits": lambda n: (0.333, 1.0, round(n / 3)),
-    "two digits": lambda n: (0.33, n / (n + 2), n / 3),
-}
-
-
-def test_for_large_n_small_terms_do_not_matter():
-    for name, answer in LARGE_N.items():
-        for seed in range(11):
-            assert verdict_on(exercise("01-three-intensities"), answer, seed).passed, name
 
 
 def test_of_the_large_n_one_tells_that_a_third_was_cut_to_a_whole_number():

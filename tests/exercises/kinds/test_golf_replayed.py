@@ -12,9 +12,7 @@ import json
 import math
 import operator
 import statistics
-import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +20,7 @@ from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds import golf as kind
 from rooflab.exercises.observe.collect import collect
-from rooflab.exercises.observe.golf import LIMITS, arrays, packed, played, unpacked
+from rooflab.exercises.observe.golf import packed, unpacked
 from rooflab.exercises.registry import exercise
 
 SQUARES = exercise("02-golf-squares")
@@ -35,36 +33,10 @@ def chunks(x):
     return [x[i : i + CHUNK] for i in range(0, len(x), CHUNK)]
 
 
-def in_floats(x):
-    total = 0.0
-    for piece in chunks(x):
-        total += float(np.dot(piece, piece))
-    return total
-
-
-def by_math(x):
-    return math.pow(math.sqrt(math.fsum(np.dot(piece, piece) for piece in chunks(x))), 2)
-
-
 def by_imported_math(x):
     from math import hypot
 
     return hypot(*(np.sqrt(piece @ piece) for piece in chunks(x))) ** 2
-
-
-def by_item(x):
-    return sum(np.dot(piece, piece).item() for piece in chunks(x))
-
-
-def in_double(x):
-    total = np.float64(0)
-    for piece in chunks(x):
-        total = np.float64(total + np.dot(piece, piece))
-    return total
-
-
-def in_a_list(x):
-    return np.sum([np.dot(piece, piece) for piece in chunks(x)])
 
 
 def in_an_array(x):
@@ -82,30 +54,6 @@ def scaled_by_the_largest(x):
         small = np.divide(piece, largest, out=scratch[: len(piece)])
         parts.append(np.dot(small, small))
     return largest * largest * sum(parts)
-
-
-def as_a_number_type(x):
-    total = np.float64(0)
-    for piece in chunks(x):
-        total = total + np.float64(np.dot(piece, piece))
-    return float(total)
-
-
-def guarded(x):
-    total = sum(np.dot(piece, piece) for piece in chunks(x))
-    return total if total > 0 and np.isfinite(total) else 0.0
-
-
-def along_an_axis(x):
-    whole = len(x) // 4096 * 4096
-    rows = np.apply_along_axis(lambda row: np.dot(row, row), 1, x[:whole].reshape(-1, 4096))
-    return np.sum(rows) + np.dot(x[whole:], x[whole:])
-
-
-def with_numbers_as_texts(x):
-    total = np.dot(x, x)
-    assert f"{total:.3f}" and not math.isnan(total) and round(total) > 0 and int(total) > 0
-    return total
 
 
 def parts(x):
@@ -166,18 +114,9 @@ def with_a_dot(x, how):
     return how(np.dot(x, x))
 
 
-def from_an_iterator(x):
-    return np.fromiter((np.dot(piece, piece) for piece in chunks(x)), float).sum()
-
-
 def in_threads(x):
     with ThreadPoolExecutor(3) as pool:
         return sum(pool.map(lambda piece: piece @ piece, chunks(x)))
-
-
-def whole_and_rest(x):
-    whole, rest = divmod(float(np.dot(x, x)), 1.0)
-    return whole + rest
 
 
 def by_newton(x):
@@ -193,33 +132,14 @@ WAYS = {  # in which a number goes through Python and comes back
     "tolist": lambda x: sum(part.tolist() for part in parts(x)),
     "the array's own type": lambda x: x.dtype.type(sum(parts(x))),
     "statistics": lambda x: scaled(x, statistics.fmean),
-    "statistics of floats": lambda x: scaled(x, lambda made: statistics.mean(map(float, made))),
     "the largest by a key": lambda x: max([np.dot(x, x), 0.0], key=abs),
-    "the larger of values": lambda x: max({"a": np.dot(x, x), "b": 0.0}.values()),
-    "rounded": lambda x: round(float(np.dot(x, x)), 9),
-    "rounded by NumPy": lambda x: np.dot(x, x).round(7),
-    "a part after the point": lambda x: sum(math.modf(np.dot(x, x))),
-    "np.modf": lambda x: sum(np.modf(np.dot(x, x))),
-    "np.divmod": lambda x: sum(np.divmod(np.dot(x, x), 1)),
-    "divmod": lambda x: sum(divmod(np.dot(x, x), 1)),
     "a text": lambda x: float(str(np.dot(x, x))),
-    "JSON": lambda x: json.loads(json.dumps(float(np.dot(x, x)))),
     "a ratio": lambda x: operator.truediv(*float(np.dot(x, x)).as_integer_ratio()),
     "complex": lambda x: complex(np.dot(x, x)).real,
-    "conjugate": lambda x: np.dot(x, x).conjugate(),
-    "Decimal": lambda x: float(decimal.Decimal(float(np.dot(x, x)))),
     "long double": lambda x: float(sum(map(np.longdouble, parts(x)), np.longdouble(0))),
     "chosen by np.where": lambda x: with_a_dot(x, lambda s: np.where(s > 0, s, 0)),
-    "not chosen by np.where": lambda x: with_a_dot(x, lambda s: np.where(s < 0, 0, s)),
-    "np.nan_to_num": lambda x: np.nan_to_num(np.dot(x, x)),
     "np.isclose": lambda x: with_a_dot(x, lambda s: 0.0 if np.isclose(s, 0) else s),
-    "np.add.reduce of a list": lambda x: np.add.reduce(parts(x)),
     "np.cumsum of a list": lambda x: np.cumsum(parts(x))[-1],
-    "np.stack": lambda x: np.stack(parts(x)).sum(),
-    "np.hstack": lambda x: np.hstack(parts(x)).sum(),
-    "np.concatenate": lambda x: np.concatenate([[part] for part in parts(x)]).sum(),
-    "np.atleast_1d": lambda x: np.atleast_1d(np.dot(x, x)),
-    "np.dot of a list": lambda x: np.dot(parts(x), np.ones(len(chunks(x)))),
     "in sorted objects": lambda x: sum(sorted(map(Total, parts(x)))),
 }
 
@@ -233,38 +153,6 @@ def on_one_case(found, answer):
 def test_a_number_may_take_a_way_round(patient):
     verdicts = {name: on_one_case(SQUARES, way) for name, way in WAYS.items()}
     assert not {name: found for name, found in verdicts.items() if not found.passed}
-
-
-LENGTHS = {  # of a row: a number that leaves NumPy and comes back for every row
-    "the array's own type": lambda row: row.dtype.type(math.sqrt(np.dot(row, row))),
-    "tolist": lambda row: np.dot(row, row).tolist() ** 0.5,
-    "or": lambda row: np.linalg.norm(row) or 1.0,
-    "math.frexp": lambda row: math.ldexp(*math.frexp(np.linalg.norm(row))),
-    "hypot": lambda row: math.hypot(*(np.linalg.norm(half) for half in np.split(row, 2))),
-    "np.clip": lambda row: np.clip(np.linalg.norm(row), 1e-9, None),
-}
-
-
-def test_the_length_of_a_row_may_take_a_way_round(patient):
-    def norm_by(name):
-        def row_norm(x):
-            for row in x:
-                row /= LENGTHS[name](row)
-            return x
-
-        return row_norm
-
-    for name in LENGTHS:
-        verdict = on_one_case(exercise("02-golf-row-norm"), norm_by(name))
-        assert verdict.passed, (name, verdict)
-
-
-def test_an_index_stays_a_whole_number():
-    def squares(x):
-        return np.dot(x, x) * x[np.argmax(x[:9]).item()] / max(x[:9])
-
-    verdict = check(SQUARES.id, squares)
-    assert "raised" not in verdict.reason, verdict
 
 
 def test_a_number_of_an_earlier_run_is_a_constant():
@@ -291,9 +179,7 @@ def test_what_cannot_be_followed_is_told_what_would_do(patient):
 
 def test_numbers_are_followed(patient):
     for answer in (
-        in_a_class, in_a_cached_function, from_an_iterator, in_threads, whole_and_rest, by_newton,
-        in_floats, by_math, by_imported_math, by_item, in_double, in_a_list, in_an_array,
-        as_a_number_type, guarded, along_an_axis, with_numbers_as_texts,
+        in_a_class, in_a_cached_function, in_threads, by_newton, by_imported_math, in_an_array,
     ):  # fmt: skip
         verdict = on_one_case(SQUARES, answer)
         assert verdict.passed, verdict
@@ -387,14 +273,9 @@ def test_a_forged_program_fails_and_breaks_nothing():
     for change in (
         set_answer(679424.0), set_answer({"at": 99}), set_answer({"nothing": 1}), set_answer({}),
         set_answer({"array": ["O", [1], [None]]}), set_answer({"dtype": "O"}), set_calls(),
-        set_calls(["load", ["/etc/passwd"], {}, 2]), set_calls(["os.system", ["id"], {}, 2]),
-        set_calls(["linalg.os.system", ["id"], {}, 2]), set_calls(["math.__loader__", [], {}, 2]),
-        set_calls(["add.__self__", [], {}, 2]), set_calls(["operator.attrgetter", ["x"], {}, 2]),
-        set_calls([".tofile", [{"at": 1}, "file"], {}, None]), set_calls([".array", [{"at": 1}]]),
-        set_calls(["ctypeslib.load_library", ["x", "y"], {}, 2]), set_calls(3),
-        set_calls(["gone"]), set_calls(["builtins.eval", ["1"], {}, 2]),
-        set_calls(["dot", [{"at": 1}], {}, {"at": 2}]),
-        set_calls([".__class__", [{"at": 1}], {}, 2]), set_calls(["sum", [{"at": 1}], 3, 2]),
+        set_calls(["load", ["/etc/passwd"], {}, 2]), set_calls([".array", [{"at": 1}]]),
+        set_calls(3), set_calls(["gone"]), set_calls(["dot", [{"at": 1}], {}, {"at": 2}]),
+        set_calls(["sum", [{"at": 1}], 3, 2]),
         lambda program: program.update(inputs=[]), lambda program: program.update(inputs=3),
         lambda program: program.update(inputs=[["x", 7, 1]]),
         lambda program: program.update(inputs=[["not a name", 0, 1]]),
@@ -459,18 +340,3 @@ def test_memory_that_nobody_wrote_holds_no_right_result():
             program = {"inputs": inputs, "calls": calls(case), "answer": {"at": 3}, "left": []}
             one["program"] = packed(program)
         assert not judge(axpy, cases, seen).passed
-
-
-def test_a_judge_may_give_it_less_or_more_time():
-    def endless(x):
-        while True:
-            np.dot(x, x)
-
-    case = SQUARES.draw("limits")[0]
-    for seconds in (0.2, 0.4):
-        limits = replace(LIMITS, seconds=seconds)
-        begin = time.monotonic()
-        seen, program = played(case, endless, arrays(case), limits)
-        stopped = (f"stopped after {seconds} s", f"took longer than {seconds} s")  # a busy machine
-        assert any(said in seen["error"] for said in stopped) and program is None
-        assert seconds <= time.monotonic() - begin < seconds + 5

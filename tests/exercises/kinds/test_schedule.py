@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 
 import pytest
 
-from rooflab.course.schedules import STENCIL, TILES, VECTORISE, parts
+from rooflab.course.schedules import STENCIL, TILES, VECTORISE
 from rooflab.exercises import check as checking
-from rooflab.exercises import ending
 from rooflab.exercises.exercise import Exercise, Misconception
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds import schedule as kind
@@ -26,7 +24,6 @@ from rooflab.exercises.observe.schedule import nest_of, run
 from rooflab.exercises.registry import exercises
 from rooflab.labs.cache.hierarchy import Cache
 from rooflab.labs.cache.simulator import simulate
-from rooflab.labs.golf import watchdog
 from rooflab.labs.loops.legality import polyhedral
 from rooflab.labs.loops.legality.points import count
 from rooflab.labs.loops.nest import TRANSFORMATIONS, Nest
@@ -36,10 +33,6 @@ EXERCISES = (VECTORISE, STENCIL, TILES)
 SAMPLES = {one.id: one for one in EXERCISES}
 ALL = [*EXERCISES, *(one for one in exercises().values() if one.kind == "schedule")]
 SEEDS = [0, "another"]
-
-
-def names(found: Exercise) -> str:
-    return found.id
 
 
 def verdict_on(found: Exercise, answer, seed=0):
@@ -140,12 +133,6 @@ def test_whoever_packs_pays_for_the_copy():
     assert moved_bytes(case, [["pack", ["B"]]])["L1"] == moved_bytes(case, [])["L1"] + copied
 
 
-def test_a_packed_copy_far_too_large_is_told_in_words():
-    found = asked(product(40, bytes={}))
-    said = verdict_on(found, lambda nest: nest.skew("k", "i", 9).pack("B")).reason
-    assert "no code can be made of it: array='B': its packed copy would be" in said
-
-
 def test_the_limit_is_par_times_the_goal_of_the_case_or_what_the_reference_moves():
     moved = moved_bytes(product(12), [])["L1"]
     for goal, par, right in ((moved, 1.0, True), (moved - 1, 1.0, False), (moved // 2, 2.1, True)):
@@ -153,13 +140,6 @@ def test_the_limit_is_par_times_the_goal_of_the_case_or_what_the_reference_moves
         assert verdict_on(found, lambda nest: nest).passed is right
     tiled = asked(product(12), lambda nest: nest.tile({"i": 4, "j": 4, "k": 4}))
     assert not verdict_on(tiled, lambda nest: nest).passed
-
-
-def test_a_verdict_on_bytes_says_mine_as_written_and_asked():
-    found = asked(product(12, bytes={"L1": 1000}), par=0.9)
-    said = verdict_on(found, lambda nest: nest.interchange("j", "k")).reason
-    assert "it moves" in said and "the nest as written moves" in said
-    assert "at most 900 B are asked" in said
 
 
 def test_two_statements_may_be_fused_where_that_is_legal():
@@ -259,18 +239,12 @@ def test_mistakes_that_raise_are_named_from_errors():
 
 HOSTILE = {
     "no list": {"split": ["i", 8]},
-    "a text": "split",
     "no pairs": ["split", "i", 8],
-    "a dictionary": [{"split": ["i", 8]}],
     "unknown": [["eval", ["i"]]],
-    "a method of Python": [["__setattr__", ["tree", "x"]]],
-    "a question": [["check", [True]]],
-    "a run": [["run", ["numba"]]],
     "a bool": [["split", ["i", True]]],
     "a float": [["split", ["i", 8.0]]],
     "no names": [["reorder", []]],
     "code for a name": [["coalesce", ["i", "j", "__import__('os')"]]],
-    "a dunder name": [["coalesce", ["i", "j", "__builtins__"]]],
     "another alphabet": [["coalesce", ["i", "j", "ｆor"]]],
     "a keyword": [["coalesce", ["i", "j", "for"]]],
     "a long name": [["coalesce", ["i", "j", "x" * 100_000]]],
@@ -279,17 +253,12 @@ HOSTILE = {
     "a huge number": [["split", ["i", 10**4000]]],
     "a huge slant": [["skew", ["i", "j", 10**9]]],
     "slant upon slant": [["skew", ["j", "i", 10**6]], ["skew", ["i", "j", 10**6]]] * 20,
-    "many turns of nothing": [["skew", ["j", "i", 1000]], ["skew", ["k", "j", 1000]]],
     "many loops": [["split", ["i" + "o" * n, 1]] for n in range(60)],
     "cut and joined": [["split", ["i", 7]], ["interchange", ["io", "ii"]],
                        ["coalesce", ["io", "ii", "i"]]] * 21,
-    "cut and joined the other way": [["split", ["i", 7]], ["interchange", ["io", "ii"]],
-                                     ["coalesce", ["ii", "io", "i"]]] * 21,
     "a step with too much": [["reverse", ["i", "j"]]],
     "none for a name": [["reverse", [None]]],
-    "deep": [["reverse", [[[[["i"]]]]]]],
     "unknown loop": [["reverse", ["q"]]],
-    "a packed result": [["pack", ["C"]]],
     "unrolled": [["unroll", ["i"]], ["unroll", ["j"]], ["unroll", ["k"]]],
 }  # fmt: skip
 
@@ -342,12 +311,6 @@ def test_an_observation_that_nobody_has_written_fails():
         assert not judge(asked(case), [case], [seen]).passed
 
 
-def test_only_the_log_counts():
-    case = product(8, bytes={"L1": 1})
-    seen = {"value": [], "bytes": 0, "moved": {"L1": 0}, "ok": True, "said": ""}
-    assert not judge(asked(case), [case], [seen]).passed
-
-
 # In a notebook.
 
 
@@ -360,23 +323,3 @@ def test_check_judges_a_schedule_in_a_notebook(monkeypatch):
     assert "tiles at once" in html and "must run first" in html
     assert json.loads(json.dumps(wrong.to_dict()))["case"]["text"].startswith("A[x] = ")
     checking.forget()
-
-
-def test_a_schedule_that_does_not_end_is_stopped(monkeypatch):
-    monkeypatch.setattr(checking, "exercise", SAMPLES.__getitem__)
-    monkeypatch.setattr(ending, "LIMIT_S", 0.3)
-    monkeypatch.setattr(watchdog, "PATIENCE", 200)  # the machine may be busy
-
-    def endless(nest):
-        while True:
-            nest = nest.reverse("i")
-
-    verdict = checking.check("09-tiles", endless)
-    assert not verdict.passed and "it was stopped after 0.3 s" in verdict.reason
-    checking.forget()
-
-
-def test_what_the_samples_look_at():
-    nest = scheduled(SAMPLES["09-tiles"].draw(0)[0], {"value": [["split", ["i", 4]]]})
-    assert parts(nest, "i")[1] == 4 and math.prod(parts(nest, "i")) >= nest.extents["i"][1]
-    assert parts(nest, "j") == [nest.extents["j"][1]]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import statistics
 import time
 from dataclasses import replace
 
 import pytest
 
-from rooflab.course.lesson01.exercises import timing_with
 from rooflab.exercises import on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
-from rooflab.exercises.kinds.timing import derived, operation, regions, truth, with_log
+from rooflab.exercises.kinds.timing import operation, regions, truth, with_log
 from rooflab.exercises.observe.timing import arguments, run
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
@@ -27,105 +25,12 @@ def no_gpu(monkeypatch):
     monkeypatch.setenv("ROOFLAB_BACKEND", "cpu")
 
 
-def flusher(cp):
-    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.float32)
-    return lambda: big.sum()
-
-
-def elementwise(cp, x, y, a):
-    """One fused kernel instead of cuBLAS, one launch a sample, on a stream of its own."""
-    kernel = cp.ElementwiseKernel("float32 a, float32 x", "float32 y", "y = a * x + y", "axpy")
-    stream = cp.cuda.Stream(non_blocking=True)
-    with stream:
-        kernel(a, x, y)
-        times = []
-        for _ in range(9):
-            start = stream.record()
-            kernel(a, x, y)
-            stop = stream.record()
-            stream.synchronize()
-            times.append(cp.cuda.get_elapsed_time(start, stop))
-    return statistics.median(times) * 1e-3
-
-
-def median_forgives_a_cold_start(cp, x, y, a):
-    """No separate warm-up, but a median over samples that the first one cannot move."""
-    times = []
-    start, stop = cp.cuda.Event(), cp.cuda.Event()
-    for _ in range(9):
-        start.record()
-        cp.cublas.axpy(a, x, y)
-        stop.record()
-        cp.cuda.runtime.deviceSynchronize()
-        times.append(cp.cuda.get_elapsed_time(start, stop) / 1e3)
-    return sorted(times)[4]
-
-
-def test_other_right_ways_to_time_axpy_pass():
-    for answer in (elementwise, median_forgives_a_cold_start):
-        verdict = check("01-cuda-axpy", answer)
-        assert verdict.passed, verdict
-
-
-def rotating(cp, matrix, x, y, bandwidth):
-    """Cold by rotation over copies instead of a flush; one queue, one pair of events."""
-    copies = [matrix.copy() for _ in range(8)]
-    matrix @ x
-    start, stop = cp.cuda.Event(), cp.cuda.Event()
-    start.record()
-    for k in range(24):
-        cp.matmul(copies[k % 8], x, out=y)
-    stop.record()
-    cp.cuda.Device().synchronize()
-    seconds = cp.cuda.get_elapsed_time(start, stop) / 24 / 1000
-    rate = 4 * (matrix.size + x.size + y.size) / seconds
-    return [seconds, rate, rate / bandwidth]
-
-
-def cublas_gemv(cp, matrix, x, y, bandwidth):
-    flush, times = flusher(cp), []
-    for _ in range(6):
-        flush()
-        start, stop = cp.cuda.Event(), cp.cuda.Event()
-        start.record()
-        cp.cublas.gemv("N", 1.0, matrix, x, 0.0, y)
-        stop.record()
-        stop.synchronize()
-        times.append(cp.cuda.get_elapsed_time(start, stop) / 1e3)
-    seconds = min(times)
-    rate = operation({"op": "gemv", "m": y.size, "n": x.size}).bytes / seconds
-    return seconds, rate, rate / bandwidth
-
-
-def test_other_right_ways_to_time_a_cold_gemv_pass():
-    for answer in (rotating, cublas_gemv):
-        verdict = check("01-cuda-gemv", answer)
-        assert verdict.passed, verdict
-
-
-def test_the_right_formula_without_timing_does_not_pass():
-    def from_the_data_sheet(cp, matrix, x, y, bandwidth):
-        case = exercise("01-cuda-gemv").draw(0)[0]
-        seconds = truth(case)
-        return seconds, *derived(case, seconds)
-
-    assert not check("01-cuda-gemv", from_the_data_sheet).passed
-
-
-def slices_of_one_array(cp, x, y, a):
-    """Two halves, each timed, added up: that is not one AXPY."""
-    half = x.size // 2
-    parts = [(x[:half], y[:half]), (x[half:], y[half:])]
-    return sum(exercise("01-cuda-axpy").reference(cp, p, q, a) for p, q in parts)
-
-
 def test_timing_another_operation_does_not_pass():
     def half(cp, x, y, a):
         return exercise("01-cuda-axpy").reference(cp, x[: x.size // 2], y[: y.size // 2], a) * 2
 
     verdict = check("01-cuda-axpy", half)
     assert not verdict.passed and "enclose one axpy of the right size" in verdict.reason
-    assert "right size" in check("01-cuda-axpy", slices_of_one_array).reason
 
 
 def test_host_time_never_appears_in_the_verdict():
@@ -204,12 +109,11 @@ RIGHT = Verdict("01-cuda-gemv", True, 3, 3, "timed right on the stand-ins for 2 
 
 
 def test_with_a_gpu_it_runs_there_too_and_must_agree_with_the_reference(pretended):
-    for id in ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm"):
-        for factor, agrees in ((1.0, True), (1.05, True), (1.5, False)):
-            found = exercise(id)
-            verdict = on_gpu.confirm(found, scaled(found.reference, factor), RIGHT)
-            assert verdict.passed is agrees, verdict
-            assert "course's own" in (verdict.note if agrees else verdict.reason)
+    found = exercise("01-cuda-gemv")
+    for factor, agrees in ((1.05, True), (1.5, False)):
+        verdict = on_gpu.confirm(found, scaled(found.reference, factor), RIGHT)
+        assert verdict.passed is agrees, verdict
+        assert "course's own" in (verdict.note if agrees else verdict.reason)
 
 
 def test_the_reason_says_which_way_it_differs(pretended):
@@ -310,64 +214,3 @@ def test_commands_that_no_stand_in_wrote_fail_their_case():
         cases = asked.draw(3)
         verdict = judge(asked, cases, [{"value": 1e-3, "commands": commands} for _ in cases])
         assert not verdict.passed and "what cannot be done" in verdict.reason
-
-
-def test_swapped_events_are_wrong_seconds_not_a_malformed_log():
-    def swapped(cp, x, y, a):
-        start, stop = cp.cuda.Event(), cp.cuda.Event()
-        start.record()
-        cp.cublas.axpy(a, x, y)
-        stop.record()
-        stop.synchronize()
-        return cp.cuda.get_elapsed_time(stop, start) * 1e-3
-
-    verdict = check("01-cuda-axpy", swapped)
-    assert not verdict.passed and "cannot be done" not in verdict.reason
-    assert "negative" in verdict.reason and verdict.misconception == "events exchanged"
-
-
-def single_launches(cp, x, y, a):
-    return timing_with(cp, lambda: cp.cublas.axpy(a, x, y))
-
-
-def waiting_each_time(cp, x, y, a):
-    def launch():
-        cp.cublas.axpy(a, x, y)
-        cp.cuda.Device().synchronize()
-
-    return timing_with(cp, launch, queue=10)
-
-
-def new_arrays(cp, A, B, C, peak):
-    seconds = timing_with(cp, lambda: A @ B, queue=2)
-    rate = 2 * len(A) ** 3 / seconds
-    return seconds, rate, rate / peak
-
-
-def small_flush(cp, A, x, y, bandwidth):
-    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"] // 4, dtype=cp.float32)
-    cp.matmul(A, x, out=y)
-    times = []
-    for _ in range(5):
-        start, stop = cp.cuda.Event(), cp.cuda.Event()
-        big.sum()
-        start.record()
-        cp.matmul(A, x, out=y)
-        stop.record()
-        stop.synchronize()
-        times.append(cp.cuda.get_elapsed_time(start, stop) / 1e3)
-    seconds = sorted(times)[2]
-    rate = (A.nbytes + x.nbytes + y.nbytes) / seconds
-    return seconds, rate, rate / bandwidth
-
-
-def test_another_way_than_asked_is_named_and_costs_nothing():
-    for id, answer, words in (
-        ("01-cuda-axpy", single_launches, "asked to queue ten launches"),
-        ("01-cuda-axpy", waiting_each_time, "Python waited inside the queue"),
-        ("01-cuda-gemv", small_flush, "your flush carries less than 4 × L2"),
-        ("01-cuda-gemm", new_arrays, "your product made a new array between the two events"),
-    ):
-        verdict = check(id, answer)
-        assert verdict.passed and words in verdict.reason, verdict
-        assert "; but" not in check(id, exercise(id).reference).reason

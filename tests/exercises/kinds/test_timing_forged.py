@@ -114,8 +114,6 @@ LAUNCH = ["launch", "axpy", 0, 2.0, "float32", [], [], ""]
 MANY = 50_000
 COMMANDS = {
     "more FLOPs than a float holds": [["launch", "axpy", 0, 10**400, "float32", [], [], ""]],
-    "a list in a list": [[["launch"]]],
-    "a number": [3],
     "streams": [["new_stream", True]] * MANY + [["wait_all"]] * MANY,
     "arrays of a launch": [["launch", "axpy", 0, 2.0, "float32", [[1, 0, 0]] * 600_000, [], ""]],
     "bytes": [["launch", "axpy", 0, 2.0, "float32", [[1, 0, 1 << 60]], [], ""]],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.schedule import nest_of, run
 from rooflab.labs.loops.nest import Nest
 
@@ -35,15 +34,6 @@ def test_an_array_may_be_larger_than_what_is_accessed():
     assert nest_of(case, {"i": 2, "j": 2, "k": 2}).shapes["A"] == (2, 2)
 
 
-def test_nothing_and_errors_are_seen_as_of_any_function():
-    for answer, seen in (
-        (lambda nest: None, {"missing": True}),
-        (lambda nest: ..., {"missing": True}),
-        (lambda nest: 1 / 0, {"error": "ZeroDivisionError: division by zero"}),
-    ):
-        assert run(PRODUCT, answer) == seen
-
-
 def test_what_is_no_nest_is_told_apart():
     for answer, words in (
         (lambda nest: nest.code(), "a text came back"),
@@ -55,11 +45,6 @@ def test_what_is_no_nest_is_told_apart():
         (lambda nest: nest.stream(), "of type AccessStream"),
     ):
         assert words in run(PRODUCT, answer)["unreadable"]
-
-
-def test_an_answer_without_an_argument_is_known_as_such():
-    (seen,) = collect("schedule", [PRODUCT], lambda: 1)
-    assert seen["entered"] is False and seen["error"].startswith("TypeError")
 
 
 def test_a_nest_of_another_problem_is_not_taken():
