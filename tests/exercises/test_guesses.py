@@ -60,6 +60,11 @@ def test_what_is_no_positive_number_is_refused_by_name(home):
         assert get(ID) is None and not home.exists()
 
 
+@pytest.mark.parametrize("value", [1, 2.5, np.float32(4), np.int64(7)])
+def test_numbers_of_any_kind_are_guesses(value):
+    assert guess(ID, value).value == float(value)
+
+
 def test_an_unknown_id_comes_with_suggestions():
     for call in (lambda: guess("01-speed-ration", 3), lambda: get("01-speed-ration")):
         with pytest.raises(ValueError, match="did you mean '01-speed-ratio'"):

@@ -7,7 +7,7 @@ import linecache
 
 import pytest
 
-from rooflab.exercises.mine import Mine, definition, replace
+from rooflab.exercises.mine import Mine, definition, missing_names, replace
 
 
 @pytest.fixture
@@ -99,6 +99,11 @@ def test_a_name_that_only_the_notebook_has_is_told(mine):
     assert "write what `two` is inside the function" in note and "`later`" in note
 
 
+def test_several_functions_at_once(mine):
+    area = cell("def area(m):\n    return m * m\n", "area")
+    assert len(mine.save(cell(PRODUCT, "product"), area).lines) == 2 and mine.area(3) == 9
+
+
 def test_an_error_in_the_file_is_told_with_its_line_and_the_file_is_left_alone(mine, capsys):
     broken = "def product(m, n, k):\n    return 2 *\n"
     mine.path.write_text(broken)
@@ -137,6 +142,14 @@ def test_a_function_nobody_knows_comes_with_suggestions(mine):
     assert {"product", "layer", "save"} <= set(dir(mine))
 
 
+def test_what_is_no_function_is_refused(mine):
+    for thing in (3, "def f(): pass", (1, 2)):
+        with pytest.raises(TypeError, match="def"):
+            mine.save(thing)
+        with pytest.raises(TypeError, match="save"):
+            mine.save()
+
+
 IN_CLOSURE = "def make(two):\n    product = lambda m, n, k: two * m * n * k\n    return product\n"
 
 
@@ -155,6 +168,17 @@ def test_a_lambda_with_a_name_is_saved_as_a_function(mine):
         assert "product: saved to mine.py" in repr(mine.save(cell(text, "product")))
         assert mine.product(2, 3, 5, 4) == (60, 1, 1) and "def product(m" in mine.path.read_text()
         assert "not answered yet" in repr(mine.save(cell("product = lambda m: ...\n", "product")))
+
+
+def test_a_function_without_source_is_refused(mine):
+    names: dict[str, object] = {}
+    exec("def product(m):\n    return m\n", names)
+    assert "cell of its own" in repr(mine.save(names["product"]))
+
+
+def test_a_folder_that_cannot_be_written_is_a_note(mine, monkeypatch, tmp_path):
+    monkeypatch.setenv("ROOFLAB_MINE", str(tmp_path / "not there" / "mine.py"))
+    assert "not saved, mine.py cannot be used" in repr(mine.save(cell(PRODUCT, "product")))
 
 
 def test_the_table_says_whose_functions_are_used(mine):
@@ -181,6 +205,11 @@ def test_replacing_keeps_everything_around_a_decorated_double_definition():
     )
     assert replace(text, new) == "# top\n" + PRODUCT + "X = 1\n# end\n"
     assert replace("", new) == PRODUCT
+
+
+def test_missing_names_looks_into_inner_functions():
+    text = "import math\nK = 2\ndef f(x):\n    return [g(y) * K + math.pi + h for y in range(x)]\n"
+    assert missing_names(text, "f") == ["g", "h"]
 
 
 def test_what_a_lesson_writes_down_beside_its_function_stands_in_too(mine):

@@ -82,6 +82,12 @@ def test_what_was_checked_is_what_it_shows():
     assert "not right: the ridge alone" in repr(rl.progress("01"))
 
 
+def test_the_last_check_counts_also_when_it_is_worse():
+    for answer, points in ((right, 1), (lambda s, n, i: n, 0), (right, 1)):
+        rl.check("00-bandwidth", answer)
+        assert rl.progress("00").points == points
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_finished_lesson_misses_nothing(lesson):
     for e in registry.lesson(lesson):

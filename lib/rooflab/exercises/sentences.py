@@ -76,8 +76,11 @@ def choose(*parts: str | Rows, of: Iterable[Measured] = (), **figures: object) -
     """
     cases, text = [], ""
     for part in parts:
-        case, words = ("", part) if isinstance(part, str) else row(part, figures)
-        filled = _Holes().vformat(words, (), figures)
+        try:
+            case, words = ("", part) if isinstance(part, str) else row(part, figures)
+            filled = _Holes().vformat(words, (), figures)
+        except KeyError as missing:
+            raise ValueError(f"no figure {missing} among {', '.join(figures)}") from None
         joined = not text or not filled or text[-1].isspace() or filled[0] in ".,:;"
         text += filled if joined else f" {filled}"
         cases += [case] if case else []

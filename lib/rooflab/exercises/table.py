@@ -52,6 +52,8 @@ def slip(
         for part, change in changes.items()
         for one in (change if isinstance(change, list) else [change])
     ]
+    if not hint and name not in COMMON:
+        raise ValueError(f"slip {name!r} needs a hint: COMMON has none of that name")
     return Slip(name, hint or COMMON[name], (*several, *ways))
 
 
@@ -70,6 +72,8 @@ def table(
     takes = Signature() if more.get("kind") == "value" else call_of(call)
     of = _Answers(takes, {name.replace(" ", "_"): f for name, f in parts.items()})
     returns = tuple(name for name in parts if not name.startswith("_"))
+    for name, instead in (("answer", {}), *((one.name, way) for one in slips for way in one.ways)):
+        of.check(f"{id}, {name}", instead)
     return Exercise(
         id, title, points, question, call, of.function({}),
         tuple(map(of.misconception, slips)),
@@ -88,12 +92,15 @@ class _Answers:
         first, *others = map(self.function, one.ways)
         return Misconception(one.name, first, one.hint, variants=tuple(others))
 
+    def check(self, where: str, instead: Mapping[str, Any]) -> None:
+        """Raise ValueError, saying ``where``, for a name that is no input or part."""
+        known = [*self.call.parameters, *self.parts, WHOLE]
+        for name, formula in (*self.parts.items(), *instead.items()):
+            for unknown in (one for one in (name, *_needs(formula)) if one not in known):
+                raise ValueError(f"{where}: {unknown!r} is none of {', '.join(known)}")
+
     def function(self, instead: Mapping[str, Any]) -> Formula:
         """The answer with other parts or other inputs ``instead``."""
-        known = {*self.call.parameters, *self.parts, WHOLE}
-        for name, formula in (*self.parts.items(), *instead.items()):
-            if name not in known or not known.issuperset(_needs(formula)):
-                raise ValueError(f"{name}{_needs(formula)}: no such input or part of {known}")
 
         def answer(*values: object, **named: object) -> object:
             call = self.call.bind(*values, **named)

@@ -64,8 +64,9 @@ def test_a_wrong_way_gets_the_name_of_its_mistake(id):
 
 
 def test_a_time_between_exchanged_events_is_told_to_be_negative():
-    cell, _ = WRONG[IDS[0], "the stop event first"]
-    assert "between two events is negative" in verdict(IDS[0], cell).reason
+    asked = exercise(IDS[0])
+    (wrong,) = (one.wrong for one in asked.misconceptions if one.name == "events exchanged")
+    assert "two events is negative" in quick_verdict(asked, asked.draw("ways"), wrong).reason
 
 
 @pytest.mark.parametrize("id", IDS)

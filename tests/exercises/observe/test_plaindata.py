@@ -138,6 +138,10 @@ def test_an_async_function_is_told_to_be_none():
     gc.collect()  # nobody is warned of what was never awaited
 
 
+def test_an_infinite_decimal_stays_infinite():
+    assert to_plain(Decimal("Infinity")) == float("inf")
+
+
 def test_a_huge_decimal_is_refused_before_it_becomes_an_integer():
     for huge in ("1e1000000000", "-3e999999"):
         with pytest.raises(Unreadable, match="too large"):

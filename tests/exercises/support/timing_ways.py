@@ -330,9 +330,6 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
         (_late(_ONE, n=10, result="ms / 10 / 1e4"), "divided too often"),
     ("01-cuda-axpy", "the sum of three"): (f"sum(timed(cp, {_CALL}) for _ in range(3))",
         "samples added up"),
-    ("01-cuda-axpy", "the stop event first"):
-        (_late(_ONE, n=10, result="cp.cuda.get_elapsed_time(stop, start) / 1e4"),
-         "events exchanged"),
     ("01-cuda-gemv", "TB/s"): ("""
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))

@@ -184,27 +184,3 @@ def test_a_mixtures_ledger_is_the_mean_of_what_was_metered():
     assert step.whole.flops == machine.meter.flops["up"]
 
 
-@each_row("llama-3-8b", "gpt2", "gemma-2-9b", "deepseek-v2-lite")
-def test_a_model_of_the_catalogue_made_small_is_counted_alike(name):
-    """Its kinds of layer, tables, norms and biases stay; every size shrinks."""
-    big = rl.model(name)
-    small = {
-        "hidden": 8, "layers": 4, "heads": 4, "kv_heads": 4 * big.kv_heads // big.heads,
-        "head_dim": 2, "intermediate": 5, "vocab": 97, "positions": 64 if big.positions else 0,
-        "window": big.window and 3, "windowed_layers": big.windowed_layers and 2,
-    }  # fmt: skip
-    if big.latent:
-        small |= {
-            "latent": {"kv_rank": 3, "rope": 2, "nope": 2, "value": 3},
-            "head_dim": None,
-            "experts": 4,
-            "experts_active": 2,
-            "shared_intermediate": 3,
-            "qk_norm": 0,
-        }
-    m = replace(big, **small)
-    meter, _ = ran(m, words(1, 1), 6)
-    same(m.decode(1, 7, **FORMATS), meter)
-    if not m.experts:
-        meter, _ = ran(m, words(3, 8))
-        same(m.prefill(3, 8, **FORMATS), meter)

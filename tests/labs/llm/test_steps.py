@@ -21,10 +21,7 @@ def products(w):
     return [s for s in w.steps if "weights" in s.roles and s.op.unit == "tensor"]
 
 
-@each_row(
-    (1, 9.018e7, 9.021e7, 1.000), (8, 7.214e8, 9.042e7, 7.979), (64, 5.771e9, 9.211e7, 62.66),
-    (256, 2.309e10, 9.791e7, 235.8), (269, 2.426e10, 9.830e7, 246.8),
-)  # fmt: skip
+@each_row((1, 9.018e7, 9.021e7, 1.000), (256, 2.309e10, 9.791e7, 235.8))
 def test_up_projection_of_a_decode_step(batch, flops, nbytes, intensity):
     op = step(LLAMA.decode(batch, 512, weights="fp16"), "up").op
     assert op.dims == {"m": batch, "n": 11008, "k": 4096}
@@ -33,12 +30,6 @@ def test_up_projection_of_a_decode_step(batch, flops, nbytes, intensity):
     assert op.intensity == pytest.approx(intensity, rel=5e-4)
 
 
-@each_row((1, 1215), (8, 2525))
-def test_up_projection_of_a_prefill(batch, intensity):
-    op = step(LLAMA.prefill(batch, 2048, weights="fp16"), "up").op
-    assert op.dims["m"] == batch * 2048
-    assert op.intensity == pytest.approx(intensity, rel=1e-3)
-    assert op.bytes == rl.gemm(batch * 2048, 11008, 4096, "fp16").bytes
 
 
 def test_gpt2_at_full_context_has_the_published_flops():
@@ -51,13 +42,6 @@ def test_gpt2_at_full_context_has_the_published_flops():
     assert counted + attention == 284_812_800
 
 
-def test_every_weight_is_read_once_a_step_but_the_table():
-    w = LLAMA.decode(1, 512)
-    table = 2 * 32_000 * 4096
-    assert w.traffic["weights"] == LLAMA.weight_bytes() - table + 2 * 4096
-    tied = rl.model("gemma-7b")  # its table is the head, which is read in full
-    read = tied.decode(1, 512).traffic["weights"]
-    assert read == tied.weight_bytes() + 2 * 3072
 
 
 @each_row(*rl.models())
@@ -110,43 +94,12 @@ def test_experts_touched_grow_with_the_batch_and_never_pass_all(tokens):
     assert now <= next_ <= 8
 
 
-def test_a_mixture_reads_the_experts_that_it_touches():
-    m = rl.model("mixtral-8x7b")
-    one, many = m.decode(1, 9), m.decode(512, 9)
-    table = 32_000 * 4096
-    read = 2 * (m.active_parameters - table + 4096)
-    assert one.traffic["weights"] == read
-    assert many.traffic["weights"] == pytest.approx(2 * (m.parameters - table), rel=1e-3)
-    up = step(many, "up").op
-    assert up.flops == 512 * 2 * 2 * 4096 * 14336  # two experts a token, however many are read
 
 
-def test_layers_of_two_kinds_are_listed_apart():
-    w = rl.model("gemma-2-9b").decode(1, 8192)
-    whole, local = step(w, "attention"), step(w, "local attention")
-    assert (whole.count, local.count) == (21, 21)
-    assert whole.op.flops == 2 * local.op.flops
-    dense = rl.model("deepseek-v3").decode(1, 10)
-    assert (step(dense, "dense up").count, step(dense, "up").count) == (3, 58)
 
 
-def test_absorbed_latent_attention_multiplies_as_often_as_the_matrix_it_replaces():
-    w = rl.model("deepseek-v3").decode(4, 10)
-    both = step(w, "absorb k").op.flops + step(w, "absorb v").op.flops
-    assert both == 4 * 2 * 512 * 128 * (128 + 128)
-    assert "kv_b" not in {s.name for s in w.steps}
-    assert "kv_b" in {s.name for s in rl.model("deepseek-v3").prefill(1, 10).steps}
 
 
-def test_training_is_six_flop_a_parameter_and_token():
-    w = LLAMA.train_step(2, 512)
-    matrices = sum(p.parameters for p in LLAMA.products)
-    weighed = sum(s.count * s.op.flops for s in products(w))
-    dw = sum(s.count * s.op.flops for s in w.steps if s.name.endswith(" dW"))
-    dx = sum(s.count * s.op.flops for s in w.steps if s.name.endswith(" dX"))
-    assert dw == dx == 2 * matrices * 1024
-    assert weighed == 3 * dw
-    assert w.traffic["kv"] == 0
 
 
 def test_backward_of_attention():

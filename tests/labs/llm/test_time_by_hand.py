@@ -190,12 +190,3 @@ def test_training_has_two_products_behind_each_and_no_cache(m, batch, tokens):
     assert steps["loss"].op.flops == 5 * batch * tokens * m.vocab
 
 
-def test_no_two_roles_are_mixed_up_in_a_restricted_ledger():
-    """Weights and cache alone, as published tables have them: all parameters, and the cache."""
-    m = Model(8, 2, 2, head_dim=4, intermediate=6, vocab=97)
-    s = Setting(1e9, 1e9, 1e3, 1, None, 0.0, 0.0, 1.0, 1.0)
-    w = m.decode(2, 5, **FORMATS)
-    kv = m.kv_bytes(2, 5, "int8")
-    assert w.seconds(s.machine, traffic=["kv"]) == pytest.approx(kv / 1e3, rel=1e-3)
-    both = w.seconds(s.machine, traffic=["weights", "kv"])
-    assert both == pytest.approx((2 * m.parameters + kv) / 1e3, rel=1e-3)

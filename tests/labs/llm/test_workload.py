@@ -141,17 +141,6 @@ def test_an_explanation_of_a_restricted_ledger_says_where_it_begins():
     assert cached.start == pytest.approx(w.traffic["kv"] / A100.bandwidth())
 
 
-@each_row("kv", "activations", {"kv", "activations"})
-def test_an_explanation_without_weights_begins_with_all_that_is_moved(traffic):
-    w = LLAMA.decode(8, 512)
-    told = w.explain(A100, 300, traffic=traffic)
-    roles = [traffic] if isinstance(traffic, str) else traffic
-    assert told.start == pytest.approx(sum(w.traffic[role] for role in roles) / A100.bandwidth())
-    assert not {f.name for f in told.factors} & {"KV cache", "activations"}
-    product = told.start
-    for factor in told.factors:
-        product *= factor.factor
-    assert product == pytest.approx(8 / 300)
 
 
 def test_every_limit_has_its_words():

@@ -67,10 +67,6 @@ SERVED = [
     (column, lengths, rate)
     for column, rates in runs.SERVED.items()
     for lengths, rate in zip(runs.LENGTHS, rates, strict=True)
-] + [
-    (column, lengths, column[2] * each)
-    for column, rates in runs.LATER.items()
-    for lengths, each in rates.items()
 ]
 
 
@@ -85,14 +81,6 @@ def test_no_published_prompt_is_above_the_bound(weights, rate):
     assert rate * rl.model("llama-2-7b").prefill(1, 512, weights).bound("rtx-4090") / 512 < 0.8
 
 
-def test_the_run_that_beat_the_16_bit_peak_is_below_the_bound():
-    """70B in nvfp4 on a B200 took in 11,147 tokens of prompt and gave as many back each second:
-    more than the 16-bit peak allows for the prompts alone, with their batch."""
-    sixteen = rl.model("llama-3.3-70b").prefill(64, 128, "nvfp4", "fp8", "bf16")
-    assert rl.machine("b200").peak("bf16") < 11_147 * 2 * 69e9 * 2
-    narrow = rl.model("llama-3.3-70b").prefill(64, 128, "nvfp4", "fp8")
-    assert narrow.bound("b200") < sixteen.bound("b200") / 2
-    assert 64 * 128 / narrow.bound("b200") > 2 * 11_147
 
 
 def test_estimates_with_published_roofs_are_near_most_streams():
@@ -152,14 +140,6 @@ def test_the_three_sums_by_hand():
     assert many.bound("h100-sxm", 4) == pytest.approx(many.bound("h100-sxm") / 4)
 
 
-def test_sending_is_half_a_ring_and_runs_beside_the_rest():
-    w, link = LLAMA.decode(64, 1000), 1e9
-    sent = 2 * 32 * 64 * 4096 * 2  # the ends of 32 attentions and of 32 MLPs
-    assert w.bound(H100, 8, link) == pytest.approx(sent / link)
-    ring = sum(part.send for part in w.time(H100, 8, link=link).parts)
-    assert ring == pytest.approx(1.75 * sent / link)
-    assert w.bound(H100, 8) == w.bound(H100, 8, 1e15)
-    assert w.bound(H100, 1, link) == w.bound(H100)
 
 
 def test_a_model_that_its_cache_holds_carries_nothing():
@@ -352,11 +332,6 @@ def test_integers_that_a_machine_does_not_list_are_computed_in_fp8():
     assert "nvidia-b300 lists no int8 peak: computed in fp8_e4m3" in timing.notes
 
 
-def test_measured_roofs_are_said_to_be_no_bound():
-    w = LLAMA.decode(1, 100)
-    assert w.bound(H100, roofs="measured") > w.bound(H100)
-    assert "at most" not in w.explain(H100, roofs="measured").sentence
-    assert "at most" in w.explain(H100).sentence
 
 
 def test_streamed_training_need_not_compute_scores_twice():
@@ -392,24 +367,8 @@ def test_what_makes_no_sense_is_refused(how, error, said):
             ask(H100, **how)
 
 
-def test_what_a_launch_and_an_all_reduce_cost_can_be_given():
-    w = LLAMA.decode(8, 100)
-    plain = w.seconds(H100)
-    assert w.seconds(H100, overhead=2e-6) == pytest.approx(plain + w.launches * 2e-6)
-    eight = w.seconds(H100, 8, link=450e9)
-    slower = w.seconds(H100, 8, link=450e9, link_latency=1e-5)
-    assert slower == pytest.approx(eight + 64 * 1e-5)  # one behind each attention and each MLP
-    assert w.seconds(H100, link_latency=1e-5) == plain
-    assert not any("overhead" in note for note in w.time(H100, overhead=0).notes)
 
 
-def test_shares_of_the_roofs_can_be_given():
-    w = LLAMA.decode(8, 100)
-    half = w.seconds(H100, efficiency={"memory": 0.5, "compute": 0.5})
-    assert half == pytest.approx(2 * w.seconds(H100))
-    heavy = LLAMA.prefill(8, 2048, attention="streamed")
-    lighter = heavy.seconds(H100, bound="max-of-sum", efficiency={"compute": 0.5})
-    assert lighter == pytest.approx(2 * heavy.seconds(H100, bound="max-of-sum"))
 
 
 @each_row(({}, 1.2, 2.5), ({"roofs": "measured", "overhead": 2e-6}, 1, 2))
