@@ -38,7 +38,7 @@ def copy(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The repository with all that the pages tell to add."""
     copy = tmp_path_factory.mktemp("newcomer")
     ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for name in ("lib", "tools", "assets"):
+    for name in ("lib", "tools", "assets", "tests/course", "tests/support"):
         shutil.copytree(repository / name, copy / name, ignore=ignore)
     (copy / "notebooks" / "source").mkdir(parents=True)
     shutil.copy(repository / "pyproject.toml", copy)
@@ -94,6 +94,12 @@ def test_a_lab_and_a_picture(copy: Path) -> None:
 
 def test_the_imports_still_run_one_way(copy: Path) -> None:
     assert "0 broken" in run(copy, "lint-imports", "--no-cache")
+
+
+def test_facts_and_sentences_of_a_lesson(copy: Path) -> None:
+    files = [f"tests/course/test_{name}.py" for name in ("sentences", "lesson90")]
+    told = run(copy, sys.executable, "-m", "pytest", "-q", "-k90", "-pno:cacheprovider", *files)
+    assert "3 passed" in told
 
 
 @pytest.mark.notebook
