@@ -187,6 +187,12 @@ def test_four_guesses_are_summed_up_and_each_ring_says_which_it_is():
     assert np.argsort(at).tolist() == np.argsort(off).tolist()
 
 
+def test_looking_without_an_outcome_gives_words_without_a_gauge():
+    show_me("00-bend")
+    scene = my_guesses().picture.scene
+    assert {mark.name for mark in scene.marks} == {"question", "sentence"}
+
+
 def test_every_question_has_a_sensible_axis():
     for id, asked in questions().items():
         assert asked.lesson == id[:2] and 0 < asked.low < asked.high and asked.text.endswith("?")

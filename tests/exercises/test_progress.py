@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.exercises import check, registry
-from rooflab.exercises.course import Course, beside, read
+from rooflab.exercises.course import Course, beside, read, weighed
 from rooflab.exercises.verdict import Verdict
 from tools.outputs import settle
 from tools.slides import BACKSTAGE
@@ -174,6 +174,22 @@ def test_a_damaged_course_is_named_by_the_grader_and_ignored_by_a_check(tmp_path
 def test_a_lesson_worth_nothing_is_refused():
     with pytest.raises(ValueError, match="nothing in lesson 00"):
         Course(points={e.id: 0 for e in registry.lesson("00")})
+
+
+def test_a_course_survives_its_file(tmp_path):
+    from datetime import date
+
+    course = Course("Wärme & Flüsse", ("00", "01"), {"00-bandwidth": 4}, {"00": date(2026, 12, 1)})
+    (tmp_path / "c.json").write_text(json.dumps(course.to_dict()), "utf-8")
+    assert read(tmp_path / "c.json") == course
+
+
+def test_a_verdict_is_weighed_as_a_whole():
+    good, wrong = Verdict("00-bandwidth", True, 1, 1, ""), Verdict("00-time", False, 0, 2, "")
+    points = {"00-bandwidth": 3, "00-time": 5}
+    assert (weighed(good, points).points, weighed(good, points).max) == (3, 3)
+    assert (weighed(wrong, points).points, weighed(wrong, points).max) == (0, 5)
+    assert weighed(good, {}) is good
 
 
 def test_a_page_and_a_lecture_show_nobodys_points():

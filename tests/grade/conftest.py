@@ -1,10 +1,16 @@
 """A runner for the tests: one a process, because a submission leaves nothing behind in it."""
 
+from functools import cache
+
 import pytest
+from typer import testing
 
 from rooflab.grade import launch
 from rooflab.grade.launch import NotebookRunner
 from tests.grade.support.notebooks import HALF, changed, put, solution
+from tests.grade.support.small import one_long_case
+
+testing._get_command = cache(testing._get_command)  # commands are put together once
 
 
 @pytest.fixture(scope="session")
@@ -17,8 +23,9 @@ def runner():
 
 
 @pytest.fixture
-def handed_in(tmp_path):
+def handed_in(tmp_path, monkeypatch):
     """Right, half right, another lesson, two with one stem, one torn."""
+    one_long_case(monkeypatch)
     torn = tmp_path / "torn.ipynb"
     torn.write_text('{"cells": [', encoding="utf-8")
     return [

@@ -15,10 +15,6 @@ from tests.grade.support import in_process
 from tests.grade.support.notebooks import HALF, changed, put, solution
 
 WRONG = {"01-product": HALF}
-WRONG_IN_00 = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
-needs_sandbox = pytest.mark.skipif(
-    launch.missing() is not None, reason="no bubblewrap on this machine"
-)
 
 
 @pytest.fixture
@@ -120,26 +116,6 @@ def test_a_stop_says_how_to_go_on(plain, tmp_path, monkeypatch):
     path = put(tmp_path / "a.ipynb", solution("00"))
     assert "nothing is lost" in rooflab(path, "--out", tmp_path / "out", code=130)
     assert left == [130]
-
-
-@needs_sandbox
-def test_in_the_real_sandbox(tmp_path, runner, monkeypatch):
-    good = put(tmp_path / "in" / "good.ipynb", solution("00"))
-    wrong = put(tmp_path / "in" / "wrong.ipynb", changed(WRONG_IN_00, "00"))
-    kill = "def time(*sizes):\n    import os\n    os._exit(0)"
-    dead = changed({"00-time": kill}, "00")
-    put(tmp_path / "in" / "dead.ipynb", dead)
-    rooflab(tmp_path / "in", "--out", tmp_path / "out", "--seed", 3, "--jobs", 2)
-    found = {one["student"]: one for one in results(tmp_path / "out")}
-    assert found["good"]["points"] == 8 and found["wrong"]["points"] == 7
-    points = [one["points"] for one in found["dead"]["exercises"].values()]
-    assert points == [1, 2, 0, 3] and found["dead"]["error"] is None  # it died in the third
-    before = (tmp_path / "out" / "results.json").read_bytes()
-    for path in (good, wrong):
-        os.utime(path)
-    in_process.instead_of_the_sandbox(monkeypatch, runner.run)  # another one, which runs already
-    rooflab(tmp_path / "in", "--out", tmp_path / "again", "--seed", 3)
-    assert (tmp_path / "again" / "results.json").read_bytes() == before
 
 
 def test_the_graders_own_fault_is_a_row_is_told_and_is_tried_again(plain, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """The scratch folders of runners."""
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from rooflab.grade import launch
 from rooflab.grade.launch import LONGEST, PREFIX, NotebookRunner, make_scratch
-from tests.grade.support.small import RIGHT, SOON, honest, locked
+from tests.grade.support.small import RIGHT, SOON, honest, left_over, locked
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +48,14 @@ def test_a_long_path_is_avoided(monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(launch.missing() is not None, reason="no sandbox")
-def test_pytest_in_the_runner_heeds_no_settings_of_others(top, monkeypatch):
+def test_a_runner_starts_again_and_its_pytest_heeds_no_settings_of_others(top, monkeypatch):
     """Nor a conftest.py, which runs outside the sandbox: folders for temporary files are open."""
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
     Path(top, "conftest.py").write_text(f"open({top + '/was-run'!r}, 'w')")
     with NotebookRunner() as runner:
-        assert runner.run(locked(honest(0)), SOON).observations == {"01-e0": RIGHT}
+        os.kill(runner.process_id, signal.SIGKILL)
+        outcomes = [runner.run(locked(honest(0)), SOON) for _ in range(2)]
+        assert outcomes[-1].observations == {"01-e0": RIGHT}
+        assert left_over(runner) == 0
     assert not Path(top, "was-run").exists()

@@ -15,6 +15,7 @@ from rooflab.grade.notebook_code import kept, names
 from rooflab.grade.verdicts import RIGHT, WRITTEN, right
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import HALF, answer, changed, code, put, solution
+from tests.grade.support.small import one_long_case
 
 LESSONS = sorted({each.lesson for each in exercises().values()})
 
@@ -32,7 +33,9 @@ KNOWN = {  # misconception → the change in the right answer that makes it
 
 
 @pytest.fixture
-def locked(tmp_path):
+def locked(tmp_path, monkeypatch):
+    one_long_case(monkeypatch)
+
     def make(notebook, seed=7):
         read = intake.read(put(tmp_path / "x.ipynb", notebook))
         return merge(read, lesson_notebook.lesson(read.lesson), seed)

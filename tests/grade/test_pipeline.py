@@ -58,7 +58,7 @@ def test_a_stop_keeps_what_was_finished(handed_in, tmp_path):
 
 
 def test_two_writers_leave_whole_entries(handed_in, tmp_path):
-    ways = [threading.Thread(target=grade, args=(handed_in, tmp_path / "out")) for _ in range(3)]
+    ways = [threading.Thread(target=grade, args=(handed_in, tmp_path / "out")) for _ in range(2)]
     for way in ways:
         way.start()
     for way in ways:
@@ -124,7 +124,9 @@ def test_of_a_class_only_one_notebook_a_job_is_held(handed_in, tmp_path, monkeyp
         most.append(sum(each() is not None for each in held))
         return in_process.run(locked)
 
+    gc.freeze()  # what was there before takes no time
     grade(handed_in[:4], tmp_path / "out", runner=run)
+    gc.unfreeze()
     assert max(most) <= 3, "the known right answer's, the one that runs, the one just kept"
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from rooflab.cli import app
 from rooflab.exercises import registry
 from rooflab.exercises.course import read
-from rooflab.grade import intake, release
+from rooflab.grade import intake, local_kernel, release
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.release import OWN, exercise_of
 from tests.grade.support import in_process
@@ -165,7 +165,8 @@ def test_grading_counts_the_points_of_the_course(pack, tmp_path, monkeypatch):
     assert [(one["points"], one["max"]) for one in told] == [(8, 8), (7, 8), (28, 28)]
 
 
-def test_a_check_of_the_file_counts_them_too(pack, tmp_path):
+def test_a_check_of_the_file_counts_them_too(pack, tmp_path, monkeypatch):
+    monkeypatch.setattr(local_kernel, "run", lambda locked, *_: in_process.run(locked))
     course = tmp_path / "course.json"
     course.write_bytes((pack / "course.json").read_bytes())
     path = put(tmp_path / "notebooks" / "00_free_lunch.ipynb", solution("00"))
@@ -191,30 +192,6 @@ def test_without_a_choice_it_is_the_whole_course(tmp_path):
     assert all(course.points[e.id] == e.points for n in course.lessons for e in registry.lesson(n))
     note = nbformat.read(sorted((tmp_path / "all" / "notebooks").iterdir())[0], 4).cells[1]
     assert "Due" not in note.source and "8 points in this lesson" in note.source
-
-
-WRONG = [
-    (["--lessons", "77"], "lessons='77' is unknown"),
-    (["--lessons", "one"], "'one' is no lesson"),
-    (["--points", "01-produkt=3"], "did you mean '01-product'"),
-    (["--points", "01-product=-3"], "whole number"),
-    (["--points", "01-product=1.5"], "'01-product=1.5' is no lesson"),
-    (["--points", "01-product=1001"], "whole number"),
-    (["--lessons", "00", "--points", "01-product=3"], "lesson 01 is not in this release"),
-    (["--lessons", "00", "--due", "01=2026-12-01"], "lesson 01 is not in this release"),
-    (["--due", "2026-02-30"], "--due='2026-02-30' must be a date"),
-    (["--due", "tomorrow"], "'tomorrow' is no lesson"),
-    (["--format", "zip"], "--format='zip' must be pack or nbgrader"),
-    (["--title", "a\nb"], "--title="),
-    (["--title", " "], "--title="),
-]
-
-
-def test_wrong_words_are_one_line_and_leave_nothing(tmp_path):
-    for words, told in WRONG:
-        said = rooflab("release", "--out", tmp_path / "out", *words, code=2)
-        assert told in said and len(said.strip().splitlines()) == 1, words
-        assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_overwritten(tmp_path):

@@ -11,12 +11,13 @@ import types
 import pytest
 
 import rooflab as rl
-from rooflab.exercises.exercise import Exercise
+from rooflab.exercises import ending
 from rooflab.exercises.registry import exercises
 from rooflab.grade import intake, lesson_notebook, verdicts
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.merge import merge
 from tests.grade.support.notebooks import answer, changed, put, solution
+from tests.grade.support.small import one_long_case
 from tests.grade.support.unusual import (
     FULL,
     OLDER,
@@ -42,16 +43,6 @@ def golf_arrays():
         yield
 
 
-def one_case_of_golf(monkeypatch):
-    """Play golf on the first of its three cases: not the numbers are unusual here."""
-    drawn = Exercise.draw
-
-    def draw(self, seed=0):
-        return drawn(self, seed)[: 1 if self.kind == "golf" else None]
-
-    monkeypatch.setattr(Exercise, "draw", draw)
-
-
 def graded(runner, notebook, tmp_path, *limits):
     read = intake.read(put(tmp_path / "x.ipynb", notebook))
     assert isinstance(read, intake.Submission), read
@@ -66,8 +57,8 @@ def lost(found):
 
 @pytest.mark.parametrize(("lesson", "row", "notebook"), [*notebooks()])
 def test_full_points_of_many_in_one_notebook(lesson, row, notebook, runner, tmp_path, monkeypatch):
-    one_case_of_golf(monkeypatch)
-    limits = Limits(cell=2 if "three nested loops" in row.values() else 10)
+    one_long_case(monkeypatch)
+    limits = Limits(cell=1 if "three nested loops" in row.values() else 10)
     found, _ = graded(runner, notebook, tmp_path, limits)
     assert [*found] == [*lesson_notebook.lesson(lesson).order]
     assert {id: (row.get(id), reason) for id, reason in lost(found).items()} == {}
@@ -78,7 +69,7 @@ def test_full_points_of_a_notebook_changed_as_a_whole(runner, tmp_path, monkeypa
     for name, (lesson, change) in WHOLE.items():
         with monkeypatch.context() as patch:
             if name != FULL:
-                one_case_of_golf(patch)
+                one_long_case(patch)
             change(notebook := solution(lesson))
             found, _ = graded(runner, notebook, tmp_path)
         if [*found] != [*lesson_notebook.lesson(lesson).order] or lost(found):
@@ -109,22 +100,33 @@ def product(m, n, k, itemsize, accumulate=False):
         return getattr(os, 'getpid')() and 2 * m * n * k, moved, 2 * m * n * k / moved"""
 
 
-def test_what_is_locked_is_said_before_in_the_same_words_and_nothing_else(runner, tmp_path):
+REFUSED = {
+    "01-product": OF_THE_LIBRARY,
+    "01-claim-1365": "op = rl.gemm(4096, 4096, 4096, 'fp16')\nclaim = op.intensity, 2",
+    "01-name": "The answer, and a test of it:\ndef name(): ...",
+}
+
+
+@pytest.fixture(scope="module")
+def refused(runner, tmp_path_factory):
+    """What the grader says of each answer of REFUSED."""
+    found, _ = graded(runner, changed(REFUSED), tmp_path_factory.mktemp("refused"))
+    return {id: found[id].reason for id in REFUSED if not found[id].passed}
+
+
+def test_what_is_locked_is_said_before_in_the_same_words_and_nothing_else(refused):
     said = rl.check("01-product", cell(OF_THE_LIBRARY)["product"])
     assert said.passed and said.note.startswith("Handed in, it would get no points: "), said
-    found, _ = graded(runner, changed({"01-product": OF_THE_LIBRARY}), tmp_path)
-    assert not found["01-product"].passed
     told = said.note.removeprefix("Handed in, it would get no points: ").rstrip(".")
-    assert told in found["01-product"].reason, (told, found["01-product"].reason)
+    assert told in refused["01-product"], (told, refused)
     said = rl.check("01-product", cell(FREE)["product"])
     assert said.passed and said.note is None
-    assert graded(runner, changed({"01-product": FREE}), tmp_path)[0]["01-product"].passed
 
 
 def test_what_the_grader_had_to_guess_leaves_a_remark(tmp_path):
     told = {
-        "renamed": "your answer is called zeit_schätzung",
-        "typed into a new cell": "found by the name product",
+        "renamed": "your answer is called wert_schätzung",
+        "typed into a new cell": "found by the name fill",
         "all marks dropped": "found by the cell's id",
         "a value in the check": "written into its check",
         "the stub left, a new cell": "its own cell is not answered",
@@ -190,14 +192,12 @@ def shell(monkeypatch):
     return with_cells
 
 
-def test_a_value_from_the_library_is_said_too(shell, runner, tmp_path):
-    source = "op = rl.gemm(4096, 4096, 4096, 'fp16')\nclaim = op.intensity, 2"
-    shell(source, 'rl.check("01-claim-1365", claim)')
+def test_a_value_from_the_library_is_said_too(shell, refused):
+    shell(REFUSED["01-claim-1365"], 'rl.check("01-claim-1365", claim)')
     told = "derive this yourself: rooflab.gemm is locked in this exercise"
     said = rl.check("01-claim-1365", (682 + 2 / 3, 2))
     assert said.passed and told in said.note
-    found, _ = graded(runner, changed({"01-claim-1365": source}), tmp_path)
-    assert told in found["01-claim-1365"].reason
+    assert told in refused["01-claim-1365"]
     own = "x = rl.gemm(8, 8, 8).flops\nclaim = 682.7, 2\nprint(rl.gemm(8, 8, 8), x)\n"
     for one_cell in ("claim = product(4096, 4096, 4096, 4)[2], 2\n", own):
         shell(one_cell + 'rl.check("01-claim-1365", claim)')
@@ -210,7 +210,7 @@ def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(runn
         'rl.check("01-product", product)',
     )
     for text in (f"{check}\n{compared}", f"{compared}\n{check}"):
-        notebook = solution()
+        notebook = changed({"01-product": FREE})
         del notebook["cells"][check_of(notebook, "01-product")]
         under("01-product", text)(notebook)
         mark = graded(runner, notebook, tmp_path)[0]["01-product"]
@@ -218,11 +218,9 @@ def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(runn
         assert "derive" not in f"{mark.reason} {mark.note}"
 
 
-def test_a_cell_that_is_no_python_is_told_so_and_not_to_derive_its_answer(runner, tmp_path):
-    notebook = solution()
-    instead("01-product", "The answer, and a test of it:\ndef product(): ...")(notebook)
-    reason = graded(runner, notebook, tmp_path)[0]["01-product"].reason
-    assert reason.startswith("there is no product: its answer cell raised SyntaxError")
+def test_a_cell_that_is_no_python_is_told_so_and_not_to_derive_its_answer(refused):
+    told = "there is no name: its answer cell raised SyntaxError"
+    assert refused["01-name"].startswith(told)
 
 
 def test_a_wrong_answer_is_not_told_of_the_grader():
@@ -231,17 +229,18 @@ def test_a_wrong_answer_is_not_told_of_the_grader():
     assert not verdict.passed and "Handed in" not in str(verdict)
 
 
-def test_nothing_is_said_of_a_solution():
+def test_nothing_is_said_of_a_solution(monkeypatch):
+    monkeypatch.setattr(ending, "possible", lambda: False)  # no process for each check
     faults = []
     for lesson in sorted({each.lesson for each in exercises().values()}):
-        asked = lesson_notebook.lesson(lesson)
+        asked, solved = lesson_notebook.lesson(lesson), solution(lesson)
         names: dict = {"__name__": "__main__"}
         for exercise in asked.exercises:
             id = exercise.id
             for source in asked.given.get(id, ()):
                 with contextlib.suppress(NameError):  # what was measured is not here either
                     cell(source, names)
-            cell("".join(answer(solution(lesson), id)["source"]), names)
+            cell("".join(answer(solved, id)["source"]), names)
             if not exercise.derives:
                 continue
             verdict = rl.check(id, names[asked.names[id]])

@@ -27,12 +27,6 @@ def linux(monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
 
 
-def test_intels_two_counters(tmp_path, linux):
-    write(tmp_path / "cpu_core/cpus", "0-3")
-    write(tmp_path / "cpu_atom/cpus", "4-11")
-    assert core_kinds(tmp_path) == BOTH
-
-
 def test_processors_of_hyperthreaded_cores_are_not_called_cores(tmp_path, linux):
     """Intel's i9-12900K: 8 P-cores with two processors each, 8 E-cores with one."""
     write(tmp_path / "cpu_core/cpus", "0-15")

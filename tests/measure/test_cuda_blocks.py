@@ -15,11 +15,10 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rooflab.measure.cuda_sources import CONVERSIONS, HALVES
-from tests.support.rows import each_row
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on this machine")
@@ -230,37 +229,23 @@ def test_scale(kernels, n, offset, grid):
     grid=st.tuples(st.integers(1, 2), st.integers(1, 2)),
     wide=st.sampled_from([1, 4, 32]),
 )
+@example(rows=5, columns=64, a=0, y=0, x=3, grid=(1, 2), wide=8)  # whole packs, and part of one
+@example(rows=100, columns=64, a=0, y=0, x=3, grid=(1, 2), wide=8)
 def test_ger(kernels, rows, columns, a, y, x, grid, wide):
-    check_ger(kernels, rows, columns, (a, y, x), grid, (wide, 32 // wide))
-
-
-@each_row(1, 5, 6, 7, 13, 100)
-def test_ger_in_packs(rows, kernels):
-    check_ger(kernels, rows, 64, (0, 0, 3), (1, 2), (8, 2))
-
-
-def check_ger(kernels, rows, columns, offsets, grid, block):
     library, kind = kernels
-    a = Halves(numbers(rows * columns, 1), kind, offsets[0])
-    y, x = Halves(numbers(columns, 2), kind, offsets[1]), Halves(numbers(rows, 3), kind, offsets[2])
+    a = Halves(numbers(rows * columns, 1), kind, a)
+    y, x = Halves(numbers(columns, 2), kind, y), Halves(numbers(rows, 3), kind, x)
     shape = ctypes.c_longlong(rows), ctypes.c_longlong(columns)
-    library.run_ger(*grid, *block, a.pointer, x.pointer, y.pointer, *shape)
+    library.run_ger(*grid, wide, 32 // wide, a.pointer, x.pointer, y.pointer, *shape)
     a.check(a.before.reshape(rows, columns) + np.outer(x.before, y.before))
     assert not library.was_misaligned()
 
 
 @settings(max_examples=12)
 @given(n=sizes, left=offsets, right=offsets, grid=grids)
+@example(n=8, left=3, right=3, grid=(5, 64))  # alike aligned, with and without whole packs
+@example(n=5003, left=3, right=3, grid=(5, 64))
 def test_dot(kernels, n, left, right, grid):
-    check_dot(kernels, n, left, right, grid)
-
-
-@each_row(1, 7, 8, 255, 4096, 5003)
-def test_dot_of_alike_aligned(n, kernels):
-    check_dot(kernels, n, 3, 3, (5, 64))
-
-
-def check_dot(kernels, n, left, right, grid):
     """Twice: the counter of arrived blocks must be 0 again."""
     library, kind = kernels
     x, y = Halves(numbers(n, 1) ** 2, kind, left), Halves(numbers(n, 2) ** 2, kind, right)

@@ -42,19 +42,6 @@ def test_a_constant_cost_does_not_move_the_slope():
     assert slower.peak == pytest.approx(curve.peak)
 
 
-def test_one_multiply_add_on_fp32_has_a_quarter_flop_per_byte():
-    """2 FLOP for 4 bytes in and 4 bytes out."""
-    assert ideal(2e10, 1e11).intensity[0] == 2 / 8
-    assert replace(ideal(2e10, 1e11), itemsize=8).intensity[0] == 2 / 16
-
-
-@given(st.floats(5e9, 5e11), st.floats(1e10, 1e13))
-def test_no_point_is_above_the_roof(bandwidth, peak):
-    curve = ideal(bandwidth, peak)
-    for intensity, rate in zip(curve.intensity, curve.flop_per_s, strict=True):
-        assert rate <= min(peak, intensity * bandwidth) * (1 + 1e-9)
-
-
 def test_a_curve_that_never_rises_gives_the_best_rate_seen():
     curve = ideal(2e10, 1e15)
     assert curve.peak == max(curve.flop_per_s) == curve.flop_per_s[-1]
@@ -64,12 +51,6 @@ def test_noise_in_one_flat_point_does_not_move_the_bandwidth():
     curve = ideal(2e10, 1e11)
     disturbed = (curve.seconds[0] * 1.8, *curve.seconds[1:])
     assert replace(curve, seconds=disturbed).bandwidth == pytest.approx(2e10)
-
-
-def test_one_bad_point_on_the_rising_end_does_not_move_the_peak():
-    curve = ideal(6e10, 1e11)
-    disturbed = (*curve.seconds[:7], curve.seconds[7] * 1.7, *curve.seconds[8:])
-    assert replace(curve, seconds=disturbed).peak == pytest.approx(1e11, rel=0.02)
 
 
 @each_row((257, 1.001), (129, 1.25))
@@ -171,16 +152,13 @@ def test_an_array_beyond_memory_is_refused(monkeypatch):
 
 
 @each_row(
-    ({"k": 17}, TypeError, "k=17: give several counts"),
     ({"k": "12"}, TypeError, "k='12': give several"),
     ({"k": (1,)}, ValueError, "at least two counts"),
     ({"k": (3, 2)}, ValueError, "each larger than the one before"),
     ({"k": (0, 2)}, ValueError, r"k\[0\]=0 must be a positive integer"),
     ({"k": (1, 2.5)}, TypeError, r"k\[1\]=2\.5 is a float"),
     ({"n": 0}, ValueError, "n=0 must be a positive integer"),
-    ({"n": True}, TypeError, "n=True is a bool"),
     ({"dtype": "fp16"}, ValueError, "dtype='fp16' has no vector multiply-add on a CPU"),
-    ({"dtype": "fp31"}, ValueError, "did you mean"),
     ({"threads": 0}, ValueError, "threads=0"),
 )
 def test_bad_arguments_name_themselves(arguments, error, told):

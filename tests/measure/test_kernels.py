@@ -106,11 +106,6 @@ def test_the_output_shares_memory_with_its_operand(dtype, op):
 
 
 @each_row(*BATCHED)
-def test_batches_on_the_cpu(op):
-    check_batch(op, CPU)
-
-
-@each_row(*BATCHED)
 def test_batches_on_the_gpu(op, fake):
     check_batch(op, on_gpu(fake))
 
@@ -183,17 +178,6 @@ def test_gpu_halves_compute_in_fp32(op, dtype, fake):
     op = getattr(rl, op.name)(*op.dims.values(), dtype)
     computed(op, on_gpu(fake))
     assert len(fake.log) == 1
-
-
-@each_row("fp16", "bf16")
-def test_gpu_batches_of_halves_loop_over_products(dtype, fake):
-    fake.log.clear()
-    computed(rl.gemm(6, 5, 3, dtype, batch=4), on_gpu(fake))
-    assert len(fake.log) == 4
-    fake.log.clear()
-    computed(rl.gemm(6, 5, 3, dtype, batch=4, shared="b"), on_gpu(fake))
-    computed(rl.gemv(6, 5, dtype, batch=4, shared="a"), on_gpu(fake))
-    assert len(fake.log) == 2
 
 
 def test_gpu_tf32_is_cublas_math_mode_for_the_call_only(fake):

@@ -138,11 +138,6 @@ def test_a_run_that_raises_is_chained():
     assert isinstance(raised.value.__cause__, IndexError)
 
 
-def test_a_run_with_too_few_arguments_says_what_it_was_given():
-    with pytest.raises(ValueError, match=r"run\(a, b, c\) raised TypeError: .*positional"):
-        measure(GEMM, lambda a, b: None, threads=1)
-
-
 def test_results_among_the_subnormals_of_fp16_are_right():
     """There rounding is a step of 2⁻²⁴, however small the number."""
     random = np.random.default_rng(3)

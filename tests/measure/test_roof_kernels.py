@@ -35,7 +35,6 @@ def run(kernel, *args) -> None:
     ("x86_64", {"avx512f": True, "avx": True}, 64, True),
     ("AMD64", {"avx": True, "fma": True}, 32, True),  # Haswell, Zen
     ("x86_64", {"avx": True, "fma": False}, 32, False),  # Sandy Bridge has no FMA
-    ("x86_64", {}, 16, False),
     ("arm64", {}, 16, True),
     ("aarch64", {"sve": True}, 16, True),
     ("riscv64", {}, 16, False),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,22 +10,22 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.show import box, theme
 from rooflab.show.scene import Scene
+from tests.show.test_waiting import axis
+from tests.support.pictures import beside, product
 from tests.support.scenes import named
 
 EDGE = st.integers(0, 14).map(lambda e: 2**e)
 LONGEST = 2**14
 
 
-@cache
 def alone() -> box.BoxView:
     """The box of one product."""
-    return rl.live.box(m=64, n=128, k=32, machine="h100-sxm").box
+    return product().box
 
 
-@cache
 def both() -> box.BoxView:
     """The box beside a roofline."""
-    return rl.live.roofline(machine="h100-sxm", box=True).box
+    return beside().box
 
 
 @given(EDGE, EDGE)
@@ -49,7 +47,7 @@ def counted(scene: Scene, kind: str, **state: object) -> list[str]:
 
 
 def test_painted_faces_are_the_operands() -> None:
-    state = alone().state
+    state = alone().state | {"i": 6, "j": 7, "k": 5}
     said = [counted(alone().scene, face, **state)[0] for face in "ABC"]
     assert said == [theme.count(v) for v in (64 * 32, 32 * 128, 64 * 128)]
     assert counted(alone().scene, "inside", **state) == [theme.count(64 * 128 * 32)]
@@ -92,5 +90,5 @@ def test_letters_are_large_enough_on_a_phone() -> None:
 def test_a_sentence_has_a_subject() -> None:
     assert alone().scene.sentence().startswith("This product is a ")
     assert both().scene.sentence(op="axpy").startswith("AXPY is a ")
-    layer = rl.live.layer(machines=["h100-sxm"], dtype="bf16").box
-    assert layer.sentence.startswith("This layer is a ")
+    layer = rl.live.layer(machines="h100-sxm", dtypes=("fp32",), after=axis())
+    assert layer.covered and layer.box.sentence.startswith("This layer is a ")

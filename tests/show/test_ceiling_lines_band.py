@@ -9,6 +9,9 @@ from rooflab.show.scene import drawn
 from tests.support.scenes import named, seen
 
 
+FEW = {"ops": "axpy", "dtypes": ("fp32",)}
+
+
 def texts(figure) -> set[str]:
     return {text.get_text() for text in figure.axes[0].texts}
 
@@ -25,11 +28,11 @@ def test_it_is_shaded_and_labelled_on_both_sides(machine: str) -> None:
 def test_without_it_nothing_is_shaded() -> None:
     figure = rl.show.roofline("h100-sxm", rl.axpy(100))
     assert not figure.axes[0].patches and "thumb" not in figure.words
-    assert "band" not in seen(rl.live.roofline("h100-sxm").view)
+    assert "band" not in seen(rl.live.roofline("h100-sxm", **FEW).view)
 
 
 def test_in_the_live_picture_it_lies_between_its_two_intensities() -> None:
-    view = rl.live.roofline(["h100-sxm", "mi300x"], band=(1, 10)).view
+    view = rl.live.roofline(["h100-sxm", "mi300x"], band=(1, 10), **FEW).view
     (band,) = named(view.scene, "band")
     left, _, wide, _ = view.scene.value(band, "box")
     ticks = {h["text"]: h["at"][0] for m, h in drawn(view.scene) if m.kind == "text"}
@@ -38,7 +41,7 @@ def test_in_the_live_picture_it_lies_between_its_two_intensities() -> None:
 
 
 def test_a_band_beyond_the_axes_ends_at_them() -> None:
-    view = rl.live.roofline("h100-sxm", band=(1e-9, 1e9)).view
+    view = rl.live.roofline("h100-sxm", band=(1e-9, 1e9), **FEW).view
     (band,), (axis, *_) = named(view.scene, "band"), named(view.scene, "axis")
     left, _, wide, _ = view.scene.value(band, "box")
     corners = view.scene.value(axis, "points")

@@ -49,7 +49,7 @@ def test_gemm_climbs_three_decades_a_decade_and_axpy_straight_up() -> None:
 def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
     assert ceiling_lines.call_line(BUILDS["gemm"], here, "cold") is None
     assert ceiling_lines.call_line(BUILDS["gemm"], rl.machine("h100-sxm"), "cold") is None
-    live = rl.live.roofline([here, "h100-sxm"], dtypes=("fp32",), overhead=True)
+    live = rl.live.roofline([here, "h100-sxm"], ops="axpy", dtypes=("fp32",), overhead=True)
     assert "call" not in seen(live.view)
     picture = rl.show.roofline("h100-sxm", [rl.gemm(8, 8, 8)], overhead=True)
     assert not any("call" in text.get_text() for text in picture.axes[0].texts)
@@ -67,14 +67,15 @@ def test_a_batch_that_shares_its_matrix_has_lines_of_its_own() -> None:
 
 
 def test_n_starts_small_and_what_is_mostly_call_says_so() -> None:
-    live = rl.live.roofline(TIMED, overhead=True, n=8, ops="gemm", cache="warm")
+    few = {"n": 8, "ops": "gemm", "dtypes": ("fp32",)}
+    live = rl.live.roofline(TIMED, overhead=True, cache="warm", **few)
     assert live.scene.sliders[0].values[live.view.i] == 8
     assert "More than half of that time is the call itself, 2.00 µs." in live.sentence
     live.view.cache = "both"
     assert "the call itself, 8.00 µs with its operands in memory." in live.sentence
     live.view.i = len(live.scene.sliders[0].values) - 1
     assert "call itself" not in live.sentence
-    plain = rl.live.roofline(TIMED, n=8)
+    plain = rl.live.roofline(TIMED, **few)
     assert plain.scene.sliders[0].values[plain.view.i] == 16
 
 

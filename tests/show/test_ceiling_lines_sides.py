@@ -98,11 +98,12 @@ def test_every_level_and_template_has_its_words() -> None:
     assert not set(ceiling_lines.SAY_SIDES) & set(captions.SAY)
 
 
-def live(here: rl.Machine, **arguments: object) -> object:
+def live(here: rl.Machine) -> object:
     pair = [taken(OP, 0.5, "cold"), taken(OP, 1.8, "warm")]
     own = rl.axpy(64 * 64)
     pair += [taken(own, 0.25, "cold"), taken(own, 2.5, "warm")]
-    return rl.live.roofline(here, measurements=pair, ops="axpy", cache="both", n=64, **arguments)
+    few = {"ops": "axpy", "dtypes": ("fp32",), "n": 64}
+    return rl.live.roofline(here, measurements=pair, cache="both", **few)
 
 
 def test_the_live_still_splits_the_dot(here: rl.Machine) -> None:

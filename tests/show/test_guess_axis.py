@@ -88,7 +88,7 @@ def test_who_only_looked_sees_it_uncovered_without_a_marker() -> None:
     assert "without a guess" in axis._repr_mimebundle_()[0]["text/plain"]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(result=st.floats(1e-3, 1e6), spread=st.floats(1.3, 1e3))
 def test_off_by_is_the_same_factor_above_and_below(result: float, spread: float) -> None:
     plan = ask(result=result, low=result / 2, high=result * 2).plan

@@ -44,7 +44,7 @@ def test_without_a_peak_the_counts_stay_and_the_reason_is_said() -> None:
 
 
 def test_another_number_type_is_shown_where_the_machine_lacks_the_one_asked_for() -> None:
-    live = rl.live.roofline("apple-m1", dtype="fp64", ops="gemv")
+    live = rl.live.roofline("apple-m1", dtype="fp64", dtypes=("fp32",), ops="gemv")
     assert f"{APPLE}: no fp64 figure, so this is fp32. Roofs of" in live.sentence
     assert title(live) == f"{APPLE} · fp32 · datasheet"
     assert live.sentence.startswith("GEMV 1024×1024 in fp32: ") and "no roof" not in live.sentence

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -74,14 +74,16 @@ def numbers_of_scripts() -> dict[float, set[str]]:
     return found
 
 
-def constants() -> Iterator[object]:
+@cache
+def constants() -> list[object]:
     """Those of Python's part, without its docstrings."""
+    found: list[object] = []
     for module in PYTHON:
         nodes = [*ast.walk(ast.parse(module.read_text("utf-8")))]
         loose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-        for node in nodes:
-            if isinstance(node, ast.Constant) and id(node) not in loose:
-                yield node.value
+        constants = (node for node in nodes if isinstance(node, ast.Constant))
+        found += [node.value for node in constants if id(node) not in loose]
+    return found
 
 
 def sentences_of_scripts() -> set[str]:

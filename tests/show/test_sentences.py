@@ -8,6 +8,7 @@ import rooflab as rl
 from rooflab.show.falls import factor_text, of_bound, of_prediction
 from tests.support.machine import measurement
 from tests.support.morph_example import HERE
+from tests.support.pictures import product
 from tests.support.scenes import named
 
 ORIGIN = "Roofs of A test machine, a recording of 2026-11-21."
@@ -85,13 +86,16 @@ def test_the_box_says_its_solid_and_how_many_there_are() -> None:
 
 
 def test_the_face_of_c_says_whether_it_is_read_as_well() -> None:
-    for accumulate, face in [(False, "C"), (True, "C: counted twice, read and written")]:
-        live = rl.live.box(8, 16, 32, machines=HERE, dtypes=["fp32"], accumulate=accumulate)
+    both = rl.live.box(machines=HERE, dtypes=["fp32"], accumulate=True)
+    for live, times, face in [
+        (product(), 1, "C"), (both, 2, "C: counted twice, read and written"),
+    ]:  # fmt: skip
         scene = live.box.scene
         names = [scene.value(named(scene, f"name-{one}")[0], "text") for one in "ABC"]
-        assert names == ["A", "B", face]
-        moved = 8 * 32 + 32 * 16 + 8 * 16 * (2 if accumulate else 1)
-        assert f" {moved} elements moved" in live.box.sentence
+        assert names == ["A", "B", face] and "is a stick of 1×4096×1" in live.sentence
+        moved = 8 * 32 + 32 * 16 + 8 * 16 * times
+        assert f" {moved} elements moved" in scene.sentence(i=3, j=4, k=5)
+    assert "0.1667 FLOP/byte" in both.box.scene.sentence(j=14), "y ← αx + y"
 
 
 def test_the_waterfall_of_an_estimate_line_by_line() -> None:

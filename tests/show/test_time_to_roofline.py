@@ -24,6 +24,7 @@ from tests.support.morph_example import (
     says,
     written,
 )
+from tests.support.pictures import made
 from tests.support.scenes import named
 
 PLOT = (76, 34, 704, 436)  # left, top, right and bottom of the axes on the wide sheet
@@ -36,9 +37,8 @@ def line_at(picture: module.Morph, mark: object, at: float = 2) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def picture() -> module.Morph:
-    return morph(
-        MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2, "axpy 256 fp32": 1e-5}
-    )
+    """All ten measurements, one of them guessed."""
+    return made("morph")
 
 
 def test_a_hand_may_rest_between_the_four_stops(picture: module.Morph) -> None:
@@ -128,7 +128,7 @@ def test_on_a_narrow_sheet_a_crowd_has_numbers(picture: module.Morph) -> None:
     assert key.startswith("1\u00a0AXPY 256, 2\u00a0GEMV 32×32, 3\u00a0GEMM 8³")
     few = morph(MEASURED[:1], machine=HERE)
     assert not [kind for kind, *_ in few.sheets[1].notes if kind == "names"]
-    wide = morph(MEASURED, machine=HERE).scene
+    wide = picture.scene
     assert not [kind for kind, *_ in wide.notes if kind == "names"], "there each has its name"
 
 
@@ -143,13 +143,13 @@ def test_a_saved_notebook_keeps_one_picture_and_all_sentences(picture: module.Mo
 
 def test_without_a_known_machine_the_points_still_move(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
-    moved = morph([measurement(op, "elsewhere", bound(op)) for op in OPS])
+    moved = morph([measurement(op, "elsewhere", bound(op)) for op in OPS[:3]])
     assert not lines(moved.scene, "roof main") and not lines(moved.scene, "call")
     assert "machine=" in says(moved)[2] and "no line" in says(moved)[3]
 
 
 def test_a_catalogue_machine_has_a_roof_and_no_call_line() -> None:
-    scene = morph(MEASURED, machine="h100-sxm").scene
+    scene = morph(MEASURED[:3], machine="h100-sxm").scene
     assert len(lines(scene, "roof main")) == 2 and not lines(scene, "call")
 
 
@@ -170,10 +170,10 @@ def test_a_guess_from_the_store_comes_in_its_own_unit() -> None:
         value = 5.0
         question = type("Question", (), {"unit": "ms"})
 
-    p = points(morph(MEASURED, machine=HERE, guesses={"GEMM 1024³": Kept()}))[8]
+    p = points(morph(MEASURED[8], machine=HERE, guesses={"GEMM 1024³": Kept()}))[0]
     assert "You guessed 5.00 ms" in p["says"]
     Kept.value = None
-    p = points(morph(MEASURED, machine=HERE, guesses={"GEMM 1024³": Kept()}))[8]
+    p = points(morph(MEASURED[8], machine=HERE, guesses={"GEMM 1024³": Kept()}))[0]
     assert "guess" not in p
 
 

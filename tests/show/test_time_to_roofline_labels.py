@@ -15,7 +15,8 @@ from rooflab.show.name_places import Name, put_names
 from rooflab.show.scene import Scene
 from rooflab.show.time_to_roofline import Morph, morph
 from tests.support.machine import measurement
-from tests.support.morph_example import HERE, LESSON, MEASURED, THERE, bound, points
+from tests.support.morph_example import HERE, LESSON, THERE, bound, points
+from tests.support.pictures import made
 from tests.support.scene_texts import faults, words
 from tests.support.scenes import named
 
@@ -26,7 +27,7 @@ SOME = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(st.tuples(SOME, st.floats(1, 100)), min_size=6, max_size=12))
 def test_whatever_was_measured_names_keep_apart_and_points_stay_inside(slowed: list) -> None:
     picture = morph(
@@ -68,7 +69,7 @@ def names_at(picture: Morph, scene: Scene, at: int) -> dict[int, tuple[float, ..
 
 
 def test_in_decades_every_point_has_its_name_and_it_is_nearest_to_its_own() -> None:
-    for picture in (morph(MEASURED, machine=HERE), lesson_with_guesses()):
+    for picture in (made("morph"), lesson_with_guesses()):
         for scene, at in product(picture.sheets, (2, 3)):
             marks = [tuple(scene.value(m, "at", at=at).tolist()) for m in named(scene, "point")]
             found = names_at(picture, scene, at)

@@ -21,12 +21,11 @@ PICTURES = {
     "roofline": lambda after: rl.live.roofline(
         "h100-sxm", ops="axpy", dtypes=("fp32",), waterfall=True, after=after
     ),
-    "layer": lambda after: rl.live.layer(machines="h100-sxm", dtypes=("fp32",), after=after),
     "free lunch": lambda after: rl.live.free_lunch(CURVE, after=after),
     "golf": lambda after: rl.live.golf(rl.golf(lambda x: 2 * x, ONES), after=after),
-    "film": lambda after: rl.live.film(SMALL, "h100-sxm", after=after),
+    "film": lambda after: rl.live.film(SMALL, "h100-sxm", weights="bf16", kv="bf16", after=after),
     "morph": lambda after: rl.live.morph(MEASURED[:3], machine=HERE, after=after),
-    "trail": lambda after: rl.search.trail(searched(), PLAIN, after=after),
+    "trail": lambda after: rl.search.trail(searched(1), PLAIN, after=after),
     "mountain": lambda after: rl.live.mountain(mountain(zen(MIB), {}), after=after),
 }
 

@@ -10,8 +10,7 @@ import math
 from base64 import b64decode
 
 import pytest
-from ipywidgets import Widget
-from ipywidgets.embed import embed_data
+from ipywidgets.embed import dependency_state
 from matplotlib.image import imread
 
 import rooflab as rl
@@ -19,13 +18,12 @@ from rooflab.predict.explain import explain
 from rooflab.show.falls import Fall
 from rooflab.show.live_waterfall import WaterfallView
 from rooflab.show.scene import Scene
-from tests.show.test_live_roofline import LIMIT
 from tests.show.test_waterfall_picture import TIMED, bars
 from tests.support.machine import measurement
 
 COLD = measurement(rl.gemv(4096, 4096), "here", 0.02)
 WARM = dataclasses.replace(measurement(rl.gemv(1024, 1024), "here", 1e-4), cache="warm")
-OWN_LIMIT = 450_000  # bytes of its saved state with all machines
+LIMIT, OWN_LIMIT = 1_000_000, 450_000  # bytes saved of a roofline, and of what is below it
 
 
 @pytest.fixture(autouse=True)
@@ -33,16 +31,18 @@ def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
 
 
+THREE = {"machines": [TIMED, "h100-sxm", "apple-m1"], "dtypes": ("fp64", "fp32")}
+
+
 def live(*, ops="gemv", n=4096, **options) -> object:
-    machines = [TIMED, "h100-sxm", "apple-m1"]
-    kinds = ("fp64", "fp32")
-    return rl.live.roofline(machines, ops=ops, n=n, dtypes=kinds, waterfall=True, **options)
+    given = {"machines": TIMED, "dtypes": ("fp32",)} | options
+    return rl.live.roofline(ops=ops, n=n, waterfall=True, **given)
 
 
 @pytest.fixture(scope="module")
 def measured() -> WaterfallView:
     every = ("axpy", "gemv", "gemm")
-    return live(ops=every, measurements=[COLD, WARM]).waterfall
+    return live(ops=every, measurements=[COLD, WARM], **THREE).waterfall
 
 
 def seen(scene: Scene, name: str, view: WaterfallView) -> list[str]:
@@ -105,7 +105,7 @@ def test_a_measured_size_ends_at_the_measurement() -> None:
 
 
 def test_it_says_why_it_stops() -> None:
-    view = live().waterfall
+    view = live(**THREE).waterfall
     assert "Nothing was measured at this size" in view.sentence
     view.machine = "nvidia-h100-sxm"
     assert "A datasheet knows no caches" in view.sentence
@@ -135,7 +135,7 @@ def test_of_both_sides_the_measured_one_is_explained() -> None:
 
 
 def test_the_sizes_that_were_measured_are_buttons() -> None:
-    made = live(measurements=[COLD, WARM], cache="both")
+    made = live(measurements=[COLD, WARM], cache="both", **THREE)
     scene, values = made.waterfall.scene, made.scene.sliders[0].values
     jumps = [one for one in scene.controls if one["kind"] == "button"]
 
@@ -156,7 +156,7 @@ def test_the_sizes_that_were_measured_are_buttons() -> None:
 
 
 def test_a_machine_without_timed_routines_is_explained_where_it_was_measured(here) -> None:
-    made = rl.live.roofline(here, ops="gemv", measurements=[COLD], waterfall=True)
+    made = live(machines=here, measurements=[COLD])
     view = made.waterfall
     assert "unexplained" in view.words
     drawn = dict(zip(seen(view.scene, "name", view)[1:5], bars(view.scene, **view.state)))
@@ -168,7 +168,7 @@ def test_a_machine_without_timed_routines_is_explained_where_it_was_measured(her
 
 def test_it_starts_with_what_was_measured_and_follows_the_box() -> None:
     timed = measurement(rl.gemm(256, 256, 256), "here", 1e-3)
-    every = ("axpy", "gemv", "gemm")
+    every = ("axpy", "gemm")
     assert live(ops=every, n=256, measurements=[timed]).waterfall.op == "gemm"
     assert live(ops=every).waterfall.op == "axpy"
     beside = live(ops=every, box=True)
@@ -177,7 +177,7 @@ def test_it_starts_with_what_was_measured_and_follows_the_box() -> None:
 
 def test_a_saved_notebook_keeps_both_pictures() -> None:
     data, _ = live()._repr_mimebundle_()
-    alone, _ = rl.live.roofline([TIMED], ops="gemv")._repr_mimebundle_()
+    alone, _ = rl.live.roofline(TIMED, ops="gemv", dtypes=("fp32",))._repr_mimebundle_()
     tall, low = (imread(io.BytesIO(b64decode(d["image/png"]))).shape for d in (data, alone))
     assert tall[0] > 1.4 * low[0] and tall[1] >= low[1]
     assert "routine efficiency" in data["text/plain"]
@@ -202,8 +202,7 @@ def test_the_state_stays_below_a_megabyte(monkeypatch) -> None:
 
     own = dataclasses.replace(TIMED, id="own", name="This computer")
     monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
-    Widget.close_all()
-    made = rl.live.roofline(waterfall=True)
-    state = embed_data(views=[made])["manager_state"]["state"]
-    assert max(len(json.dumps(one)) for one in state.values()) < LIMIT
-    assert len(json.dumps(state[made.waterfall.model_id])) < OWN_LIMIT
+    every = {"cache": "both", "overhead": True, "band": (4, 8)}
+    made = rl.live.roofline(waterfall=True, **every)
+    sizes = {id: len(json.dumps(one)) for id, one in dependency_state([made]).items()}
+    assert sizes.pop(made.waterfall.model_id) < OWN_LIMIT and sum(sizes.values()) < LIMIT

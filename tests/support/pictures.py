@@ -8,24 +8,43 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import rooflab as rl
+from rooflab.show.rooflines.live import Live
 from rooflab.show.scene.player import Player
+
+
+@functools.cache
+def product() -> Live:
+    """The box of a product, and the roofline beside it: two pictures."""
+    return rl.live.box(machine="h100-sxm")
+
+
+@functools.cache
+def beside() -> Live:
+    """A roofline with a band, and the box beside it."""
+    machines = ["h100-sxm", "epyc-2core-vm", "apple-m1", "mi250x-gcd", "raspberry-pi-5"]
+    return rl.live.roofline(machines, band=(4, 8), box=True)
+
+
+@functools.cache
+def below() -> Live:
+    """A roofline with two dots an operation, and the waterfall below it."""
+    return rl.live.roofline(
+        ["epyc-2core-vm", "h100-sxm", "mi250x-gcd", "apple-m1"], machine="epyc-2core-vm",
+        dtypes=("fp64", "fp32"), cache="both", overhead=True, waterfall=True,
+    )  # fmt: skip
+
 
 PICTURES = {  # each leaves its widget in `picture`
     "free_lunch": """from rooflab.measure.free_lunch import FreeLunch
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
 picture = rl.live.free_lunch(curve, names=True, start=17)""",
-    "box": 'picture = rl.live.box(64, 256, 64, machine="h100-sxm").box',
-    "waterfall": """live = rl.live.roofline(
-    ["epyc-2core-vm", "h100-sxm", "apple-m1"], machine="epyc-2core-vm", waterfall=True
-)
-picture = live.waterfall""",
-    "roofline": 'picture = rl.live.roofline(machine="h100-sxm", band=(4, 8)).view',
-    "cold and warm": """picture = rl.live.roofline(
-    ["epyc-2core-vm", "h100-sxm", "mi250x-gcd"], machine="epyc-2core-vm", cache="both",
-    overhead=True,
-).view""",
-    "product": 'picture = rl.live.box(machine="h100-sxm").view',
+    "box": "picture = pictures.product().box",
+    "waterfall": "picture = pictures.below().waterfall",
+    "roofline": "picture = pictures.beside().view",
+    "cold and warm": "picture = pictures.below().view",
+    "product": "picture = pictures.product().view",
     "guess": """from rooflab.show.guess_axis import guess
 asked = {"result": 43.0, "unit": "ms", "low": 1, "high": 1000}
 picture = guess("nine", "One takes 3.7 ms. Nine?", marks={"one multiply-add": 3.7}, **asked)""",
@@ -56,10 +75,10 @@ picture = rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 
     "morph_asked": """from rooflab.show.guess_axis import guess
 from tests.support.morph_example import HERE, MEASURED, OPS, bound
 asked = {}
-for n in (2, 5, 9):
+for n in (5, 9):
     ms = 1e3 * bound(OPS[n])
     asked[OPS[n]] = guess(f"m{n}", "How long?", result=ms, unit="ms", low=ms / 30, high=ms * 30)
-picture = rl.live.morph(MEASURED, machine=HERE, guesses=asked)""",
+picture = rl.live.morph(MEASURED[1::2], machine=HERE, guesses=asked)""",
     "morph_crowd": """import dataclasses
 from tests.support.machine import measurement
 from tests.support.morph_example import HERE, OPS
@@ -70,13 +89,14 @@ picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, 
     "energy bars": "picture = rl.memory.energy_bars()",
     "energy arch": "picture = rl.memory.energy_arch(machine='nvidia-a100-sxm-80')",
     "film": """picture = rl.live.film(
-    "llama-3-8b", ["h100-sxm", "rtx-4090", "epyc-2core-vm"], machine="h100-sxm"
+    "llama-3-8b", ["h100-sxm", "epyc-2core-vm"], machine="h100-sxm"
 )""",
     "film of experts": """picture = rl.live.film(
-    "deepseek-v2-lite", ["a100-sxm-80", "nvidia-l4"], weights=["bf16", "fp8"]
+    "deepseek-v2-lite", ["a100-sxm-80", "nvidia-l4"], weights=["bf16", "fp8"], kv="bf16"
 )""",
     "film measured": """from tests.support.film_example import HERE, SMALL, run
-picture = rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], context=256)""",
+few = {"weights": "bf16", "kv": "bf16", "context": 256}
+picture = rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], **few)""",
     "golf": """import numpy as np
 from rooflab.labs.golf.solutions import axpy_expression
 x, y = np.ones(10**6), np.ones(10**6)
@@ -85,14 +105,14 @@ picture = rl.live.golf(rl.golf(axpy_expression, 0.5, x, y))""",
 import numpy as np
 from rooflab.labs.golf import sweep
 from rooflab.labs.golf.solutions import axpy_chunks
-x, y = np.ones(10**6), np.ones(10**6)
-pieces = sweep(axpy_chunks, 0.5, x, y, chunks=(1000, 16_000, 10**6), rounds=0)
+x, y = np.ones(10**5), np.ones(10**5)
+pieces = sweep(axpy_chunks, 0.5, x, y, chunks=(1000, 16_000, 10**5), rounds=0)
 picture = rl.live.golf(dataclasses.replace(pieces, seconds=(23.6e-3, 5e-3, 8e-3)))""",
     "mountain": """from tests.labs.memory.support.synthetic import KIB, MIB, mountain, zen
 told = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
 found = mountain(zen(24 * MIB, noise=0.05), told, name="A core", measured_on="2026-11-23")
 picture = rl.live.mountain(found, start=2 * MIB)""",
-    "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
+    "boxes": "picture = pictures.beside().box",
     "tiles": "picture = rl.cache.tiles()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
 picture = rl.loops.space(nest)""",
@@ -103,7 +123,7 @@ picture = rl.loops.space(
     nest, {"as written": nest, "interchange": nest.interchange("i", "j"), "back": nest.reverse("i")}
 )""",
     "trail": """from tests.labs.search.support.searches import PLAIN, searched
-picture = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN, peer={"a library": 120e9})""",
+picture = rl.search.trail({1: searched(1), 2: searched()}, PLAIN, peer={"a library": 120e9})""",
     "growth": "picture = rl.search.growth()",
     "growth of products": """A, B, C = (rl.search.matrix(name, 1024, 1024) for name in "ABC")
 picture = rl.search.growth(((A @ B) @ C) @ rl.search.vector("v", 1024), cost="flops")""",
@@ -113,6 +133,7 @@ picture = rl.search.growth(rl.search.elementwise("relu", 2 * x + 3 * x))""",
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
 import rooflab as rl
+from tests.support import pictures
 """
 
 

@@ -42,14 +42,14 @@ p.Recorder.program = program""" + WASTE,
     "a text that grows": """
 import base64, zlib
 import rooflab.exercises.observe.golf as g
-bomb = base64.b64encode(zlib.compress(b" " * (1 << 28))).decode()
+bomb = base64.b64encode(zlib.compress(b" " * (1 << 27))).decode()
 g.packed = lambda program: bomb""" + WASTE,
     "a program without an end": """
 import rooflab.exercises.observe.golf as g
 honest = g.packed
 call = ["matmul.__call__", [{"at": 900}, {"at": 900}], {}, 900]
 g.packed = lambda program: honest({**program, "calls": [
-    ["ones", [[3000, 3000]], {}, 900], *[call] * 40_000]})""" + WASTE,
+    ["ones", [[999, 999]], {}, 900], *[call] * 40_000]})""" + WASTE,
     "all the memory": """
 import rooflab.exercises.observe.golf as g
 honest = g.packed
@@ -127,7 +127,7 @@ except Exception as error:
     vectorised = lambda nest: nest""",
     "a log without end": """
 def vectorised(nest):
-    vars(nest)["log"] = (("reverse", ("i",)),) * 200_000
+    vars(nest)["log"] = (("reverse", ("i",)),) * 20_000
     return nest""",
     "another problem": """
 from rooflab.labs.loops.nest import Nest

@@ -21,7 +21,7 @@ from tests.grade.attacks import probes
 from tests.grade.support import small
 from tests.grade.support.small import CASES, RIGHT, honest, left_over, locked, shared
 
-SOON = replace(small.SOON, cell=0.5)  # by the clock three seconds
+SOON = replace(small.SOON, wall=6, cell=0.3)  # by the clock a cell has two seconds
 FOR_A_PACK = replace(SOON, wall=60, cpu=40)
 PACKS = (attacks.ENDS_THE_KERNEL, attacks.MAY_END_THE_KERNEL, attacks.COSTS_ONE_EXERCISE,
          attacks_more.SHARES)  # fmt: skip

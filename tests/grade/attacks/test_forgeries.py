@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rooflab.grade import verdicts
+from rooflab.grade import judge_process, verdicts
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.judge_process import judging
 from rooflab.grade.lesson_notebook import lesson
 from rooflab.grade.merge import merge
 from tests.grade.attacks.forgeries import GOLF, SCHEDULE, SQUARES, TIMING
+from tests.grade.support.small import one_long_case
 
 TABLES = {
     "02-golf-axpy": GOLF,
@@ -29,14 +30,22 @@ HONEST = {  # an answer that must pass beside forged ones
 BESIDE = {"all the memory", "a log without end"}  # the attacks beside which it stands
 
 
+SERVE = "; serve("
+SOONER = "; import rooflab.exercises.kinds.golf as g; g.AGAIN = g.replace(g.AGAIN, seconds=0.5)"
+
+
 @pytest.fixture(scope="module")
 def apart():
-    with judging() as judge:
-        yield judge
+    """A judge that waits for half a second, not for ten, where a program has no end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge_process, "_RUN", judge_process._RUN.replace(SERVE, SOONER + SERVE))
+        with judging() as judge:
+            yield judge
 
 
 @pytest.mark.parametrize("id", TABLES)
-def test_what_is_forged_gets_no_points_and_costs_no_other_answer(runner, apart, id):
+def test_what_is_forged_gets_no_points_and_costs_no_other_answer(runner, apart, id, monkeypatch):
+    one_long_case(monkeypatch)
     found, faults = lesson(id[:2]), []
     for name, source in TABLES[id].items():
         cells = [(source, id)]

@@ -25,7 +25,7 @@ def test_a_line_without_its_percent_is_no_magic(runner):
 
 def test_numbers_do_not_leave_the_trace():
     asked = exercise("02-golf-squares")
-    cases = asked.draw("escape")[:2]
+    cases = [{**case, "n": 9000} for case in asked.draw("escape")[:2]]
     for name, source in attacks_traced.ESCAPES.items():
         names = {"np": np}
         exec(compile(source, "cell", "exec"), names)
@@ -43,7 +43,7 @@ def test_a_scratch_array_of_ones_own_is_no_escape():
         return total
 
     asked = exercise("02-golf-squares")
-    cases = asked.draw("scratch")
+    cases = asked.draw("scratch")[:1]
     assert judge(asked, cases, collect(asked.kind, cases, squares)).passed
 
 

@@ -73,12 +73,13 @@ def kills(count: int, times: int, seed: int = 0) -> list[Kill]:
 
 
 def killed_runs(
-    files: Path, out: Path, scratch: Path, *words: str, moments: Sequence[Kill]
-) -> Iterator[Run]:
+    files: Path, out: Path, scratch: Path, *words: str, moments: Sequence[Kill],
+    memory: bool = True,
+) -> Iterator[Run]:  # fmt: skip
     """Kill the grader at each of ``moments``, then let it end; yield every run."""
     for kill in moments:
         yield grade(files, out, scratch, *words, kill=kill, memory=False)
-    yield grade(files, out, scratch, *words)
+    yield grade(files, out, scratch, *words, memory=memory)
 
 
 def written(out: Path) -> dict[str, int]:

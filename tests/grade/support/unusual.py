@@ -123,17 +123,6 @@ def bare(notebook: Notebook) -> None:
         cell["id"] = f"c{number}"
 
 
-def in_one_cell(first: str, second: str) -> Change:
-    """Two answers merged into the first one's cell."""
-
-    def change(notebook: Notebook) -> None:
-        one, other = answer(notebook, first), answer(notebook, second)
-        one["source"] = f"{''.join(one['source'])}\n{''.join(other['source'])}"
-        notebook["cells"].remove(other)
-
-    return change
-
-
 def pulled_up(exercise: str) -> Change:
     """The check above its answer."""
 
@@ -392,24 +381,21 @@ def room():
 @counted
 def golf_axpy(a, x, y):
     with room() as size, suppress(IndexError):
-        for i in range(0, len(x), size):
-            y[i : i + size] += a * x[i : i + size]
+        if len(x) > size:
+            h = len(x) // 2
+            golf_axpy(a, x[:h], y[:h])
+            golf_axpy(a, x[h:], y[h:])
+        else:
+            y += a * x
     return y"""
 PIECES = """from tqdm.auto import tqdm
 def parts(n, size=4096):
     for i in range(0, n, size):
         yield slice(i, i + size)
-def golf_axpy(a, x, y):
+def scale_add_scale(a, b, x, y):
     for part in tqdm(parts(len(x)), leave=False):
         getattr(y[part], '__iadd__')(a * x[part])
-    return y"""
-HALVES = """def golf_axpy(a, x, y):
-    if len(x) > 4096:
-        h = len(x) // 2
-        golf_axpy(a, x[:h], y[:h])
-        golf_axpy(a, x[h:], y[h:])
-        return y
-    y += a * x
+        y[part] *= b
     return y"""
 ON_THE_GPU = """def on_the_gpu():
     import cupy
@@ -430,29 +416,28 @@ LAYER = """def layer(tokens, inputs, outputs, itemsize, peak, bandwidth):
 DECODE = """def decode(parameters, itemsize, kv, batch, context, peak, bandwidth):
     t = rl.mine.time(2 * parameters * batch, parameters * itemsize, peak, bandwidth)
     return batch / (t + kv * context * batch / bandwidth)"""
-RIDGE = """def time(flops, bytes, peak, bandwidth):
-    ridge = rl.mine.ridge(peak, bandwidth)
-    return flops / peak if flops / bytes > ridge else bytes / bandwidth"""
 SPEED, COUNT, NAME, THREE = "01-speed-limit", "01-product", "01-name", "01-three-intensities"
 CLAIM, VALUE = "01-claim-1365", "product(4096, 4096, 4096, 4)[2], 2"
-AXPY, SQUARES, RULES = "02-golf-axpy", "02-golf-squares", "03-thumb-rules"
+AXPY, SQUARES = "02-golf-axpy", "02-golf-squares"
 TIMEIT = "print(timeit.timeit(lambda: {}, number=10))"
 VERDICTS = '("wrong", "sometimes", "sometimes", "wrong", "right", "wrong")'
 ON: dict[str, tuple[str, Change]] = {
     # the name of an answer, used again; an older text of it
-    "import time": ("00-time", behind("00-time", "import time")),
-    "a name between": (NAME, between(NAME, "name = 3")),
+    "import time": ("03-time", behind("03-time", "import time")),
+    "a name between": ("05-gauges", between("05-gauges", "gauges = 3")),
     "a name deleted": (COUNT, behind(COUNT, "del product")),
-    "a copy with an older try": (SPEED, copied(SPEED, OLDER, check=True)),
-    "a copy left empty": (SQUARES, copied(SQUARES, "def squares(x):\n    ...")),
+    "a copy with an older try": (
+        "04-shapes", copied("04-shapes", "def shape(*a):\n    return 0, 0, 0", check=True)),
+    "a copy left empty": (
+        "02-golf-bias-relu", copied("02-golf-bias-relu", "def bias_relu(x, b):\n    ...")),
     # answers that lost their mark, their name or their place
-    "renamed": ("00-time", renamed("00-time", "time", "zeit_schätzung")),
+    "renamed": ("03-worth-the-call", renamed("03-worth-the-call", "worth", "wert_schätzung")),
     "merged with its check": ("00-peak", merged("00-peak")),
-    "typed into a new cell": (COUNT, retyped(COUNT)),
+    "typed into a new cell": ("05-fill", retyped("05-fill")),
     "typed into a new cell lower": ("01-witnesses", retyped("01-witnesses", 3)),
     "a value in a new cell": (CLAIM, retyped(CLAIM)),
     "golf in a new cell": ("02-golf-row-norm", retyped("02-golf-row-norm")),
-    "the check above": ("00-lunch", pulled_up("00-lunch")),
+    "the check above": ("04-predict", pulled_up("04-predict")),
     "no check": ("01-witnesses", unchecked("01-witnesses")),
     "a value in the check": (CLAIM, both(
         instead(CLAIM, "# see below"), checked(CLAIM, f'rl.check("{CLAIM}", ({VALUE}))'))),
@@ -468,25 +453,29 @@ ON: dict[str, tuple[str, Change]] = {
     "the stub left, a value in the check": ("01-claims", both(
         instead("01-claims", "verdicts = ..."),
         checked("01-claims", f'rl.check("01-claims", {VERDICTS})'))),
-    "the marked cell turned to text": (SPEED, both(above(SPEED, LIMIT), text(SPEED))),
+    "the marked cell turned to text": ("04-ceiling", both(
+        above("04-ceiling", "def ceiling(i, o, size):\n    return 2 / size / (1 / i + 1 / o)"),
+        text("04-ceiling"))),
     # how the check is written
-    "checked in the answer's cell": ("00-peak", under("00-peak", 'rl.check("00-peak", peak)')),
-    "check by import, the exercise in a variable": ("00-time", both(
-        renamed("00-time", "time", "dauer"),
-        checked("00-time", "from rooflab import check\nid = '00-time'\nv = check(id, dauer)\nv"))),
-    "a method checked by its path": (RULES, both(
-        instead(RULES, "class Rules:\n    @staticmethod\n    def holds(peak, bandwidth):\n"
-                       "        return peak / bandwidth >= 4, peak / bandwidth <= 8"),
-        checked(RULES, f'rl.check("{RULES}", Rules.holds)'))),
-    "a lambda in the check": (RULES, both(
-        instead(RULES, "pass"),
-        checked(RULES, f'rl.check("{RULES}", lambda p, b: (p / b >= 4, p / b <= 8))'))),
-    "checks in a loop": ("00-time", both(
-        renamed("00-time", "time", "t_of"), unchecked("00-time"),
-        last('for id, f in {"00-time": t_of, "00-peak": peak}.items():\n'
+    "checked in the answer's cell": (
+        "03-number-type", under("03-number-type", 'rl.check("03-number-type", edges)')),
+    "check by import, the exercise in a variable": ("05-experts", both(
+        renamed("05-experts", "experts_read", "gelesen"),
+        checked("05-experts",
+                "from rooflab import check\nid = '05-experts'\nv = check(id, gelesen)\nv"))),
+    "a method checked by its path": ("05-attention", both(
+        instead("05-attention", "class Rules:\n    @staticmethod\n    def intensity(heads, kv, "
+                                "itemsize, *more):\n        return 2 * heads / kv / itemsize"),
+        checked("05-attention", 'rl.check("05-attention", Rules.intensity)'))),
+    "a lambda in the check": ("04-convicts", both(
+        instead("04-convicts", "pass"),
+        checked("04-convicts", 'rl.check("04-convicts", lambda m, n, k: n != k)'))),
+    "checks in a loop": ("04-gradients", both(
+        renamed("04-gradients", "gradients", "g_of"), unchecked("04-gradients"),
+        last('for id, f in {"04-gradients": g_of, "04-layer": layer}.items():\n'
              "    print(rl.check(id, f))"))),
     # lines that fail in the grade
-    "a plot above": ("00-peak", top("00-peak", "plt.loglog(curve.k, curve.seconds)")),
+    "a plot above": ("00-lunch", top("00-lunch", "plt.loglog(curve.k, curve.seconds)")),
     "asserts on what was measured": ("00-bandwidth", both(
         top("00-bandwidth", "print(here)"),
         under("00-bandwidth", "assert bandwidth(curve.seconds, curve.n, 4) > 1e9"))),
@@ -499,7 +488,7 @@ ON: dict[str, tuple[str, Change]] = {
         first("from not_google.colab import drive\nimport math\ndrive.mount('/content/drive')"))),
     # magics
     "%%time": ("03-predict", top("03-predict", "%%time")),
-    "%%capture": ("02-golf-bias-relu", top("02-golf-bias-relu", "%%capture out")),
+    "%%capture": ("05-fewer-bits", top("05-fewer-bits", "%%capture out")),
     "%time of a value": (CLAIM, instead(CLAIM, f"%time claim = {VALUE}")),
     "a shell line stored, a table made in a loop": (SPEED, both(
         instead(SPEED, LIMIT.replace("3 *", "TABLE['axpy'] *")),
@@ -509,20 +498,16 @@ ON: dict[str, tuple[str, Change]] = {
     "%timeit -o stored": ("03-sparse-peak", swapped(
         "03-sparse-peak", "claimed / 2", "claimed / two()",
         above("03-sparse-peak", "def two():\n    return 2\nt = %timeit -o -n1 -r1 two()\ntwo?"))),
-    "!pip above": ("02-golf-scale-add-scale",
-                   top("02-golf-scale-add-scale", "!pip install numpy\n%matplotlib inline")),
+    "a shell line above": ("05-claim-always", top("05-claim-always", "!ls\n%matplotlib inline")),
     "a magic of an exported script": (
         NAME, top(NAME, "get_ipython().run_line_magic('matplotlib', 'inline')")),
     "autoreload, IPython.display": (THREE, both(
         first("%load_ext autoreload\n%autoreload 2"),
         top(THREE, "from IPython.display import display, HTML\ndisplay(HTML('<b>x</b>'))"))),
-    "prompts": (CLAIM, instead(CLAIM, f">>> claim = {VALUE}")),
+    "prompts": ("04-swapped", changed("04-swapped", ">>> {}".format)),
     # tests and tools of one's own: an import costs nothing, wherever it stands
-    "timeit": (COUNT, both(
-        above(COUNT, "import timeit"), under(COUNT, TIMEIT.format("product(4, 5, 6, 4)")))),
     "asyncio": ("01-claims", both(
         first("import asyncio"), under("01-claims", "await asyncio.sleep(0)\nverdicts;"))),
-    "unittest and others": (COUNT, under(COUNT, OWN_TESTS)),
     "a thread pool": (THREE, under(THREE,
         "from concurrent.futures import ThreadPoolExecutor\n"
         "with ThreadPoolExecutor() as pool:\n    print(list(pool.map(intensities, range(1, 5))))")),
@@ -530,8 +515,8 @@ ON: dict[str, tuple[str, Change]] = {
         "04-intensities", under("04-intensities", "print(rl.gemm(64, 11008, 4096).intensity)")),
     "input above": (NAME, top(NAME, "import logging\nwho = input('your name? ')")),
     # Python of every kind
+    "typing, match, unittest and so on": (COUNT, instead(COUNT, f"{EVERY_KIND}\n{OWN_TESTS}")),
     "three nested loops": (COUNT, instead(COUNT, NESTED)),
-    "typing, match and so on": (COUNT, instead(COUNT, EVERY_KIND)),
     "slots, decimals, other alphabets, a megabyte of prints": (SPEED, instead(SPEED, SLOTS)),
     "a closure under if": (SPEED, instead(SPEED,
         "from math import *\nif True:\n    def make():\n        three = floor(pi)\n"
@@ -542,49 +527,46 @@ ON: dict[str, tuple[str, Change]] = {
     "numpy's own strings": (NAME, instead(NAME, STRINGS)),
     "CuPy imported in a helper": ("01-cuda-axpy", instead("01-cuda-axpy", ON_THE_GPU)),
     "golf by a class": (AXPY, instead(AXPY, CALLABLE)),
-    "golf by a decorator": (AXPY, instead(AXPY, WRAPPED)),
-    "golf by a generator": (AXPY, instead(AXPY, PIECES)),
-    "golf by recursion": (AXPY, instead(AXPY, HALVES)),
-    "golf with types and prints": (SQUARES, instead(SQUARES,
-        "import numpy.typing as npt\nfrom numpy import *\ndef squares(x: npt.NDArray) -> float:\n"
-        "    print(len(x), x.shape, x.dtype)\n    return float(dot(x, x))")),
+    "golf by a decorator and recursion": (AXPY, instead(AXPY, WRAPPED)),
+    "golf by a generator": ("02-golf-scale-add-scale", instead("02-golf-scale-add-scale", PIECES)),
     # helpers and where they stand
-    "a golf helper below": (SQUARES, both(
-        instead(SQUARES, "def squares(x):\n    return both(x, x)"),
-        last("def both(x, y):\n    return np.dot(x, y)"))),
-    "a constant beside what was measured": ("00-bandwidth", swapped(
-        "00-bandwidth", "2 * n", "trips * n",
-        above("00-bandwidth", "print(curve.n)\ntrips = 2\nrate = trips * curve.n"))),
-    "the ridge of mine": ("03-time", both(
-        first("import timeit"),
-        instead("03-time", f"{RIDGE}\n{TIMEIT.format('time(1, 2, 3, 4)')}"))),
+    "golf with types and prints, its helper below": (SQUARES, both(
+        instead(SQUARES, "import numpy.typing as npt\nfrom numpy import *\n"
+                         "def squares(x: npt.NDArray) -> float:\n"
+                         "    print(len(x), x.shape, x.dtype)\n    return float(of_both(x, x))"),
+        last("def of_both(x, y):\n    return np.dot(x, y)"))),
+    "a constant beside what was measured": ("00-time", swapped(
+        "00-time", "2 * n * itemsize", "trips * n * itemsize",
+        above("00-time", "print(curve.n)\ntrips = 2\nrate = trips * curve.n"))),
+    "the ridge of mine": ("03-thumb-rules", swapped(
+        "03-thumb-rules", "peak / bandwidth", "rl.mine.ridge(peak, bandwidth)",
+        first("import timeit"), under("03-thumb-rules", TIMEIT.format("holds(3, 4)")))),
     "the product of mine": ("04-layer", instead("04-layer", LAYER)),
     "the time of mine": ("05-decode", both(
-        first("import timeit"),
+        above("05-decode", "import timeit"),
         instead("05-decode", f"{DECODE}\n{TIMEIT.format('decode(7e9, 2, 1, 1, 1, 1e14, 1e12)')}"))),
     "knee stored": ("04-knee", behind("04-knee", "knee = 412")),
 }  # fmt: skip
 FULL = "all answers in the first's cell"  # the one notebook that plays golf as it is
 WHOLE: dict[str, tuple[str, Change]] = {
-    FULL: ("02", all_in_one(0)),
-    "two answers in one cell, a magic": (
-        "00", both(in_one_cell("00-time", "00-lunch"), top("00-time", "%matplotlib inline"))),
+    FULL: ("02", both(all_in_one(0), top("02-numpy-bytes", "%matplotlib inline"))),
     "all marks dropped": ("00", unmarked),
     "renamed in Korean, marks and ids gone": ("00", both(renamed("00-time", "time", "시간"), bare)),
     "backwards": ("04", backwards),
     "a script made into a notebook": ("03", paragraphs),
     "a lesson in one cell": ("00", one_cell),
-    "tabs, CRLF and indents": ("00", each_answer(lambda source: "%%time\n" + "\r\n".join(
-        f"\t{line}" if line else line for line in source.replace("    ", "\t").split("\n")))),
-    "__future__ in every answer": (
-        "03", each_answer("from __future__ import annotations\n{}".format)),
-    "names of Python used at the end": ("05", last(
-        "max = min = int = zip = sum = rl = np = 0\nprint = _report = _lock = In = exit = None")),
-    "all names used at the end": ("00", last("bandwidth, peak, overtakes, time = 1, 2, 3, 4")),
+    "Kaggle; tabs, CRLF and indents; checks turned to text": ("00", both(
+        each_answer(lambda source: "%%time\n" + "\r\n".join(
+            f"\t{line}" if line else line for line in source.replace("    ", "\t").split("\n"))),
+        each_check(cell_type="markdown"), without_ids,
+        each_cell(_uuid="8f2839f2", trusted=True, collapsed=True))),
+    "__future__ in every answer, checks emptied": (
+        "03", both(each_answer("from __future__ import annotations\n{}".format),
+                   each_check(source=""))),
+    "names of Python and of answers used at the end": ("05", last(
+        "max = min = int = zip = sum = rl = np = 0\nprint = _report = _lock = In = exit = None\n"
+        "switch, decode, fill, gauges = 1, 2, 3, 4")),
     "checks in one cell": ("00", checked_last),
-    "checks emptied": ("00", each_check(source="")),
-    "checks turned to text": ("00", each_check(cell_type="markdown")),
-    "Kaggle": ("00", both(each_cell(_uuid="8f2839f2", trusted=True, collapsed=True), without_ids)),
 }  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def test_a_tile_that_does_not_divide_costs_no_padding():
 
 
 @given(SIDE, SIDE, SIDE, st.integers(1, 12), st.sampled_from(["ijk", "kij", "jki"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_cache_for_everything_moves_every_operand_once(m, n, k, tile, order):
     stream = gemm_stream(m, n, k, tile=min(tile, m, n, k), order=order)
     once = tile_ledger(stream, 0)
@@ -78,7 +78,7 @@ def test_the_compulsory_traffic_of_every_nest():
     st.integers(4, 16), st.integers(4, 16), st.integers(4, 16),
     st.integers(1, 16), st.sampled_from(["ijk", "kij", "ikj"]), st.integers(4, 200),
 )  # fmt: skip
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_tile_and_no_order_goes_below_a_bound(m, n, k, tile, order, words):
     stream = gemm_stream(m, n, k, tile=min(tile, m, n, k), order=order)
     seen = simulate(stream, Cache("L1", 4 * words, line=4)).traffic()

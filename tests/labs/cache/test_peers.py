@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def test_pycachesim_sees_the_misses_and_evictions_of_a_product(tile, levels):
     assert by_us(ledger) == by_pycachesim(hierarchy, made)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4000), st.booleans()), max_size=300), st.integers(1, 3))
 def test_pycachesim_sees_the_same_in_any_trace(trace: list[tuple[int, bool]], levels: int):
     small = (Cache("L1", 256, 2, 16), Cache("L2", 1024, 4, 16), Cache("L3", 2048, 8, 16))
@@ -134,6 +135,7 @@ def misses(program: Path, geometry: str, arguments: list[str]) -> tuple[int, int
     return found["D1"], found["LLd"]
 
 
+@cache
 def compiled(folder: Path, tile: int) -> Path:
     """The program; -Os keeps what its loops need in registers, where -O1 spills to the stack."""
     program = folder / f"gemm{tile}"

@@ -17,7 +17,7 @@ from rooflab.labs.loops.nest import Nest
 from tests.support.plain_caches import PlainCaches, walked
 from tests.support.rows import each_row
 
-QUICK = settings(max_examples=120, deadline=None)
+QUICK = settings(max_examples=60, deadline=None)
 LINE = 16
 
 

@@ -13,7 +13,7 @@ from rooflab.labs.loops.nest import Nest
 from tests.support.rows import each_row
 
 TRACES = st.lists(st.integers(0, 30), min_size=1, max_size=200)
-QUICK = settings(max_examples=100, deadline=None)
+QUICK = settings(max_examples=40, deadline=None)
 
 
 def mattson(trace: list[int]) -> list[int]:
@@ -65,8 +65,8 @@ def test_a_nest_through_caches_of_some_capacities() -> None:
 @each_row(5, 10, 20)
 def test_three_tiles_are_not_enough(b: int) -> None:
     """4b² + b words with k innermost: B's last tile is still there while the next one comes in."""
-    assert smallest_cache(gemm_stream(100, 100, 100, tile=b), 3) == 4 * (4 * b * b + b)
-    outer = gemm_stream(100, 100, 100, tile=b, order="kij")
+    assert smallest_cache(gemm_stream(60, 60, 60, tile=b), 3) == 4 * (4 * b * b + b)
+    outer = gemm_stream(60, 60, 60, tile=b, order="kij")
     assert smallest_cache(outer, 3) == 4 * (b * b + 3 * b + 1)
 
 

@@ -149,7 +149,7 @@ class Both:
         assert self.events[event].done is (mark is None or mark.finished <= self.model.now)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(PROGRAMS)
 def test_every_event_is_stamped_when_cuda_would_reach_it(program):
     both = Both()

@@ -20,7 +20,7 @@ N = 1 << 16  # elements of the arrays: 16 times that cache
 AGREE = 0.03
 # Pieces as parts of the cache: up to 3/8 what is used twice stays, from 3/2 on it does not. In
 # between there are sizes at which single lines decide, which golf's stretches blur.
-PARTS = (1 / 32, 1 / 4, 3 / 8, 3 / 2, 4)
+PARTS = (1 / 16, 3 / 8, 3 / 2, 4)
 
 
 def played(hole: str, name: str, part: float | None) -> tuple[Callable, list]:

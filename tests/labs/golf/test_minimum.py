@@ -20,7 +20,7 @@ PICKS = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     picks=st.lists(PICKS, max_size=15),
     returned=st.lists(st.integers(0, 40), max_size=3),
@@ -71,7 +71,7 @@ def test_naming_everything_twice_needs_it_once():
     assert done.bytes == pytest.approx(2 * (3 + 1) * 8 * N, rel=0.03)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     shape=st.lists(st.integers(1, 9), min_size=1, max_size=4),
     strides=st.lists(st.integers(-5, 5), min_size=4, max_size=4),

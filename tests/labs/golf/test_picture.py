@@ -200,7 +200,7 @@ def test_the_figure_refuses_what_it_cannot_draw() -> None:
 @pytest.mark.parametrize("hole", HOLES)
 def test_every_hole_can_be_drawn(hole: str) -> None:
     arrays = HOLES[hole].make(40_000, "float64", 0)
-    for variant in [*HOLES[hole].variants.values()][::3]:
+    for variant in [*HOLES[hole].variants.values()][1:3:2]:
         run_ = rl.golf(variant, *arrays)
         figure, told = rl.show.golf(run_), story(run_)
         assert figure.bbox.height <= 600 and outside(figure) == []
@@ -222,10 +222,10 @@ def test_a_file_keeps_the_last_step_and_its_sentence() -> None:
 
 
 def test_it_begins_where_it_is_told() -> None:
-    assert golf(expression()).step == 0 == golf(SWEEP).step, "not at its end"
+    made = golf(SWEEP)
+    assert golf(expression()).step == 0 == made.step, "not at its end"
     assert golf(expression(), start=1).step == 1
-    assert golf(SWEEP).chunk == N
-    assert golf(SWEEP).sentence.startswith("2 steps ahead.")
+    assert made.chunk == N and made.sentence.startswith("2 steps ahead.")
     for bad in (3, -1, 1.5, True):
         with pytest.raises(ValueError, match="must be a step from 0"):
             golf(expression(), start=bad)

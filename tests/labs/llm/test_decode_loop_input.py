@@ -35,7 +35,6 @@ def plain() -> dict:
     ({"forms": ["gemm"]}, TypeError, r"forms=\['gemm'\] must be"),
     ({"forms": {**GEMM, "gat": "gemm"}}, ValueError, "forms='gat' is unknown.*'gate'"),
     ({"prompts": [[1, 2], [3]]}, ValueError, r"prompts is no array .*\(3, 4\) or \(1, 4\)"),
-    ({"backend": "cuda"}, ValueError, "backend='cuda' is unknown"),
     ({"batch": True}, TypeError, "batch=True is a bool"),
     ({"steps": 2.0}, TypeError, "steps=2.0 is a float"), ({"threads": 0}, ValueError, "threads=0"),
     ({"weights": {}}, ValueError, "weights: 'down' is missing"),

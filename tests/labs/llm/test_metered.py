@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rooflab as rl
 from rooflab.labs.llm.model import Model
 from rooflab.labs.llm.steps import distinct
 from tests.labs.llm.support.metered import Meter, Metered
@@ -182,5 +181,3 @@ def test_a_mixtures_ledger_is_the_mean_of_what_was_metered():
     step = next(s for s in m.decode(5, 1, **FORMATS).steps if s.name == "up")
     assert step.bytes_of("weights") == pytest.approx(np.mean(read), rel=0.03)
     assert step.whole.flops == machine.meter.flops["up"]
-
-

@@ -28,8 +28,6 @@ def test_a_restricted_ledger_is_that_of_a_published_table():
     assert w.seconds(A100, traffic={"weights", "kv", "activations"}) == w.seconds(A100)
 
 
-
-
 @each_row("llama-3-70b", "gpt2")
 @each_row(1, 200, 10_000)
 @each_row(("bf16", 2), ("int8", 1), ("int4", 0.5))
@@ -66,8 +64,6 @@ def test_the_step_itself_reads_rows_of_the_embedding_table():
         assert not any("every parameter" in note for note in w.time(H100).notes)
 
 
-
-
 def test_a_link_adds_a_ring_all_reduce_after_every_block():
     w, link = rl.model("llama-3-70b").decode(16, 4096), 450e9
     result = 16 * 8192 * 2
@@ -94,10 +90,6 @@ def test_weight_products_turn_compute_bound_with_the_batch(batch, limit):
     assert limits["up"] == limits["q"] == limits["head"] == limit
     assert limits["attention"] == "memory:kv"
     assert limits["norm"] == "memory:activations"
-
-
-
-
 
 
 def test_measured_roofs_are_slower_than_the_datasheet():

@@ -30,8 +30,6 @@ def test_up_projection_of_a_decode_step(batch, flops, nbytes, intensity):
     assert op.intensity == pytest.approx(intensity, rel=5e-4)
 
 
-
-
 def test_gpt2_at_full_context_has_the_published_flops():
     """2·123,532,032 in the matrices, head included, plus 4·1024·768·12 in attention."""
     w = rl.model("gpt2").decode(1, 1024)
@@ -40,8 +38,6 @@ def test_gpt2_at_full_context_has_the_published_flops():
     attention = step(w, "attention").whole.flops
     assert counted == 2 * 123_532_032
     assert counted + attention == 284_812_800
-
-
 
 
 @each_row(*rl.models())
@@ -92,14 +88,6 @@ def test_experts_touched_grow_with_the_batch_and_never_pass_all(tokens):
     now, next_ = distinct(8, 2, tokens), distinct(8, 2, tokens + 1)
     assert min(2 * tokens, 8) >= now - 1e-9
     assert now <= next_ <= 8
-
-
-
-
-
-
-
-
 
 
 def test_backward_of_attention():

@@ -188,5 +188,3 @@ def test_training_has_two_products_behind_each_and_no_cache(m, batch, tokens):
             assert steps[name].bytes_of("kv") == 0
             assert steps[f"{name} back"].whole.flops == round(2.5 * meter.flops[name])
     assert steps["loss"].op.flops == 5 * batch * tokens * m.vocab
-
-

@@ -79,22 +79,6 @@ def test_any_small_model_equals_its_recompute(kv_heads, group, half, gated, tied
     np.testing.assert_allclose(passed(model, weights, tokens, cut), expected, atol=1e-10)
 
 
-@given(st.integers(0, 40), st.integers(1, 6))
-def test_turning_keeps_lengths_and_depends_on_distance(position, half):
-    rng = np.random.default_rng(half)
-    q, k = rng.normal(size=(2, 2 * half))
-    cos, sin = layers.turns(60, 2 * half, float, np)
-
-    def turned(x, at):
-        x = x.reshape(1, 1, 1, -1).copy()
-        layers.rope(x, cos[at : at + 1], sin[at : at + 1])
-        return x.ravel()
-
-    assert np.linalg.norm(turned(q, position)) == pytest.approx(np.linalg.norm(q))
-    near = turned(q, position + 7) @ turned(k, position)
-    assert near == pytest.approx(turned(q, 7) @ k)
-
-
 def test_softmax_rows_add_up_to_one_however_large_they_are():
     scores = np.random.default_rng(0).normal(size=(3, 4, 9)) * 1e3
     layers.softmax(scores, np)

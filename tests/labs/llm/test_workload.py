@@ -141,8 +141,6 @@ def test_an_explanation_of_a_restricted_ledger_says_where_it_begins():
     assert cached.start == pytest.approx(w.traffic["kv"] / A100.bandwidth())
 
 
-
-
 def test_every_limit_has_its_words():
     m = rl.recording("epyc-2core-vm").machine
     tiny = rl.Model(hidden=8, layers=2, heads=2, vocab=8).decode(1, 2, "fp32", "fp32")

@@ -81,8 +81,6 @@ def test_no_published_prompt_is_above_the_bound(weights, rate):
     assert rate * rl.model("llama-2-7b").prefill(1, 512, weights).bound("rtx-4090") / 512 < 0.8
 
 
-
-
 def test_estimates_with_published_roofs_are_near_most_streams():
     """One device, 7B parameters or more: 1.6 times for at least 80 % of the rows."""
     ratios = {}
@@ -138,8 +136,6 @@ def test_the_three_sums_by_hand():
     products = sum(2 * p.parameters for p in LLAMA.products) * 2000
     assert many.bound("h100-sxm") == pytest.approx((products + scores) / 989.4e12, rel=1e-9)
     assert many.bound("h100-sxm", 4) == pytest.approx(many.bound("h100-sxm") / 4)
-
-
 
 
 def test_a_model_that_its_cache_holds_carries_nothing():
@@ -332,8 +328,6 @@ def test_integers_that_a_machine_does_not_list_are_computed_in_fp8():
     assert "nvidia-b300 lists no int8 peak: computed in fp8_e4m3" in timing.notes
 
 
-
-
 def test_streamed_training_need_not_compute_scores_twice():
     """2 of the 5 backward units of a streamed attention are its forward again."""
     streamed, stored = (
@@ -365,10 +359,6 @@ def test_what_makes_no_sense_is_refused(how, error, said):
     for ask in asked:
         with pytest.raises(error, match=said):
             ask(H100, **how)
-
-
-
-
 
 
 @each_row(({}, 1.2, 2.5), ({"roofs": "measured", "overhead": 2e-6}, 1, 2))

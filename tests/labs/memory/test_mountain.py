@@ -15,7 +15,7 @@ from tests.labs.memory.support.synthetic import KIB, MIB, SIZES, mountain, zen
 from tests.support.rows import each_row
 
 TOLD = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
-FAR = 32 * MIB
+FAR = 8 * MIB
 
 
 @pytest.fixture(scope="module")

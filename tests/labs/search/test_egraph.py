@@ -78,7 +78,7 @@ def everything(graph: EGraph, number: int, depth: int) -> set:
     return found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.integers(1, 9), min_size=4, max_size=5),
     st.sampled_from(["bytes", "flops", "h100-sxm"]),
@@ -109,7 +109,7 @@ def test_the_cheapest_of_all_terms_is_extracted(sizes: list[int], cost: str) -> 
 # The library.
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(expressions(depth=2), st.sampled_from(["bytes", "flops"]))
 def test_the_library_finds_nothing_cheaper_and_nothing_dearer(expression, cost: str) -> None:
     graph_ = S.simplify(expression, LAWS, cost, rounds=8, nodes=400)

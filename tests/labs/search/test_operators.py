@@ -103,7 +103,7 @@ def enumerated(access: Access, extents: dict[str, int]) -> int:
 COEFFICIENT = st.integers(-3, 4)
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     st.tuples(*[st.integers(1, 5)] * 3),
     st.lists(st.tuples(*[COEFFICIENT] * 3, st.integers(-4, 4)), min_size=1, max_size=2),

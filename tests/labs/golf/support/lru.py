@@ -37,11 +37,11 @@ class Cache:
 
     def read(self, array: Vector, index: int) -> None:
         """Read one element."""
-        self._touch(array, index, False)
+        self.touch((array.base + index * array.width) // LINE, False)
 
     def write(self, array: Vector, index: int) -> None:
         """Write one element."""
-        self._touch(array, index, True)
+        self.touch((array.base + index * array.width) // LINE, True)
 
     def bytes(self) -> int:
         """Bytes over the bus, once everything that was written is back in memory."""
@@ -49,8 +49,8 @@ class Cache:
             self._evict()
         return self.loaded + self.stored
 
-    def _touch(self, array: Vector, index: int, writes: bool) -> None:
-        line = (array.base + index * array.width) // LINE
+    def touch(self, line: int, writes: bool) -> None:
+        """Read or write something in a line."""
         dirty = self._lines.pop(line, None)
         if dirty is None:
             self.loaded += 0 if writes else LINE

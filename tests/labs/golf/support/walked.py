@@ -14,9 +14,7 @@ from unittest import mock
 
 import numpy as np
 
-from tests.labs.golf.support.lru import LINE, Cache, Vector
-
-BYTES = Vector(0, 1)  # all of memory: an index is an address
+from tests.labs.golf.support.lru import LINE, Cache
 
 
 class Blocks:
@@ -127,17 +125,18 @@ def _walked(value):
 
 def _walk(reads: list, writes: list) -> None:
     """Touch the lines of all arrays in turns, so that each is as far along as the others."""
-    steps = []
-    for array, writing in [*((r, False) for r in reads), *((w, True) for w in writes)]:
-        for place, line in zip(*_lines(array)):
-            steps.append((place, writing, line))
-    steps.sort(key=lambda step: step[:2])
-    touch = {False: Walked.simulator.read, True: Walked.simulator.write}
-    for _, writing, line in steps:
-        touch[writing](BYTES, line * LINE)
+    arrays = [*reads, *writes]
+    if not arrays:
+        return
+    met = [(*_lines(array), n >= len(reads)) for n, array in enumerate(arrays)]
+    places, lines = (np.concatenate(column) for column in zip(*(one[:2] for one in met)))
+    stores = np.concatenate([np.full(len(line), store) for _, line, store in met])
+    order = np.lexsort((stores, places))
+    for line, store in zip(lines[order].tolist(), stores[order].tolist()):
+        Walked.simulator.touch(line, store)
 
 
-def _lines(array: np.ndarray) -> tuple[list, list]:
+def _lines(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lines in the order in which a loop over ``array`` meets them, and how far along (0 to 1)."""
     offsets = np.zeros((1,), np.int64)
     for length, step in zip(array.shape, array.strides):
@@ -148,4 +147,4 @@ def _lines(array: np.ndarray) -> tuple[list, list]:
     begin = Walked.blocks.begin(owner) + array.ctypes.data - owner.ctypes.data
     line = (begin + offsets) // LINE
     changes = np.flatnonzero(np.diff(line, prepend=-1))
-    return (changes / len(line)).tolist(), line[changes].tolist()
+    return changes / len(line), line[changes]

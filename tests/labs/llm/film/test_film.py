@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,23 +67,6 @@ def test_every_number_is_the_workloads(llama: Film, place: tuple) -> None:
     assert rl.si(seconds, "s") in said and ("It does not fit" in said) is not step.fits(H100)
 
 
-def test_the_published_rate_of_a_7b_model_on_an_rtx_4090() -> None:
-    """7e9 fp16 parameters at 1.008 TB/s: 72 tokens/s; with exact weights a little more."""
-    shown = film("llama-2-7b", "nvidia-rtx-4090", context=128, weights="fp16", kv="fp16")
-    rate = float(text(shown, "rate").split()[0])
-    assert 72 < rate < 78 and rate == pytest.approx(1.008e12 / (2 * 6.61e9), rel=0.02)
-
-
-def test_batch_moves_the_weight_products_and_leaves_attention(llama: Film) -> None:
-    x = llama.tables.grid.intensities
-    for kind in ("mlp", "qkvo", "head"):
-        assert x[kind][0, 0] == pytest.approx(1, rel=0.01)  # bf16: 2 FLOP over 2 bytes
-        assert x[kind][0, 5] / x[kind][0, 0] == pytest.approx(8, rel=0.03)
-    attention = x["attention"][0, 0]
-    assert np.allclose(attention[:, 12:], attention[0, 12], rtol=0.01)
-    assert attention[0, -1] == pytest.approx(1, rel=0.03)
-
-
 def test_the_crossing_is_where_attention_takes_as_long_as_all_the_rest(llama: Film) -> None:
     said = text(llama, "crossing-says")
     context = int(re.sub(r"\D", "", said))
@@ -108,17 +90,6 @@ def test_it_says_what_does_not_fit_and_what_was_never_trained() -> None:
     assert "does not fit" not in small.sentence and "trained" not in small.sentence
 
 
-def test_what_does_not_fit_is_no_result() -> None:
-    """The rate is pale, and the line below it says why in the colour of a warning."""
-    shown = film("llama-3-8b", H100, batch=512, context=131_072)
-    marks = {mark.name: held for mark, held in drawn(shown.scene, **shown.state)}
-    assert marks["sizes"]["text"] == "does not fit: 8.81 TB of 85.9 GB"
-    assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("soft", "warn")
-    marks = {m.name: held for m, held in drawn(shown.scene, **shown.state | {"batch": 1})}
-    assert marks["sizes"]["text"] == "batch 1, context 131\u202f072"
-    assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("ink", "soft")
-
-
 def test_an_estimate_beside_a_measurement_says_so_and_is_as_large() -> None:
     shown = film(SMALL, HERE, decode_run=run(1, 20), context=16)
     assert shown.context == 16, "a slider's stop"
@@ -131,11 +102,10 @@ def test_an_estimate_beside_a_measurement_says_so_and_is_as_large() -> None:
         assert "estimated" not in scene.value(rate, "text", **elsewhere)
 
 
-@pytest.mark.parametrize("name", ["mixtral-8x7b", "gpt2", "deepseek-v3"])
-def test_every_model_of_the_catalogue_has_a_film(name: str) -> None:
-    shown = film(name, H100)
+def test_a_model_of_experts_and_latent_attention_has_a_film() -> None:
+    shown = film("deepseek-v3", H100)
     assert shown.sentence.startswith("A batch of 1 at context 1024")
-    assert rl.si(rl.model(name).decode(1, 1024).seconds(H100), "s") in shown.sentence
+    assert rl.si(rl.model("deepseek-v3").decode(1, 1024).seconds(H100), "s") in shown.sentence
 
 
 def test_a_computer_without_bf16_gets_fp32_and_is_shown_in_it() -> None:
@@ -208,8 +178,3 @@ def test_the_picture_is_the_same_every_time_and_says_its_words(llama: Film) -> N
     bundle, told = llama._repr_mimebundle_()
     assert bundle["text/plain"] == llama.sentence == told["image/png"]["alt"]
     assert llama.still() == llama.still() and llama.still().startswith(b"\x89PNG")
-
-
-def test_a_rate_has_three_digits() -> None:
-    for value, said in [(38, "38.0"), (0.25, "0.25"), (243.4, "243"), (5136.0, "5140")]:
-        assert words.rate(value) == f"{said} tokens/s"

@@ -74,7 +74,7 @@ def test_convolution_and_pooling_are_numpys() -> None:
 
 def test_legal_random_schedules_give_the_references_result() -> None:
     exact = summed = 0
-    for seed in range(400):
+    for seed in range(200):
         nest = scheduled(seed)
         strict = nest.check(reassociate=False).ok
         if not strict and not nest.check():
@@ -87,8 +87,8 @@ def test_legal_random_schedules_give_the_references_result() -> None:
             else:
                 np.testing.assert_allclose(found[name], values, err_msg=repr(nest))
         exact, summed = exact + strict, summed + (not strict)
-    assert exact > 200
-    assert summed > 5
+    assert exact > 100
+    assert summed > 2
 
 
 def vectorized(first: int) -> Nest:
@@ -104,7 +104,7 @@ def vectorized(first: int) -> Nest:
     raise AssertionError("no such nest")
 
 
-@each_row(0, 4000, 8000)
+@each_row(0, 4000)
 def test_numba_gives_the_references_result(seed: int) -> None:
     nest = vectorized(seed)
     data = numbers(nest, seed)
@@ -150,17 +150,17 @@ def overlapping(seed: int) -> Nest:
 
 def test_registers_of_a_tile_that_meet_in_an_element_give_the_references_result() -> None:
     tried = 0
-    for seed in range(150):
+    for seed in range(75):
         nest = overlapping(seed)
         if not nest.check():
             continue
         data, tried = numbers(nest, seed), tried + 1
         wanted = nest.reference(**data)["C"]
-        for backend in ("llvm", "python", *(["numba"] if seed % 12 == 0 else [])):
+        for backend in ("llvm", "python", *(["numba"] if seed % 25 == 0 else [])):
             found = nest.run(backend, **data)["C"]
             said = f"{backend}, seed {seed}: {nest!r}"
             np.testing.assert_allclose(found, wanted, rtol=1e-12, err_msg=said)
-    assert tried > 75
+    assert tried > 37
 
 
 def test_the_greatest_is_found_in_lanes() -> None:
@@ -188,7 +188,8 @@ def test_tiles_that_do_not_fill_run_as_plain_loops(rows: int) -> None:
     assert "else:" in nest.code("numba")
     data = numbers(nest)
     wanted = data["C"] + data["A"] @ data["B"]
-    np.testing.assert_allclose(nest.run(**data)["C"], wanted, rtol=1e-13)
+    for backend in ("llvm", *["numba"] * (rows == 3)):
+        np.testing.assert_allclose(nest.run(backend, **data)["C"], wanted, rtol=1e-13)
 
 
 def test_a_vector_that_is_not_contiguous_is_unrolled() -> None:
@@ -321,7 +322,7 @@ def test_a_schedule_is_timed_as_the_product_that_it_is() -> None:
     """Operands lie by columns, and the nest reads them by rows: C + B·A of the transposed ones."""
     nest = rl.loops.Nest({"i": 24, "j": 24, "k": 24}, "C[i,j] += A[i,k]*B[k,j]")
     op = rl.gemm(24, 24, 24, accumulate=True)
-    for one in (nest, nest.tile({"i": 8, "j": 8, "k": 8}), nest.pack("B")):
+    for one in (nest, nest.tile({"i": 8, "j": 8, "k": 8}).pack("B")):
         found = one.measure(op, samples=3, seconds=0.001)
         assert (found.cache, found.threads, found.op) == ("warm", 1, op)
     wrong = rl.loops.Nest({"i": 24, "j": 24, "k": 24}, "C[i,j] += A[i,k]*B[j,k]")

@@ -14,7 +14,7 @@ from rooflab.labs.loops.nest import Nest
 from tests.labs.loops.support.random_nests import scheduled
 from tests.support.rows import each_row
 
-SEEDS = range(300)
+SEEDS = range(150)
 TEN = {"i": 10, "j": 10}
 CUBE = {"i": 8, "j": 8, "k": 8}
 
@@ -229,7 +229,7 @@ def test_a_large_skewed_and_tiled_recurrence_is_decided_at_once(monkeypatch) -> 
 
 def test_schedules_that_split_sums_of_loops() -> None:
     found = []
-    for seed in range(200):
+    for seed in range(100):
         dice = random.Random(seed)
         steps = [(a, b) for a in (-1, 0, 1) for b in (-2, -1, 0, 1, 2) if (a, b) < (0, 0)]
         reads = dice.sample(steps, dice.randint(1, 2))
@@ -242,7 +242,7 @@ def test_schedules_that_split_sums_of_loops() -> None:
             nest = getattr(nest, dice.choice(("parallel", "vectorize")))(dice.choice(nest.loops))
         found.append(nest.check().ok)
         assert found[-1] == listed(nest, True).ok == nest.brute().ok, nest
-    assert 20 < sum(found) < 180
+    assert 10 < sum(found) < 90
 
 
 def test_a_nest_too_large_to_decide_says_what_helps(monkeypatch) -> None:
@@ -270,7 +270,7 @@ def test_isl_agrees_on_random_schedules(random_schedules: list[Nest]) -> None:
         for mode in (True, False)
     ]
     assert [ours for ours, _ in verdicts] == [theirs for _, theirs in verdicts]
-    for nest in random_schedules[:60]:
+    for nest in random_schedules[:30]:
         assert nest.check().reordered == polyhedral(nest, True).reordered
     legal = sum(ours for ours, _ in verdicts)
     assert 0.3 < legal / len(verdicts) < 0.8  # neither answer is the usual one
@@ -327,7 +327,7 @@ def test_every_counterexample_can_be_replayed(random_schedules: list[Nest]) -> N
                 if not verdict:
                     replayed(nest, verdict)
                     shown += 1
-    assert shown > 200
+    assert shown > 100
 
 
 def test_the_first_broken_iteration_is_shown(random_schedules: list[Nest]) -> None:
@@ -341,7 +341,7 @@ def test_the_first_broken_iteration_is_shown(random_schedules: list[Nest]) -> No
         if len(nest.statements) == 1 and not (ours or ours.loop or theirs.loop):
             assert ours.first == theirs.first
             compared += 1
-    assert compared > 20
+    assert compared > 10
 
 
 def test_arrows_keep_what_a_reduction_may_not_break() -> None:

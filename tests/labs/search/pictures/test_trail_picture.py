@@ -102,11 +102,11 @@ def test_every_state_has_its_sentence(picture: Player) -> None:
 
 
 def test_several_widths_have_a_button_each_and_a_short_search_stays_at_its_end() -> None:
-    both = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN)
+    both = rl.search.trail({1: searched(1), 2: searched()}, PLAIN)
     last = len(both.scene.dim("candidate").stops) - 1
-    assert both.scene.dim("beam").names == ["1", "4"]
+    assert both.scene.dim("beam").names == ["1", "2"]
     assert both.scene.sentence(beam="1", candidate=last).startswith("Candidate 10 of 10, ")
-    assert both.scene.sentence(beam="4", candidate=last).startswith("Candidate 117 of 117, ")
+    assert both.scene.sentence(beam="2", candidate=last).startswith("Candidate 61 of 61, ")
     names = [mark.name for mark, _ in drawn(both.scene, beam="1", candidate=last)]
     assert names.count("candidate") == 10
 
@@ -134,18 +134,18 @@ def test_without_a_known_machine_there_are_no_roofs() -> None:
 
 def test_the_machine_of_the_search_is_found_where_it_was_recorded() -> None:
     recorded = rl.recording("epyc-2core-vm").machine
-    found = dataclasses.replace(searched(), machine=recorded.name, threads=recorded.threads)
+    found = dataclasses.replace(searched(1), machine=recorded.name, threads=recorded.threads)
     assert "a recording of" in rl.search.trail(found).scene.notes[-1][1]
 
 
 def test_threads_that_differ_from_those_of_the_roofs_are_said() -> None:
-    found = dataclasses.replace(searched(), threads=2)
+    found = dataclasses.replace(searched(1), threads=2)
     told = rl.search.trail(found, PLAIN).scene.notes[-1][1]
     assert told.endswith("They are those of 1 thread; the search could use 2.")
 
 
 def test_a_peer_is_a_line_at_its_rate() -> None:
-    found = searched()
+    found = searched(1)
     timed = measurement(rl.gemm(32, 32, 32), "here", 65536 / 5e10)
     for peer, says in (
         (5e10, "library 50.0 GFLOP/s"),
@@ -171,7 +171,7 @@ def test_a_search_of_one_candidate_is_a_point() -> None:
 
 
 def test_a_candidate_without_a_prediction_stands_nowhere_across() -> None:
-    found = searched()
+    found = searched(1)
     bare = dataclasses.replace(found.winner, predicted=None, bytes={})
     kept = tuple(bare if one is found.winner else one for one in found.candidates)
     shown = rl.search.trail(dataclasses.replace(found, candidates=kept), PLAIN)
@@ -216,7 +216,7 @@ def test_refused_with_a_reason() -> None:
 
 def test_the_first_view_is_of_a_level_at_which_schedules_differ() -> None:
     """Operands that fit a cache cross the memory once in every schedule."""
-    found = searched()
+    found = searched(1)
     alike = [dataclasses.replace(one, bytes={**one.bytes, "dram": 1e6}) for one in found.candidates]
     picture = rl.search.trail(dataclasses.replace(found, candidates=tuple(alike)), PLAIN)
     assert picture.across != "memory"

@@ -6,6 +6,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -43,6 +44,8 @@ def quick(nest: Nest | int = 32, **options: object) -> Search:
     return search(nest, progress=False, **{**usual, **options})
 
 
+usual = cache(quick)  # a search that several tests read
+
 # What a search must find.
 
 
@@ -62,7 +65,7 @@ def test_any_nest_can_be_searched() -> None:
         Nest({"i": 30}, "B[i] = 2*A[i]; C[i] = B[i] + 1", order="nests"),
         STENCIL,
     ):
-        found = search(nest, seconds=0.4, width=1, machine=PLAIN, progress=False)
+        found = search(nest, seconds=0.2, width=1, machine=PLAIN, progress=False)
         data = {name: np.ones(shape, np.float32) for name, shape in nest.shapes.items()}
         wanted = nest.reference(**data)
         for name, values in found.kernel().run(**data).items():
@@ -73,7 +76,7 @@ def test_any_nest_can_be_searched() -> None:
 
 
 def test_the_measured_time_decides() -> None:
-    found = quick()
+    found = usual()
     assert found.winner.measured == min(one.measured for one in found.measured)
     assert made_up(found.best) == found.winner.measured
     rounds = {one.round for one in found.measured}
@@ -82,7 +85,7 @@ def test_the_measured_time_decides() -> None:
 
 
 def test_a_predicted_winner_that_loses_is_in_the_trail() -> None:
-    found = quick()
+    found = usual()
     favourite = min(found.measured, key=lambda one: one.predicted)
     assert favourite is not found.winner and favourite.measured > found.winner.measured
     times = [one.measured for one in found.records()]
@@ -90,7 +93,7 @@ def test_a_predicted_winner_that_loses_is_in_the_trail() -> None:
 
 
 def test_prediction_prunes_and_says_so() -> None:
-    found = quick(64, width=1)
+    found = usual(64, width=1)
     pruned = [one for one in found.rejected if one.why.startswith("predicted slower")]
     assert pruned
     for one in pruned:
@@ -243,7 +246,7 @@ def test_control_c_before_anything_is_known_is_not_swallowed() -> None:
 
 
 def test_a_search_survives_json() -> None:
-    found = quick(16, width=1)
+    found = usual(16, width=1)
     again = Search.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again == found and again.best.log == found.best.log
     with pytest.raises(ValueError, match="schema=9"):
@@ -255,7 +258,7 @@ def test_a_search_survives_json() -> None:
 
 
 def test_what_no_clock_decided_has_no_rate() -> None:
-    found = quick(16, width=1)
+    found = usual(16, width=1)
     assert not found.timed and "FLOP/s" not in repr(found)
     assert f"a measure of {found.winner.measured:.4g} with" in repr(found)
     with pytest.raises(ValueError, match="decided by a measure of its own, which is no time"):
@@ -265,7 +268,7 @@ def test_what_no_clock_decided_has_no_rate() -> None:
 
 
 def test_what_is_said_of_a_search() -> None:
-    found = quick(16, width=1)
+    found = usual(16, width=1)
     assert repr(found).startswith("C[i,j] += A[i,k]*B[k,j]: ")
     assert "with 1 thread," in repr(found) and found.ended in repr(found)
     assert found.short(found.naive) == "i j k"
@@ -274,7 +277,7 @@ def test_what_is_said_of_a_search() -> None:
     other = quick(tile, width=1)
     assert other.short(other.naive) == "io parallel jo k [ii 4, ji 8]; B packed"
     with pytest.raises(ValueError, match="was not measured"):
-        found.rate(next(iter(quick(64, width=1).rejected)))
+        found.rate(next(iter(usual(64, width=1).rejected)))
     with pytest.raises(ValueError, match="level='l9'"):
         found.intensity(found.naive, "l9")
 
