@@ -38,13 +38,13 @@ while number > 1:
 def local():
     """A scheduler here and two worker processes that come back when they are killed."""
     dask = pytest.importorskip("dask")
-    with (
-        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),  # in no time
-        distributed.LocalCluster(
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        context = distributed.utils.get_mp_context()
+        context.set_forkserver_preload(["distributed", clusters.__name__])  # in no time
+        with distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=60
-        ) as started,
-    ):
-        yield started
+        ) as started:
+            yield started
 
 
 def grade(files, out, open_runner, **more):
@@ -72,13 +72,13 @@ def test_a_worker_with_other_code_is_refused_in_one_line(local, tmp_path, monkey
 
 @needs_sandbox
 def test_a_worker_killed_in_the_middle_changes_nothing(local, runner, tmp_path, monkeypatch):
-    files = [put(tmp_path / f"{n}.ipynb", changed(WRONG if n % 2 else {}, "00")) for n in range(5)]
+    files = [put(tmp_path / f"{n}.ipynb", changed(WRONG if n % 2 else {}, "00")) for n in range(4)]
     files[3].write_text("{", encoding="utf-8")
     alone = grade(files, tmp_path / "alone", lambda: nullcontext(runner.run))
-    assert [row.points for row in alone] == [8, 7, 8, 0, 8]
+    assert [row.points for row in alone] == [8, 7, 8, 0]
 
     out, sent, seen = tmp_path / "out", [], []
-    grade(files[:1], out, lambda: nullcontext(runner.run))  # the class was begun on one machine
+    grade(files[:1], out, lambda: nullcontext(in_process.run))  # it was begun on one machine
     original = clusters.Cluster.run
     monkeypatch.setattr(
         clusters.Cluster, "run", lambda *told: (sent.append(told), original(*told))[1]
@@ -91,7 +91,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(local, runner, tmp_path, 
 
     assert grade(files, out, lambda: on(local), progress=progress) == alone
     assert sorted(seen) == sorted(map(str, files)), "each was done once"
-    assert len(sent) == 1 + 3, "the known right answer, and what was not finished"
+    assert len(sent) == 1 + 2, "the known right answer, and what was not finished"
     assert grade(files, out, None) == alone, "all of it was kept"
 
 

@@ -23,21 +23,43 @@ from tests.grade.support.small import RIGHT, SOON, honest, left_over, locked
 needs_bubblewrap = pytest.mark.skipif(launch.missing() is not None, reason="no bubblewrap")
 
 
-def test_right_answers_come_back_as_plain_data(runner):
-    outcome = runner.run(locked(honest(0), "def f1(m, n): return np.float64(m * n)"), SOON)
-    assert outcome.observations == {"01-e0": RIGHT, "01-e1": [{"value": 6.0}, {"value": 35.0}]}
+SAID = "import rooflab as rl\nrl.mine.save(f5); rl.check('01-product', f5); rl.ask('x', 1)\n"
+
+
+@pytest.fixture(scope="module")
+def outcome(runner):
+    """Of answers that are right, for the most part, and of what cells show and say beside them."""
+    return runner.run(locked(
+        honest(0),
+        "def f1(m, n): return np.float64(m * n)",
+        "print('\\x1b[31mred\\x1b[0m', '<b>'); print('x' * 20_000); 1 / 0",
+        f'{honest(3)}\n"x" * 3_000_000',
+        f'{honest(4)}\ndisplay("x" * 3_000_000)',
+        f"{honest(5)}\n{SAID}f5 = rl.mine.f5",
+    ), SOON)  # fmt: skip
+
+
+def test_right_answers_come_back_as_plain_data(outcome):
+    assert outcome.observations["01-e0"] == RIGHT
+    assert outcome.observations["01-e1"] == [{"value": 6.0}, {"value": 35.0}]
     assert not outcome.reasons
     assert outcome.stopped is None
 
 
-def test_an_answer_cell_s_output_is_kept_without_colours_and_cut(runner):
-    loud = "print('\\x1b[31mred\\x1b[0m', '<b>'); print('x' * 20_000); 1 / 0"
-    outcome = runner.run(locked(loud, honest(1)), SOON)
-    assert outcome.printed["01-e0"].startswith("red <b>")
-    assert outcome.printed["01-e0"].endswith("ZeroDivisionError: division by zero\n")
-    assert len(outcome.printed["01-e0"]) < 5000
-    assert outcome.observations["01-e0"][0]["error"] == "NameError: name 'f0' is not defined"
-    assert outcome.observations["01-e1"] == RIGHT
+def test_an_answer_cell_s_output_is_kept_without_colours_and_cut(outcome):
+    assert outcome.printed["01-e2"].startswith("red <b>")
+    assert outcome.printed["01-e2"].endswith("ZeroDivisionError: division by zero\n")
+    assert len(outcome.printed["01-e2"]) < 5000
+    assert outcome.observations["01-e2"][0]["error"] == "NameError: name 'f2' is not defined"
+
+
+def test_a_huge_value_on_show_costs_nothing(outcome):
+    assert outcome.observations["01-e3"] == outcome.observations["01-e4"] == RIGHT
+    assert "…" in outcome.printed["01-e3"] and "…" in outcome.printed["01-e4"]
+
+
+def test_what_notebooks_say_to_learners_does_nothing_here(outcome):
+    assert outcome.observations["01-e5"] == RIGHT
 
 
 def test_submissions_share_nothing(runner):
@@ -79,12 +101,6 @@ def test_functions_that_are_derived_are_locked_until_the_check(runner):
     outcome = runner.run(locked(use, use.replace("f0", "f1"), given=lock), SOON)
     assert "derive this yourself" in outcome.observations["01-e0"][0]["error"]
     assert outcome.observations["01-e1"] == RIGHT, "unlocked by the check before"
-
-
-def test_what_notebooks_say_to_learners_does_nothing_here(runner):
-    said = "import rooflab as rl\nrl.mine.save(f0); rl.check('01-product', f0); rl.ask('x', 1)\n"
-    outcome = runner.run(locked(f"{honest(0)}\n{said}f0 = rl.mine.f0"), SOON)
-    assert outcome.observations["01-e0"] == RIGHT
 
 
 @needs_bubblewrap
@@ -178,11 +194,3 @@ def test_limits_are_positive():
     for name in vars(Limits()):
         with pytest.raises(ValueError, match=name):
             Limits(**{name: 0})
-
-
-def test_a_huge_value_on_show_costs_nothing(runner):
-    shows = ['"x" * 3_000_000', 'display("x" * 3_000_000)']
-    sources = [f"{honest(n)}\n{show}" for n, show in enumerate(shows)]
-    outcome = runner.run(locked(*sources, honest(2)), SOON)
-    assert outcome.observations == dict.fromkeys(["01-e0", "01-e1", "01-e2"], RIGHT)
-    assert "…" in outcome.printed["01-e0"] and "…" in outcome.printed["01-e1"]

@@ -31,13 +31,14 @@ def test_three_endless_answers_cost_three_exercises(runner):
 
 
 def test_a_pause_costs_nothing_and_one_without_end_is_told_so(runner):
-    limits = Limits(wall=60, cell=0.5)  # 3 s by the clock
-    outcome = runner.run(locked(NAP.format(0, 0.6), NAP.format(1, 100), honest(2)), limits)
+    limits = Limits(wall=60, cell=0.3)  # 2 s by the clock
+    outcome = runner.run(locked(NAP.format(0, 0.4), NAP.format(1, 100), honest(2)), limits)
     assert outcome.observations["01-e0"] == outcome.observations["01-e2"] == RIGHT
     errors = {one["error"] for one in outcome.observations["01-e1"]}
     assert errors == {f"KeyboardInterrupt{WAITED}"}
 
 
+@pytest.mark.slow
 def test_a_busy_machine_refuses_nobody(runner):
     """Two cases of 0.4 s each take more than their second by the clock where others compute too."""
     spin = [sys.executable, "-c", "while True: pass"]

@@ -8,7 +8,6 @@ import rooflab as rl
 from rooflab.show.scene import drawn
 from tests.support.scenes import named, seen
 
-
 FEW = {"ops": "axpy", "dtypes": ("fp32",)}
 
 

@@ -88,7 +88,7 @@ def test_the_verdict_and_the_hint_speak_of_one_part(lesson):
         cases = found.draw(0)
         listed = wrongs(found, cases)
         pairs = [(a, b) for a, b in itertools.product(listed, listed) if a is not b]
-        chosen = pairs[:: max(1, len(pairs) // 60)]
+        chosen = pairs[:: max(1, len(pairs) // 25)]
         seen = sum(assert_one_part(found, mixed(*pair), cases) for pair in chosen)
         assert seen > len(chosen) // 8, f"{found.id}: too few have a named mistake"
 
