@@ -78,7 +78,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(local, runner, tmp_path, 
     assert [row.points for row in alone] == [8, 7, 8, 0]
 
     out, sent, seen = tmp_path / "out", [], []
-    grade(files[:1], out, lambda: nullcontext(in_process.run))  # it was begun on one machine
+    grade(files[:1], out, lambda: nullcontext(runner.run))  # the class was begun on one machine
     original = clusters.Cluster.run
     monkeypatch.setattr(
         clusters.Cluster, "run", lambda *told: (sent.append(told), original(*told))[1]
@@ -95,6 +95,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(local, runner, tmp_path, 
     assert grade(files, out, None) == alone, "all of it was kept"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux")
 def test_who_kills_every_worker_has_zero_and_the_class_goes_on(local, tmp_path, monkeypatch):
     monkeypatch.setattr(local.scheduler, "allowed_failures", 0)

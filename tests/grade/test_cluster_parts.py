@@ -93,6 +93,11 @@ def test_a_cluster_that_is_gone_ends_the_run():
             gone.run(locked(honest(0)), LIMITS)
 
 
+def test_who_kills_every_worker_is_lost():
+    killed = distributed.KilledWorker("task", SimpleNamespace(address="tcp://a:1"), 3)
+    assert cluster(Future(killed)).run(locked(honest(0)), LIMITS).stopped == LOST
+
+
 class FakeRunner:
     """In place of a NotebookRunner: counts what is open, and answers when it is let."""
 

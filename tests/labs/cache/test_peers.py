@@ -31,9 +31,9 @@ def by_pycachesim(hierarchy: Hierarchy, accesses: Iterator[Access]) -> list[tupl
     cachesim = pytest.importorskip("cachesim")
     memory, below = cachesim.MainMemory(), None
     levels = []
-    for cache in reversed(hierarchy.caches):
+    for level in reversed(hierarchy.caches):
         below = cachesim.Cache(
-            cache.name, cache.sets, cache.lines // cache.sets, cache.line, "LRU",
+            level.name, level.sets, level.lines // level.sets, level.line, "LRU",
             store_to=below, load_from=below,
         )  # fmt: skip
         levels.insert(0, below)
