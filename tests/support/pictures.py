@@ -91,9 +91,8 @@ picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, 
     "film": """picture = rl.live.film(
     "llama-3-8b", ["h100-sxm", "epyc-2core-vm"], machine="h100-sxm"
 )""",
-    "film of experts": """picture = rl.live.film(
-    "deepseek-v2-lite", ["a100-sxm-80", "nvidia-l4"], weights=["bf16", "fp8"], kv="bf16"
-)""",
+    "film of experts": """machines = ["a100-sxm-80", "nvidia-l4"]
+picture = rl.live.film("deepseek-v2-lite", machines, weights=["bf16", "fp8"])""",
     "film measured": """from tests.support.film_example import HERE, SMALL, run
 few = {"weights": "bf16", "kv": "bf16", "context": 256}
 picture = rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], **few)""",

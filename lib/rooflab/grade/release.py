@@ -460,7 +460,7 @@ def marked(learner: str, solved: str) -> str:
             made.append(line)
             if have[place : place + 1] == [line]:
                 place += 1
-            elif not line.startswith("    # "):  # these say what a call takes and gives
+            elif not line.lstrip().startswith("# "):  # these say what a call takes and gives
                 raise ValueError(f"no line {line!r} in the solution")
             continue
         end = _end(have, place, int(stub[2]), wanted[number + 1 :])
