@@ -54,10 +54,16 @@ CONTRACT = {
     "scale",
 }  # fmt: skip
 
+SMALL = {  # what examples need: schedules of a round, walks, places of sliders
+    "labs.search.schedules.beam.EACH": 4, "labs.search.schedules.beam.BETTER": 0.7,
+    "labs.memory.walks.LEAD_S": 0.01, "show.rooflines.live.EDGES": (8, 64, 512),
+    "labs.llm.linear_layer.TOKENS": (8, 64), "labs.llm.linear_layer.WIDTHS": (4096, 11008),
+}  # fmt: skip
+
 
 @pytest.fixture(autouse=True)
 def measured_at_once(tmp_path, monkeypatch) -> None:
-    """Roofs and routines that need no measuring: the first example would take seconds otherwise."""
+    """Roofs and routines that need no measuring, and small tables: examples take seconds else."""
 
     def roofs(_: object, threads: int | None, __: object) -> dict[str, object]:
         return {**ROOFS, "threads": threads, "routines": {}}
@@ -65,6 +71,8 @@ def measured_at_once(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
     monkeypatch.setattr(this_machine, "measured_roofs", roofs)
     monkeypatch.setattr(decode_prediction, "_measured", lambda *_: habits())
+    for name, value in SMALL.items():
+        monkeypatch.setattr(f"rooflab.{name}", value)
 
 
 def found(name: str) -> object:

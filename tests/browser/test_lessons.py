@@ -31,10 +31,11 @@ MOVED = ":is(input[type=range], .noUi-handle[aria-label])"
 FRONTS = ("lab", "notebook")
 #: In how many a lesson is opened: these have pictures, guesses, cards, films, words that wait.
 OPENED = {"00": 2, "03": 1, "05": 1}
-GO_TO = """async n => {
+THERE = """async ([n, selector]) => {  // a cell above may still grow and push it out of the window
     const notebook = window.jupyterapp.shell.currentWidget.content;
     notebook.activeCellIndex = n;
-    await notebook.scrollToItem(n, 'start'); }"""
+    await notebook.scrollToItem(n, 'start');
+    return document.querySelector(selector)?.checkVisibility(); }"""
 DRAWN = "cell => [...document.querySelectorAll(`${cell} svg`)].map(one => one.outerHTML).join()"
 CHANGED = f"([cell, before]) => ({DRAWN})(cell) !== before"
 
@@ -136,9 +137,8 @@ def states(file: Path) -> set[str]:
 
 def look(page, number: int) -> int:
     """The widget of a cell is drawn, and moves by each of its sliders; how many those were."""
-    page.evaluate(GO_TO, number)
     cell = f".jp-Notebook .jp-Cell[data-windowed-list-index='{number}'] .jp-OutputArea"
-    page.locator(f"{cell} {OURS}").first.wait_for()
+    page.wait_for_function(THERE, arg=[number, f"{cell} {OURS}"], polling=500)
     assert page.locator(LOST).count() == 0
     sliders = page.locator(f"{cell} {MOVED}").locator("visible=true")
     for slider in sliders.all():

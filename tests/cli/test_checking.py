@@ -1,11 +1,15 @@
-"""``rooflab check`` as a learner types it, in a real kernel."""
+"""``rooflab check`` as a learner types it; what may stop it in a real kernel."""
 
 from __future__ import annotations
 
+import pytest
 from typer.testing import CliRunner
 
+import rooflab as rl
 from rooflab.cli import app, checking
 from rooflab.exercises.verdict import Verdict
+from rooflab.grade import local_kernel
+from tests.grade.support import in_process
 from tests.grade.support.notebooks import HALF, REPOSITORY, changed, put, solution
 from tests.support.rows import each_row
 
@@ -17,13 +21,19 @@ def check(*arguments, code):
     return result.output
 
 
-def test_all_right_is_exit_code_0(tmp_path):
+@pytest.fixture
+def here(monkeypatch):
+    """Answers run in this process."""
+    monkeypatch.setattr(local_kernel, "run", lambda locked, *_: in_process.run(locked))
+
+
+def test_all_right_is_exit_code_0(here, tmp_path):
     said = check(put(tmp_path / "hw.ipynb", solution("00")), code=0)
     assert "The free lunch" in said and "8 of 8 points" in said and "✗" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["hw.ipynb"]
 
 
-def test_a_notebook_as_it_comes_is_not_answered_yet():
+def test_a_notebook_as_it_comes_is_not_answered_yet(here):
     notebook = next((REPOSITORY / "notebooks").glob("00_*.ipynb"))
     said = check(notebook, code=1)
     assert "0 of 8 points" in said and "Not answered yet: 00-bandwidth" in " ".join(said.split())
@@ -51,17 +61,11 @@ def test_a_kernel_that_dies_ends_the_check(tmp_path):
     assert "3 of 8 points" in said and " ".join(said.split()).count("the kernel died") == 2
 
 
-def test_the_cases_are_those_of_the_notebooks_own_check(tmp_path):
-    import rooflab as rl
-
-    def speed_limit(peak, bandwidth, itemsize):
-        return peak / bandwidth
-
+def test_the_cases_are_those_of_the_notebooks_own_check(here, tmp_path):
     source = "def speed_limit(peak, bandwidth, itemsize):\n    return peak / bandwidth"
-    said = " ".join(
-        check(put(tmp_path / "hw.ipynb", changed({"01-speed-limit": source})), code=1).split()
-    )
-    assert rl.check("01-speed-limit", speed_limit).reason in said
+    notebook = put(tmp_path / "hw.ipynb", changed({"01-speed-limit": source}))
+    said = " ".join(check(notebook, code=1).split())
+    assert rl.check("01-speed-limit", lambda peak, bandwidth, _: peak / bandwidth).reason in said
 
 
 @each_row(("{", "not a notebook"), ("", "empty"), ('{"nbformat": 4, "cells": []}', "no exercise"))

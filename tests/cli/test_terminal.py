@@ -112,13 +112,13 @@ def test_a_stranger_error_says_what_it_is():
     assert one_line(MemoryError()) == "not enough memory"
 
 
-def python_m(*arguments: str, encoding: str = "utf-8", **environment: str):
+def python_m(*arguments: str, encoding: str):
     command = [sys.executable, "-m", "rooflab", *arguments]
-    told = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", **environment}
+    told = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     return subprocess.run(command, capture_output=True, env=told, check=False, timeout=60)
 
 
-@each_row("ascii", "cp437", "cp1252", "utf-8")
+@each_row("ascii", "cp437")
 def test_any_console_can_print_it(encoding):
     done = python_m(*EXPLAIN, "--machine", "h100-sxm", "--time", "31us", encoding=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -129,8 +129,8 @@ def test_any_console_can_print_it(encoding):
 
 
 def test_a_terminal_without_width_prints_all():
-    done = python_m(*EXPLAIN, "--machine", "h100-sxm", "--time", "31us", COLUMNS="0")
-    lines = done.stdout.decode().splitlines()
+    words = [*EXPLAIN, "--machine", "h100-sxm", "--time", "31us"]
+    lines = CliRunner().invoke(app, words, env={"COLUMNS": "0"}).stdout.splitlines()
     assert any("roofline bound" in line for line in lines)
     assert max(map(len, lines)) <= 80
 

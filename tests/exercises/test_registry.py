@@ -161,6 +161,12 @@ def test_facts_behind_the_answers():
     assert limit(989.5e12, 4.8e12, 2) == pytest.approx(618, abs=1)
 
 
+def test_for_large_n_small_terms_do_not_matter():
+    for answer in (lambda n: (1 / 3, 1, n / 3), lambda n: (0.33, n / (n + 2), round(n / 3))):
+        for seed in range(11):
+            assert verdict_on(exercise("01-three-intensities"), answer, seed).passed
+
+
 def test_of_the_large_n_one_tells_that_a_third_was_cut_to_a_whole_number():
     found = exercise("01-three-intensities")
     right = found.reference(1025)[2]

@@ -54,18 +54,6 @@ def test_paths_stay_as_they_were_given(plain, tmp_path, monkeypatch):
     assert results(tmp_path / "out")[0]["student"] == "ä'"
 
 
-REFUSED = {"--jobs": ("0", "1000000"), "--timeout": ("0.0", "nan", "1e+300"), "--seed": ("x",)}
-
-
-def test_wrong_options_are_one_line(plain, tmp_path):
-    path = put(tmp_path / "a.ipynb", solution("00"))
-    for option, values in REFUSED.items():
-        for value in values:
-            said = rooflab(path, "--out", tmp_path / "out", option, value, code=2)
-            told = option if value == "x" else f"{option}={value}"
-            assert told in said and len(said.strip().splitlines()) == 1
-
-
 def test_a_pattern_that_names_nothing_is_an_error_and_a_missing_file_a_row(plain, tmp_path):
     said = rooflab(tmp_path / "*.ipynb", "--out", tmp_path / "out", code=2)
     assert "names no file" in said and not (tmp_path / "out").exists()

@@ -90,8 +90,9 @@ def test_nor_for_who_had_answered_before(runner):
 
 
 def test_a_cell_that_did_not_end_in_time_is_not_run_in_the_new_kernel(runner):
-    slow = "while True: pass"
-    sources = [slow, slow + " ", slow + "  ", IN_THE_CELL.format("f3"), honest(4)]
+    slow, look = "left = 1\nwhile True: pass", "return 0 if 'left' in globals() else m * n"
+    last = f"def f4(m, n):\n    {look}"
+    sources = [slow, slow + " ", slow + "  ", IN_THE_CELL.format("f3"), last]
     outcome = runner.run(locked(*sources), replace(SOON, wall=20, cell=0.3))
     assert outcome.observations["01-e4"] == RIGHT
     assert "01-e3" in outcome.reasons and outcome.stopped is None

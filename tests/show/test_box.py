@@ -18,16 +18,6 @@ EDGE = st.integers(0, 14).map(lambda e: 2**e)
 LONGEST = 2**14
 
 
-def alone() -> box.BoxView:
-    """The box of one product."""
-    return product().box
-
-
-def both() -> box.BoxView:
-    """The box beside a roofline."""
-    return beside().box
-
-
 @given(EDGE, EDGE)
 def test_a_doubling_adds_the_same_length(small: int, large: int) -> None:
     def length(edge: int) -> float:
@@ -47,18 +37,19 @@ def counted(scene: Scene, kind: str, **state: object) -> list[str]:
 
 
 def test_painted_faces_are_the_operands() -> None:
-    state = alone().state | {"i": 6, "j": 7, "k": 5}
-    said = [counted(alone().scene, face, **state)[0] for face in "ABC"]
+    state = product().box.state | {"i": 6, "j": 7, "k": 5}
+    said = [counted(product().box.scene, face, **state)[0] for face in "ABC"]
     assert said == [theme.count(v) for v in (64 * 32, 32 * 128, 64 * 128)]
-    assert counted(alone().scene, "inside", **state) == [theme.count(64 * 128 * 32)]
+    assert counted(product().box.scene, "inside", **state) == [theme.count(64 * 128 * 32)]
     op = rl.gemm(64, 128, 32)
     assert (
-        counted(alone().scene, "total", **state)[-1] == f"{theme.intensity(op.intensity)} FLOP/byte"
+        counted(product().box.scene, "total", **state)[-1]
+        == f"{theme.intensity(op.intensity)} FLOP/byte"
     )
 
 
 def test_axpys_alpha_is_not_moved() -> None:
-    scene = both().scene
+    scene = beside().box.scene
     stops = range(0, scene.dim("i").size, 9)
     assert {counted(scene, "A", op="axpy", i=i)[0] for i in stops} == {"not moved"}
     assert "is a stick of 1×" in scene.sentence(op="axpy")
@@ -66,29 +57,29 @@ def test_axpys_alpha_is_not_moved() -> None:
 
 def test_no_more_rows_can_be_pointed_at_than_there_are() -> None:
     for m, rows in [(0, 1), (1, 2), (2, 4), (3, 8), (9, 8)]:
-        (mark,) = named(alone().scene, "needs-A")
+        (mark,) = named(product().box.scene, "needs-A")
         shown = [
-            not np.isnan(alone().scene.value(mark, "points", i=m, row=row, column=1)).any()
+            not np.isnan(product().box.scene.value(mark, "points", i=m, row=row, column=1)).any()
             for row in range(box.CELLS + 1)
         ]
         assert shown == [0 < row <= rows for row in range(box.CELLS + 1)]
 
 
 def test_a_batch_that_thickens_nothing_says_why() -> None:
-    (stays,) = named(both().scene, "stays")
-    assert both().scene.value(stays, "text", op="gemm", j=3).startswith("GEMM stays:")
-    assert both().scene.value(stays, "text", op="gemm", j=0) == ""
-    assert "1024×8×1024" in both().scene.sentence(op="gemv", i=both().i, j=3)
+    (stays,) = named(beside().box.scene, "stays")
+    assert beside().box.scene.value(stays, "text", op="gemm", j=3).startswith("GEMM stays:")
+    assert beside().box.scene.value(stays, "text", op="gemm", j=0) == ""
+    assert "1024×8×1024" in beside().box.scene.sentence(op="gemv", i=beside().box.i, j=3)
 
 
 def test_letters_are_large_enough_on_a_phone() -> None:
     """A page 390 pixels wide leaves a picture 374."""
-    sizes = [mark.look["size"] for mark in alone().scene.marks if mark.kind == "text"]
+    sizes = [mark.look["size"] for mark in product().box.scene.marks if mark.kind == "text"]
     assert min(sizes) * 374 / box.WIDTH >= 12
 
 
 def test_a_sentence_has_a_subject() -> None:
-    assert alone().scene.sentence().startswith("This product is a ")
-    assert both().scene.sentence(op="axpy").startswith("AXPY is a ")
+    assert product().box.scene.sentence().startswith("This product is a ")
+    assert beside().box.scene.sentence(op="axpy").startswith("AXPY is a ")
     layer = rl.live.layer(machines="h100-sxm", dtypes=("fp32",), after=axis())
     assert layer.covered and layer.box.sentence.startswith("This layer is a ")

@@ -76,7 +76,7 @@ def axes_for(name: str) -> object:
     return figure.add_axes((0.15, 0.14, 0.81, 0.74))
 
 
-@pytest.mark.parametrize("width", [3.3, 7])
+@pytest.mark.parametrize("width", [3.3, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FIGURES)
 def test_in_a_column_and_in_a_post_everything_can_be_read(name: str, width: float) -> None:
     figure = column(name) if width == 3.3 else FIGURES[name](width=width)

@@ -14,7 +14,7 @@ from rooflab.measure.backend import host_id
 from tests.support.machine import measurement
 
 HERE_AND_AFRESH = """import rooflab as rl, hashlib, json
-live = rl.live.roofline('mi300x', dtypes=('fp32', 'bf16'), ops=('axpy', 'gemv'), box=True)
+live = rl.live.roofline('mi300x', dtypes=('fp32', 'bf16'), box=True)
 data, told = live._repr_mimebundle_()
 del data['application/vnd.jupyter.widget-view+json']  # as a committed notebook has it
 saved = hashlib.sha256(json.dumps([data, told]).encode()).hexdigest()

@@ -170,8 +170,10 @@ def test_a_guess_from_the_store_comes_in_its_own_unit() -> None:
         value = 5.0
         question = type("Question", (), {"unit": "ms"})
 
-    p = points(morph(MEASURED[8], machine=HERE, guesses={"GEMM 1024³": Kept()}))[0]
-    assert "You guessed 5.00 ms" in p["says"]
+    for unit in ("s", "ms", "µs", "ns"):
+        Kept.question.unit = unit
+        p = points(morph(MEASURED[8], machine=HERE, guesses={"GEMM 1024³": Kept()}))[0]
+        assert f"You guessed 5.00 {unit}" in p["says"]
     Kept.value = None
     p = points(morph(MEASURED[8], machine=HERE, guesses={"GEMM 1024³": Kept()}))[0]
     assert "guess" not in p

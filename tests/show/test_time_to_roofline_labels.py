@@ -52,9 +52,9 @@ def test_a_label_stands_beside_its_own_marker_or_nowhere() -> None:
 
 
 def lesson_with_guesses() -> Morph:
-    """The lesson's measurements, three of them with axes on which a guess is asked for."""
+    """The lesson's measurements, two of them with axes on which a guess is asked for."""
     axes = {}
-    for n in (4, 6, 9):
+    for n in (4, 9):
         ms = 1e3 * LESSON[n].median_s
         axes[LESSON[n].op] = guess(f"l{n}", "?", result=ms, unit="ms", low=ms / 30, high=ms * 30)
     return morph(LESSON, machine=THERE, guesses=axes)

@@ -9,32 +9,15 @@ from typing import Any
 from unittest import mock
 
 import rooflab as rl
-from rooflab.show.rooflines.live import Live
 from rooflab.show.scene.player import Player
 
-
-@functools.cache
-def product() -> Live:
-    """The box of a product, and the roofline beside it: two pictures."""
-    return rl.live.box(machine="h100-sxm")
-
-
-@functools.cache
-def beside() -> Live:
-    """A roofline with a band, and the box beside it."""
-    machines = ["h100-sxm", "epyc-2core-vm", "apple-m1", "mi250x-gcd", "raspberry-pi-5"]
-    return rl.live.roofline(machines, band=(4, 8), box=True)
-
-
-@functools.cache
-def below() -> Live:
-    """A roofline with two dots an operation, and the waterfall below it."""
-    return rl.live.roofline(
-        ["epyc-2core-vm", "h100-sxm", "mi250x-gcd", "apple-m1"], machine="epyc-2core-vm",
-        dtypes=("fp64", "fp32"), cache="both", overhead=True, waterfall=True,
-    )  # fmt: skip
-
-
+MACHINES = ("epyc-2core-vm", "h100-sxm", "mi250x-gcd", "apple-m1", "raspberry-pi-5")
+FEW = {"machine": "h100-sxm", "dtypes": ("fp32", "fp64", "fp8_e4m3"), "band": (4, 8)}
+BOTH = {"dtypes": ("fp64", "fp32"), "cache": "both", "overhead": True}
+# Each is two pictures on the same sliders, built when the first of them is asked for.
+product = functools.cache(lambda: rl.live.box(machine="h100-sxm"))
+beside = functools.cache(lambda: rl.live.roofline(MACHINES, box=True, **FEW))
+below = functools.cache(lambda: rl.live.roofline(MACHINES[:4], waterfall=True, **BOTH))
 PICTURES = {  # each leaves its widget in `picture`
     "free_lunch": """from rooflab.measure.free_lunch import FreeLunch
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
@@ -74,10 +57,8 @@ picture = mine().picture""",
 picture = rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})""",
     "morph_asked": """from rooflab.show.guess_axis import guess
 from tests.support.morph_example import HERE, MEASURED, OPS, bound
-asked = {}
-for n in (5, 9):
-    ms = 1e3 * bound(OPS[n])
-    asked[OPS[n]] = guess(f"m{n}", "How long?", result=ms, unit="ms", low=ms / 30, high=ms * 30)
+asked = {op: guess(op.name, "How long?", result=1e3 * bound(op), unit="ms", low=bound(op) * 30,
+    high=bound(op) * 3e4) for op in (OPS[5], OPS[9])}
 picture = rl.live.morph(MEASURED[1::2], machine=HERE, guesses=asked)""",
     "morph_crowd": """import dataclasses
 from tests.support.machine import measurement
@@ -88,9 +69,7 @@ seen[3:5] = [dataclasses.replace(one, cache="warm") for one in seen[3:5]]
 picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, OPS[9]: 1e-3})""",
     "energy bars": "picture = rl.memory.energy_bars()",
     "energy arch": "picture = rl.memory.energy_arch(machine='nvidia-a100-sxm-80')",
-    "film": """picture = rl.live.film(
-    "llama-3-8b", ["h100-sxm", "epyc-2core-vm"], machine="h100-sxm"
-)""",
+    "film": 'picture = rl.live.film("llama-3-8b", ["h100-sxm", "epyc-2core-vm"])',
     "film of experts": """machines = ["a100-sxm-80", "nvidia-l4"]
 picture = rl.live.film("deepseek-v2-lite", machines, weights=["bf16", "fp8"])""",
     "film measured": """from tests.support.film_example import HERE, SMALL, run

@@ -34,6 +34,15 @@ def test_an_array_may_be_larger_than_what_is_accessed():
     assert nest_of(case, {"i": 2, "j": 2, "k": 2}).shapes["A"] == (2, 2)
 
 
+def test_nothing_and_errors_are_seen_as_of_any_function():
+    for answer, seen in (
+        (lambda nest: None, {"missing": True}),
+        (lambda nest: ..., {"missing": True}),
+        (lambda nest: 1 / 0, {"error": "ZeroDivisionError: division by zero"}),
+    ):
+        assert run(PRODUCT, answer) == seen
+
+
 def test_what_is_no_nest_is_told_apart():
     for answer, words in (
         (lambda nest: nest.code(), "a text came back"),

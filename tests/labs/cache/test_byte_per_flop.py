@@ -60,13 +60,7 @@ TABLE = [  # capacity in KiB, bytes per FLOP for each tile
 ]
 
 
-@each_row(
-    *[
-        (capacity, tile, value)
-        for capacity, values in TABLE
-        for tile, value in zip(TILES, values, strict=True)
-    ]
-)
+@each_row(*[(capacity, *pair) for capacity, values in TABLE for pair in zip(TILES, values)])
 def test_where_tiling_pays(capacity: int, tile: int | None, expected: float) -> None:
     """One level, fully associative; another simulator found these numbers."""
     ledger = simulate(gemm_stream(N, N, N, "bf16", tile), Cache("L1", capacity << 10))

@@ -99,9 +99,8 @@ def test_at_small_chunks_the_temporary_drops_into_the_cache() -> None:
     assert where == ["cache", "cache", "memory", "memory"]
     for chunk, total in zip(CHUNKS, (24, 24, 40, 40), strict=True):
         assert ledger(scene, chunk=chunk, step=2)[-1][1] == total
-        assert texts(scene, "count", chunk=chunk, step=2) == [
-            f"{total} of {total} bytes an element"
-        ]
+        said = f"{total} of {total} bytes an element"
+        assert texts(scene, "count", chunk=chunk, step=2) == [said]
     assert "↓ free" in texts(scene, "trip-says", chunk=4096, step=2)
     assert "↓ free" not in texts(scene, "trip-says", chunk=65536, step=2)
 

@@ -257,18 +257,14 @@ def test_its_nest_computes_it_and_can_be_searched(name: str) -> None:
     nest, rng = one.nest(), np.random.default_rng(1)
     given = {read.tensor: rng.random(read.shape) for read in one.inputs}
     wanted = numpy(*given.values())
-    found = rl.search.search(nest, seconds=1, width=1, measure=lambda it: 9 - len(it.log),
+    found = rl.search.search(nest, seconds=0.5, width=1, measure=lambda it: 9 - len(it.log),
                              score=lambda it: -len(it.log), progress=False)  # fmt: skip
     assert len(found.measured) > 1
     for schedule in (nest, *(nest.replay(last.log) for last in found.measured[-2:])):
         (made,) = schedule.run("python", **given).values()
         assert np.allclose(made, wanted), schedule
-    assert (
-        one.flops
-        == rl.search.operator(
-            one.statement, one.extents, shapes={r.tensor: r.shape for r in one.inputs}
-        ).flops
-    )
+    shapes = {read.tensor: read.shape for read in one.inputs}
+    assert one.flops == rl.search.operator(one.statement, one.extents, shapes=shapes).flops
 
 
 def test_padding_has_no_nest() -> None:

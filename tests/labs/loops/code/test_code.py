@@ -188,8 +188,7 @@ def test_tiles_that_do_not_fill_run_as_plain_loops(rows: int) -> None:
     assert "else:" in nest.code("numba")
     data = numbers(nest)
     wanted = data["C"] + data["A"] @ data["B"]
-    for backend in ("llvm", *["numba"] * (rows == 3)):
-        np.testing.assert_allclose(nest.run(backend, **data)["C"], wanted, rtol=1e-13)
+    np.testing.assert_allclose(nest.run("llvm", **data)["C"], wanted, rtol=1e-13)
 
 
 def test_a_vector_that_is_not_contiguous_is_unrolled() -> None:

@@ -26,10 +26,7 @@ def stencil(a: int, b: int, rows: int = 5, columns: int = 5) -> Nest:
     return Nest({"i": (9, 9 + rows), "j": (9, 9 + columns)}, f"A[i,j] = A[i-{a},j-{b}]*0.5")
 
 
-@cache
-def field(a: int, b: int) -> Player:
-    """The picture of such a nest."""
-    return space(stencil(a, b))
+field = cache(lambda a, b: space(stencil(a, b)))
 
 
 def states(picture: Player) -> Iterator[dict[str, Any]]:
@@ -229,9 +226,8 @@ def test_what_can_be_chosen_depends_on_the_room() -> None:
         picture, found = space(nest), counted(nest)
         assert (found.skews, found.tiles) == (skews, tiles)
         pulled = {name for grip in picture.scene.grips for name in grip["dims"]}
-        assert pulled == {"step"} | ({"skew"} if len(skews) > 1 else set()) | (
-            {"tile"} if len(tiles) > 1 else set()
-        )
+        several = {name for name, all in (("skew", skews), ("tile", tiles)) if len(all) > 1}
+        assert pulled == {"step"} | several
 
 
 def test_a_nest_whose_names_tiles_would_need_is_not_tiled() -> None:
