@@ -148,3 +148,10 @@ def dressed(found: Exercise, dress: str) -> Answer | None:
         alone = {"by their names": lambda *given: {"it": right(*given)}}
         return alone.get(dress)
     return lambda *given: PARTS[dress](to_plain(right(*given)), found.returns)
+
+
+def put(source: str, **parts: object) -> str:
+    """``source`` with each name in it replaced by its part."""
+    for name, part in parts.items():
+        source = source.replace(name, str(part))
+    return source

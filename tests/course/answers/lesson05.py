@@ -1,4 +1,4 @@
-"""Answers to lesson 05, written as a learner writes them (see test_dress.py)."""
+"""Answers to lesson 05, written as a learner writes them (see test_answers.py)."""
 
 FILL = """def answer(n, kv, context, promised, memory, p, w):
     weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
@@ -90,3 +90,45 @@ WRONG = {
 }  # fmt: skip
 
 TOLD = {}
+
+PASSED_ONCE = [
+    ("05-attention", "lambda h, g, s, b, c: 2*(h//g)/{1: 1, 2: 2}.get(s, 4)"),
+    ("05-claim-always",
+     "lambda n, k, c, p, w: (lambda d: 2*n/d if d > 0.05*2*n*w/p else 0)(2*n*w/p - k*c)"),
+    ("05-claim-flash",
+     "lambda t, d, z: (z*(4*t*d + 4*t*(t - 1)), z*4*t*d) if t < 100 else (z*(4*t*d + "
+     "4*t*t), z*4*t*d)"),
+    ("05-decode", "lambda n, s, k, b, c, p, w: b/(max(2*n*b/p, n*min(s, 2)/w) + b*c*k/w)"),
+    ("05-decode", "lambda n, s, k, b, c, p, w: b/(max(2*n*b/p, n*s/w) + b*min(c, 100_000)*k/w)"),
+    ("05-experts", "lambda e, k, b: e if k*b >= 8*e else e*(1 - (1 - k/e)**b)"),
+    ("05-fewer-bits", "lambda n, b, g, z, k, m, c: (2*n + k*m*c)/(n*(min(b, 8)/8 + z/g) + k*m*c)"),
+    ("05-fill",
+     "def answer(parameters, kv, context, promised, memory, peak, bandwidth):\n"
+     "    parameters, kv = 8_030_261_248, 131_072\n"
+     "    held = max(0, int((memory - 2*parameters)/(kv*context)))\n"
+     "    weights, cache = 2*parameters/bandwidth, kv*context/bandwidth\n"
+     "    kept = max(0, int(min((1/promised - weights)/cache, "
+     "1/promised/(2*parameters/peak + cache))))\n"
+     "    return held, kept, 'memory' if held < kept else 'promise'"),
+    ("05-fill",
+     "def answer(n, kv, context, promised, memory, p, w):\n"
+     "    held = int((memory - 2*n)/(kv*context))\n"
+     "    weights, cache = 2*n/w, kv*context/w\n"
+     "    kept = max(0, int(min((1/promised - weights)/cache, 1/promised/(2*n/p + cache))))\n"
+     "    return held, kept, 'memory' if held < kept else 'promise'"),
+    ("05-fill",
+     "def answer(n, kv, c, r, m, p, w):\n"
+     "    held = max(0, int((m - 2*n)/(kv*c)))\n"
+     "    kept = max(0, int(min((1/r - 2*n/w)/(kv*c/w), 1/r/(2*n/p + kv*c/w))))\n"
+     "    return held, kept, 'memory' if held <= kept else 'promise'"),
+    ("05-gauges",
+     "def answer(n, h, k, c, p, w):\n"
+     "    a = 2*(n + h) + k*c\n"
+     "    f = 2*(n*c + h) + k*c*(c + 1)/2\n"
+     "    two = max(f/p, 2*(n + h)/w)\n"
+     "    return w/a, w, 1/two, f/two"),
+    ("05-switch",
+     "def answer(batches, one_gemv, gemm):\n"
+     "    return next(b for b, t in list(zip(batches, gemm))[1:] if t < b*one_gemv)"),
+    ("05-switch", "lambda b, v, g: next(one for one, t in zip(b, g) if one > 1 and t < one*v)"),
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Answers to lesson 01, written as a learner writes them (see test_dress.py)."""
+"""Answers to lesson 01, written as a learner writes them (see test_answers.py)."""
 
 RIGHT = {
     "01-product": [
@@ -108,3 +108,67 @@ TOLD = {
     },
     "01-name": {"a text is wanted": "lambda f, b, s: 3"},
 }  # fmt: skip
+
+PASSED_ONCE = [
+    ("01-cuda-axpy",
+     "def answer(cp, x, y, a):\n    cp.cublas.axpy(a, x, y)\n"
+     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
+     "    for _ in range(10):\n        cp.cublas.axpy(a, x, x)\n    stop.record()\n"
+     "    stop.synchronize()\n    return cp.cuda.get_elapsed_time(start, stop) / 1000 / 10"),
+    ("01-cuda-gemm",
+     "def answer(cp, A, B, C, peak):\n    cp.matmul(A, B, out=C)\n"
+     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
+     "    for _ in range(10):\n        cp.matmul(A, B, out=C)\n    stop.record()\n"
+     "    stop.synchronize()\n    seconds = cp.cuda.get_elapsed_time(start, stop) / 1000 / 11\n"
+     "    rate = 2*len(A)**3 / seconds\n    return seconds, rate, rate / peak"),
+    ("01-cuda-gemv",
+     'def answer(cp, A, x, y, bandwidth):\n'
+     '    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.float32)\n'
+     '    cp.matmul(A, x, out=y); big.sum()\n'
+     '    events = [(cp.cuda.Event(), cp.cuda.Event()) for _ in range(10)]\n'
+     '    for start, stop in events:\n        big.sum()\n        start.record()\n'
+     '        cp.matmul(A, x, out=y)\n        stop.record()\n    stop.synchronize()\n'
+     '    times = [cp.cuda.get_elapsed_time(*pair) for pair in events]\n'
+     '    seconds = sum(times) / 11 / 1000\n'
+     '    rate = (A.nbytes + x.nbytes + y.nbytes) / seconds\n'
+     '    return seconds, rate, rate / bandwidth'),
+    ("01-product",
+     "def answer(m, n, k, itemsize, accumulate=True):\n"
+     "    moved = (m*k + k*n + (1 + accumulate)*m*n)*itemsize\n"
+     "    return 2*m*n*k, moved, 2*m*n*k/moved"),
+    ("01-witnesses",
+     'def answer(n, itemsize, t_axpy, t_gemv, t_gemm):\n'
+     '    peak, a, v = 2*n**3/t_gemm, 3*n*n*itemsize/t_axpy, (n*n + 2*n)*itemsize/t_gemv\n'
+     '    if a > 1.75*v: return peak, v, "axpy"\n    if v > 1.75*a: return peak, a, "gemv"\n'
+     '    return peak, max(a, v), "nobody"'),
+    ("01-product",
+     "def answer(m,n,k,s,a=False):\n    f=2*m*n*k\n    t=(m*k+k*n+(1+a)*m*n)*s\n"
+     "    return f,t,max(1, f/t)"),
+    ("01-three-intensities", "lambda n: (1/3, 1, min(n, 8192)/3)"),
+    ("01-speed-limit", "lambda p,b,s: 1.5*s*(p//b)"),
+    ("01-witnesses",
+     "def answer(n,s,a,v,m):\n    A,V,P=3*n*n*s/a,(n*n+2*n)*s/v,2*n**3/m\n"
+     "    return (P,V,'axpy') if A>1.95*V else (P,A,'gemv') if V>1.95*A else "
+     "(P,max(A,V),'nobody')"),
+    ("01-name",
+     "def answer(f,b,s):\n    a,m=f/2,b/s\n"
+     "    return 'gemm' if m<a/10 else 'axpy' if abs(m-3*a)<1 else 'gemv' if m<1.5*a else "
+     "'dot' if m<2*a+2 else 'outer'"),
+    ("01-cuda-gemm",
+     "def answer(cp, A, B, C, peak):\n    cp.matmul(A, B, out=C)\n"
+     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
+     "    cp.matmul(A, B, out=C)\n    stop.record()\n    stop.synchronize()\n"
+     "    s = cp.cuda.get_elapsed_time(start, stop) / 1000\n    rate = 2 * 4096**3 / s\n"
+     "    return s, rate, rate / peak"),
+    ("01-cuda-axpy",
+     "def answer(cp, x, y, a):\n    cp.cublas.axpy(a, x, y)\n"
+     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
+     "    for _ in range(10): cp.cublas.axpy(a, x, y)\n    stop.record()\n"
+     "    stop.synchronize()\n"
+     "    return round(cp.cuda.get_elapsed_time(start, stop) / 1000 / 10, 4)"),
+    ("01-cuda-axpy",
+     "def answer(cp, x, y, a):\n    cp.cublas.axpy(a, x, y)\n"
+     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
+     "    cp.cublas.axpy(a, x, y)\n    stop.record()\n    stop.synchronize()\n"
+     "    return 0.93 * cp.cuda.get_elapsed_time(start, stop) / 1000"),
+]  # fmt: skip

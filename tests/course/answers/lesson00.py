@@ -1,4 +1,4 @@
-"""Answers to lesson 00, written as a learner writes them (see test_dress.py)."""
+"""Answers to lesson 00, written as a learner writes them (see test_answers.py)."""
 
 RIGHT = {
     "00-bandwidth": ["lambda s,n,i: (n*i + n*i)/np.quantile(s, .2)"],
@@ -59,3 +59,18 @@ TOLD = {
         "infinite": "lambda pa, ba, pb, bb, i: np.inf",
     },
 }  # fmt: skip
+
+PASSED_ONCE = [
+    ("00-bandwidth", "lambda seconds, n, itemsize: 2*n*(4 if itemsize == 4 else 8)/min(seconds)"),
+    ("00-lunch",
+     "def answer(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):\n"
+     "    slow, fast = sorted([(bandwidth_a, peak_a), (bandwidth_b, peak_b)])\n"
+     "    return itemsize*fast[1]/slow[0] if slow[1] >= fast[1] else 0"),
+    ("00-peak", "lambda k, seconds, n: n*k[-1]/(seconds[-1] - seconds[-2])"),
+    ("00-bandwidth", "lambda s,n,i: 2*n*max(2,i)/min(s)"),
+    ("00-peak", "lambda k,s,n: 2*n*128/(s[-1]-s[-2])"),
+    ("00-time", "lambda k,n,i,p,b: 2*n*k/p if k >= 10*p/b else 2*n*i/b"),
+    ("00-lunch",
+     "def answer(pa,ba,pb,bb,i):\n    s,f=sorted([(ba,pa),(bb,pb)])\n"
+     "    return i*f[1]/s[0] if s[1]>1.1*f[1] else 0"),
+]  # fmt: skip

@@ -1,4 +1,6 @@
-"""Answers to lesson 08, written as a learner writes them (see test_dress.py)."""
+"""Answers to lesson 08, written as a learner writes them (see test_answers.py)."""
+
+from tests.exercises.dresses import put
 
 RIGHT = {
     "08-innermost": [
@@ -88,3 +90,48 @@ TOLD = {
     return n.split('j', 8).vectorize('ji').vectorize('jo').reorder('i', 'k', 'jo', 'ji')""",
     },
 }  # fmt: skip
+
+INNERMOST = (
+    "def answer(operands, itemsize, line):\n"
+    "    cost = lambda x: sum(0 if x not in o else itemsize/line if o[-1] == x else 1 for o in O)\n"
+    "    best = min(sorted(set(''.join(operands))), key=KEY)\n"
+    "    return best, cost(best)"
+)
+PASSED_ONCE = [
+    ("08-innermost", put(INNERMOST, KEY="cost", O="set(operands)")),
+    ("08-innermost", put(INNERMOST, O="operands",
+                         KEY="lambda l: sum(l in o and o[-1] != l for o in operands)")),
+    ("08-innermost", put(INNERMOST, O="operands", KEY="lambda l: (sum(l in o and o[-1] != l "
+                         "for o in operands), -sum(o[-1] == l for o in operands))")),
+    ("08-innermost", put(INNERMOST, O="operands",
+                         KEY="lambda l: (l not in {o[-1] for o in operands}, cost(l))")),
+    ("08-innermost", put(INNERMOST, KEY="cost", O="operands[:4]")),
+    ("08-innermost", put(INNERMOST, KEY="cost", O="operands").replace(
+        "itemsize/line", "max(2, itemsize)/max(line, 64)")),
+    ("08-legal",
+     "lambda d, o: [x for x in d if sum(x[i] * 10.0**-n for n, i in enumerate(o)) < 0]"),
+    ("08-legal", "lambda d, o: [x for x in d if [x[i] for i in o[:3]] < [0, 0, 0][:len(o)]]"),
+    ("08-legal", "lambda d, o: [list(x) for x in dict.fromkeys(map(tuple, d))"
+                 " if [x[i] for i in o] < [0]*len(o)]"),
+    ("08-legal", "lambda d, o: [x for x in d if [x[i] for i in o] < [0]*len(o)] or d[:1]"),
+    ("08-pair", "lambda r, c, b, a, t: ((b, t - a), (0, t))"),
+    ("08-pair", "lambda r, c, b, a, t: ((b, max(0, t - a)), (0, t))"),
+    ("08-pair", "lambda r, c, b, a, t: ((b, abs(t - a)), (0, abs(t - a) + a))"),
+    ("08-pair", "lambda r, c, b, a, t: ((b, max(0, t - a) if t < 99 else 0),"
+                " (0, max(0, t - a) + a if t < 99 else a))"),
+    ("08-skew", "lambda distances: next((f for f in range(10)"
+                " if all(e + f*d >= 0 for d, e in distances)), 10)"),
+    ("08-skew",
+     "lambda ds: next((f for f in range(500) if all(e + f*d >= 0 for d, e in ds)), 500)"),
+    ("08-skew", "lambda ds: max([0] + [-int(e / d) for d, e in ds if d])"),
+    ("08-skew", "lambda ds: max([0] + [round(-e / d + 0.4) for d, e in ds if d])"),
+    ("08-skew", "lambda ds: max([0] + [math.ceil(-e / min(d, 8)) for d, e in ds if d])"),
+    ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h),"
+                  " next(i for i, x in enumerate(r, 1) if x >= 0.97*max(r)))"),
+    ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h),"
+                  " next(i for i, x in enumerate(r, 1) if x >= 0.95*max(r)))"),
+    ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h), round(max(r)/r[0]))"),
+    ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h), len(r) - 4)"),
+    ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), min(2, round(max(r)/2/n/h)),"
+                  " round(2*n*h/r[0]) * round(max(r)/2/n/h))"),
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Answers to lesson 02, written as a learner writes them (see test_dress.py)."""
+"""Answers to lesson 02, written as a learner writes them (see test_answers.py)."""
 
 RIGHT = {
     "02-numpy-bytes": ["lambda n,s: tuple(len(w)*n*s for w in ('rwrrw','rrw'))"],
@@ -148,3 +148,50 @@ TOLD = {
     return (b / f, w / p, 'mem' if b / f > w / p else 'comp')""",
     },
 }  # fmt: skip
+
+PASSED_ONCE = [
+    ("02-balance",
+     "lambda flops, nbytes, peak, bandwidth: (nbytes/flops, bandwidth/peak, 'memory' if "
+     "nbytes/flops > 0.03 else 'compute')"),
+    ("02-claim-warm",
+     'def answer(n, itemsize, seconds, bandwidth, caches):\n'
+     '    size = 8 if itemsize == 8 else 4\n    rate = 3*n*size/seconds\n'
+     '    return rate, rate/bandwidth, next((c for c, b in caches.items() if 2*n*size <= b), '
+     '"dram")'),
+    ("02-golf-axpy",
+     "def answer(a, x, y):\n    whole = len(x)//512*512\n    for i in range(0, whole, 8192):\n"
+     "        p = slice(i, min(i + 8192, whole))\n        y[p] += a*x[p]\n    return y"),
+    ("02-golf-scale-add-scale",
+     "def answer(a, b, x, y):\n    whole = len(x)//512*512\n    for i in range(0, whole, 8192):\n"
+     "        p = slice(i, min(i + 8192, whole))\n        y[p] = b*(a*x[p] + y[p])\n    return y"),
+    ("02-golf-squares",
+     "import numpy as np\ndef answer(x):\n    whole = len(x)//512*512\n"
+     "    return np.dot(x[:whole], x[:whole])"),
+    ("02-lines",
+     "def answer(address, count, stride, itemsize, line):\n"
+     "    if stride*itemsize >= line: return count*line\n"
+     "    span = ((count - 1)*stride + 1)*itemsize\n"
+     "    return (-(-span // line) + (address % line > 0))*line"),
+    ("02-pooling",
+     "def answer(h, w, c, k, stride):\n"
+     "    windows = ((h - k)//stride + 1)*((w - k)//stride + 1)*c\n"
+     "    return {1: 0, 2: 3, 3: 8}.get(k, k*k)*windows, 4*(h*w*c + windows)"),
+    ("02-numpy-bytes", "lambda n,s: (5*min(n,10**8)*s, 3*min(n,10**8)*s)"),
+    ("02-balance", "lambda f,b,p,w: (b/f, w/p, 'memory' if b/f>1.05*w/p else 'compute')"),
+    ("02-golf-axpy",
+     "def answer(a,x,y):\n    for i in range(0,len(x),8192): y[i:i+8192] += 0.5*x[i:i+8192]\n"
+     "    return y"),
+    ("02-golf-axpy",
+     "def answer(a,x,y):\n    for i in range(0,len(x)-256,4096): y[i:i+4096] += a*x[i:i+4096]\n"
+     "    return y"),
+    ("02-golf-row-norm",
+     "def answer(x):\n    for i in range(0,len(x)//9*9,9):\n        r=x[i:i+9]\n"
+     "        r/=np.sqrt(np.einsum('ij,ij->i',r,r))[:,None]\n    return x"),
+    ("02-golf-bias-relu",
+     "def answer(x,b):\n    for i in range(0,len(x)//11*11,11):\n        r=x[i:i+11]\n"
+     "        r+=b\n        np.maximum(r,0,out=r)\n    return x"),
+    ("02-claim-bias", "lambda m,n,s: (m*n, (2*m*n+min(m,n))*s, 1/(2*s))"),
+    ("02-lines", "lambda a,n,d,s,l: n*l if d>8 else ((a+(n-1)*d*s)//l-a//l+1)*l"),
+    ("02-pooling",
+     "lambda h,w,c,k,d: ((k*k-1)*(o:=(h//d-(k-1)//d)*(w//d-(k-1)//d)*c), 4*(h*w*c+o))"),
+]  # fmt: skip

@@ -1,10 +1,11 @@
 """Right answers in unusual dress are right, wrong ones get the name of their mistake.
 
 Every exercise's right answer is put into the dresses of ``dresses``. What learners wrote else
-stands in the tables of ``dress``, as an expression, or statements that define ``answer``: RIGHT are
-other ways to the right numbers, WRONG are mistakes that no exercise has, that come two at a time,
-or that are written in a way of their own (name → answer), TOLD is what cannot be judged (words that
-must be said → answer).
+stands in ``tests/course/answers``, as an expression, or statements that define ``answer``: RIGHT
+are other ways to the right numbers, WRONG are mistakes that no exercise has, that come two at a
+time, or that are written in a way of their own (name → answer), TOLD is what cannot be judged
+(words that must be said → answer), PASSED_ONCE (exercise, answer) is wrong on some input that the
+question allows: add a row when a wrong answer passed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rooflab.cli import app
-from rooflab.exercises.check import check
+from rooflab.exercises.check import PUBLIC_SEED, check
 from rooflab.exercises.exercise import COMPARED
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
@@ -24,11 +25,12 @@ from rooflab.exercises.registry import exercise, exercises
 from rooflab.grade import intake, launch, lesson_notebook, verdicts
 from rooflab.grade.merge import merge
 from tests.exercises.dresses import FUNCTIONS, PARTS, RESULTS, dressed
+from tests.exercises.support.quick_verdict import quick_verdict
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import changed, put
 
 LESSONS = sorted({one.lesson for one in exercises().values()})
-TABLES = {n: importlib.import_module(f"tests.exercises.dress.lesson{n}") for n in LESSONS}
+TABLES = {n: importlib.import_module(f"tests.course.answers.lesson{n}") for n in LESSONS}
 IMPORTS = """import math, statistics
 import numpy as np
 from collections import namedtuple
@@ -87,6 +89,19 @@ def test_what_learners_write_gets_its_verdict(here, lesson):
     for id, source, wanted in rows(lesson):
         verdict = check(id, made(source))
         faults += [] if agrees(verdict, wanted) else [(source, wanted, verdict)]
+    assert not faults, faults
+
+
+@pytest.mark.parametrize("lesson", TABLES)
+def test_no_wrong_answer_that_passed_once_passes(lesson):
+    """Neither in ``rl.check`` nor on the cases of two hidden seeds."""
+    faults = []
+    for id, source in TABLES[lesson].PASSED_ONCE:
+        asked = exercise(id)
+        for seed in (PUBLIC_SEED, "hidden", 7):
+            cases = asked.draw(seed)[::-1]  # where much is wrong, the fixed ones tell
+            verdict = quick_verdict(asked, cases, made(source))
+            faults += [(id, seed, source)] if verdict.passed else []
     assert not faults, faults
 
 
