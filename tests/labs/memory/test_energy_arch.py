@@ -31,19 +31,18 @@ def test_the_rings_are_what_the_arch_computes(picture: Any, sheet: int) -> None:
     arch, scene = rl.memory.energy_roofline(machine=CHIP), picture.sheets[sheet]
     at = stops(arch, examples("fp32"))
     for i in range(0, len(at), 5):
-        for name, right in (
-            ("FLOP a joule", arch.efficiency(at[i]) / arch.best),
-            ("FLOP a second", min(1.0, at[i] * CHIP.bandwidth("dram") / CHIP.peak("fp32"))),
-        ):
-            ring = scene.value(named(scene, f"ring {name}")[0], "at", i=i)
-            assert share(scene, ring[1]) == pytest.approx(right, rel=1e-6)
+        joule = arch.efficiency(at[i]) / arch.best
+        second = min(1.0, at[i] * CHIP.bandwidth("dram") / CHIP.peak("fp32"))
+        for ring, right in zip(named(scene, "now"), (joule, second), strict=True):
+            height = scene.value(ring, "at", i=i)[1]
+            assert share(scene, height) == pytest.approx(right, rel=1e-6)
 
 
 def test_at_the_balance_half_of_the_best_is_reached(picture: Any) -> None:
     scene = picture.scene
-    x, y = scene.value(named(scene, "balance")[0], "at")[:2]
+    x, y = scene.value(named(scene, "equal at 70.7")[0], "at")[:2]
     assert share(scene, y) == pytest.approx(0.5)
-    assert "equal at 70.7" in texts(picture, "balance says")
+    assert "equal at 70.7" in texts(picture, "named")
     before, after = (np.reshape(scene.value(line, "points"), (-1, 2))
                      for line in named(scene, "FLOP a joule"))  # fmt: skip
     assert before[-1] == pytest.approx((x, y)) == after[0]

@@ -39,7 +39,7 @@ def test_a_bar_is_cut_by_the_shares_of_the_bill(picture: Any, sheet: int) -> Non
 def test_where_gemms_arithmetic_overtakes_dram(picture: Any) -> None:
     """3 · 650 pJ of DRAM words against 4.6 pJ a multiply-add: N = 424; by the ladder 392."""
     assert "they are equal at N = 424." in picture.sentence
-    assert "equal at N = 424" in texts(picture, "crossing says")
+    assert "equal at N = 424" in texts(picture, "named")
     assert "N = 392." in rl.memory.energy_bars("rounded-45nm").sentence
     small, large = (picture.scene.sentence(n=n) for n in (0, len(SIZES) - 1))
     assert "arithmetic costs less than its bytes" in small

@@ -49,7 +49,7 @@ def test_bands_are_what_was_found_and_dots_lie_on_the_curves(made):
     for scene in picture.sheets:
         bands = [mark for mark, _ in drawn(scene, i=0) if mark.name == "band"]
         assert len(bands) == 2 * len(made.levels) / 2  # every other level, in both panels
-        told = [mark for mark, _ in drawn(scene, i=0) if mark.name == "told"]
+        told = [mark for mark, _ in drawn(scene, i=0) if mark.name == "dotted"]
         assert len(told) == 2 * 2  # the third lies beyond the axis
         for number in (0, 30, len(SIZES) - 1):
             now = [held["at"] for mark, held in drawn(scene, i=number) if mark.name == "now"]

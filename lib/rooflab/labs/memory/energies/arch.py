@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -22,14 +21,12 @@ from rooflab.labs.memory.energies.roofline import EnergyRoofline, energy_rooflin
 from rooflab.labs.memory.energies.table import EnergyTable
 from rooflab.predict.catalogue import machine as as_machine
 from rooflab.predict.machine import Machine
-from rooflab.show.labels import SIZE, width
+from rooflab.show.chart import Chart, Line, Panel, Point
 from rooflab.show.scene import By, Dim, Scene
-from rooflab.show.scene.axes import LETTERS, Frame
 from rooflab.show.scene.player import Player
 from rooflab.show.waiting import awaited
 
 WIDE, NARROW, HEIGHT = 720, 400, 440
-LEFT, RIGHT, TOP, BOTTOM, SLIDER = 64, 16, 66, 352, 412  # the plot, and the slider below it
 FINE = 4  # stops of the slider between an intensity and its double
 BEYOND = 16  # times: how far the axis reaches beyond the balances
 
@@ -119,11 +116,25 @@ def arch_scene(
     arch: EnergyRoofline, marks: Mapping[str, float], wide: float, start: float, whose: str
 ) -> Scene:
     """The picture of ``arch``, ``wide`` pixels wide; the slider starts near ``start``."""
+
+    def bought(i: Any) -> Any:
+        return arch.efficiency(i) / arch.best
+
     at = stops(arch, marks)
     first = int(np.argmin(np.abs(np.log(at / start))))
     labels = [f"{plain(float(one), 3)} FLOP/byte" for one in at]
     scene = Scene(wide, HEIGHT, [Dim("i", labels, start=first)])
-    _Plot(arch, marks, scene, at).draw()
+    curves: dict[str, Callable[[Any], Any]] = {"FLOP a joule": bought}
+    lines = _in_two("FLOP a joule", bought, at, arch.balance, 2.8)
+    if math.isfinite(arch.time_balance):
+        curves["FLOP a second"] = roof = lambda i: np.minimum(1.0, i / arch.time_balance)
+        lines += _in_two("FLOP a second", roof, at, arch.time_balance, 1.8, (7, 4))
+    panel = Panel("share of the best", share_text, lines, room=(1.5, 2.0))
+    chart = Chart(scene, [panel], (at[0], at[-1]), "FLOP/byte", lambda value: plain(value, 3))
+    chart.draw()
+    balance = Point(f"equal at {plain(arch.balance, 3)}", arch.balance, 0.5, "diamond")
+    chart.points([balance, *(Point(name, one, bought(one)) for name, one in marks.items())])
+    chart.slider("i", "intensity", at, [(0, curve(at)) for curve in curves.values()])
     scene.says = By("i", [sentence(arch, float(one)) for one in at])
     said = f"solid: {arch.name}, at best {si(arch.best, 'FLOP/J')}"
     if arch.peak is not None:
@@ -132,104 +143,13 @@ def arch_scene(
     return scene
 
 
-@dataclass(frozen=True)
-class _Curve:
-    """A share of the best over the intensity, and the intensity at which computing takes over."""
-
-    share: Callable[[Any], Any]
-    turn: float
-    width: float
-    dash: tuple[float, ...] = ()
-
-
-class _Plot:
-    """Both curves in one frame, as shares of their best over the intensity."""
-
-    def __init__(
-        self, arch: EnergyRoofline, marks: Mapping[str, float], scene: Scene, at: np.ndarray
-    ) -> None:
-        self.arch, self.marks, self.scene, self.at = arch, marks, scene, at
-        self.frame = Frame(LEFT, TOP, scene.width - RIGHT, BOTTOM)
-        self.x = self.frame.x(at[0], at[-1])
-        self.curves = {"FLOP a joule": _Curve(self.bought, arch.balance, 2.8)}
-        if math.isfinite(arch.time_balance):
-            roof = _Curve(lambda i: np.minimum(1.0, i / arch.time_balance), arch.time_balance,
-                          1.8, dash=(7, 4))  # fmt: skip
-            self.curves["FLOP a second"] = roof
-        least = min(float(curve.share(at[0])) for curve in self.curves.values())
-        self.y = self.frame.y(least / 1.5, 2.0)
-
-    def bought(self, at: Any) -> Any:
-        """What a joule buys at an intensity, as a share of the most that it buys."""
-        return self.arch.efficiency(at) / self.arch.best
-
-    def draw(self) -> None:
-        """Axes, curves, what is marked on them, and the intensity that is looked at."""
-        scene, frame = self.scene, self.frame
-        frame.y_ticks(scene, self.y, self.y.decades(), share_text)
-        frame.x_ticks(scene, self.x, self.x.decades(), lambda value: plain(value, 3))
-        scene.text(8, TOP - 14, "share of the best", "soft", size=LETTERS, name="axis")
-        foot = frame.bottom + 38
-        scene.text(frame.right, foot, "FLOP/byte", "soft", size=LETTERS, anchor="end", name="axis")
-        frame.draw(scene)
-        self._marker()
-        self._key()
-        for name, curve in self.curves.items():
-            self._curve(name, curve)
-        self._balance()
-        self._examples()
-        self._rings()
-
-    def _curve(self, name: str, curve: _Curve) -> None:
-        """A curve in two colours: left of its turn carrying costs more, right of it computing."""
-        left, right = self.at[self.at < curve.turn], self.at[self.at > curve.turn]
-        for ink, part in (("carrying", [*left, curve.turn]), ("computing", [curve.turn, *right])):
-            points = [(self.x(one), self.y(curve.share(one))) for one in part]
-            self.scene.line(points, ink, curve.width, dash=curve.dash, name=name)
-
-    def _key(self) -> None:
-        """Which line is which, above the plot."""
-        end = self.frame.right
-        for name, curve in reversed(self.curves.items()):
-            self.scene.text(end, TOP - 38, name, size=LETTERS, anchor="end", name="key")
-            start = end - 1.05 * width(name) * LETTERS / SIZE - 34
-            ends = [(start, TOP - 43), (start + 26, TOP - 43)]
-            self.scene.line(ends, "ink", curve.width, dash=curve.dash, name="key")
-            end = start - 16
-
-    def _balance(self) -> None:
-        """Where carrying and computing cost the same energy."""
-        at = self.arch.balance
-        x, y = self.x(at), self.y(self.bought(at))
-        self.scene.dot(x, y, "diamond", 7, fill="paper", ink="ink", width=2, name="balance")
-        self.scene.text(
-            x - 10, y - 8, f"equal at {plain(at, 3)}", size=LETTERS, anchor="end", halo=True,
-            name="balance says",
-        )  # fmt: skip
-
-    def _examples(self) -> None:
-        """Operations where they lie on the arch, with their names."""
-        for name, at in self.marks.items():
-            x, y = self.x(at), self.y(self.bought(at))
-            self.scene.dot(x, y, "circle", 4.5, fill="ink", ink="paper", width=1, name=name)
-            above = self.bought(at) > 0.9  # a curve so near to the roof leaves no room beside it
-            self.scene.text(
-                x if above else x + 9, y + (-10 if above else 17), name, size=LETTERS,
-                anchor="middle" if above else "start", halo=True, name=f"name {name}",
-            )  # fmt: skip
-
-    def _marker(self) -> None:
-        """The intensity that the slider is at, as a line, and what moves it."""
-        along = self.x(self.at)
-        x = By("i", along)
-        ends = [(x, self.frame.top), (x, self.frame.bottom)]
-        self.scene.line(ends, "key", 1.5, dash=(3, 3), name="now")
-        self.scene.grip("i", x, 0, area=self.frame.box)
-        self.scene.slider("i", "intensity", at=along.tolist(), y=SLIDER)
-
-    def _rings(self) -> None:
-        """Both shares at that intensity."""
-        x = By("i", self.x(self.at))
-        for name, curve in self.curves.items():
-            y = By("i", self.y(curve.share(self.at)))
-            self.scene.dot(x, y, size=6, fill=None, ink="key", width=2.5, name=f"ring {name}")
+def _in_two(
+    name: str, share: Callable[[Any], Any], at: np.ndarray, turn: float, width: float,
+    dash: tuple[float, ...] = (),
+) -> list[Line]:  # fmt: skip
+    """A curve in two colours: left of its turn carrying costs more, right of it computing."""
+    parts = (
+        ("carrying", np.append(at[at < turn], turn)),
+        ("computing", np.insert(at[at > turn], 0, turn)),
+    )
+    return [Line(name, ink, x, share(x), width, dash) for ink, x in parts]

@@ -8,7 +8,7 @@ and where the lines meet, computing overtakes carrying.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ from rooflab.count.si import grouped, plain, si
 from rooflab.count.validation import size
 from rooflab.labs.memory.energies.bill import ARITHMETIC, INSTRUCTIONS, Energy, energy, share_text
 from rooflab.labs.memory.energies.table import EnergyTable, energy_table
+from rooflab.show.chart import Chart, Line, Panel, Point
 from rooflab.show.labels import SIZE, width
 from rooflab.show.scene import By, Dim, Scene
-from rooflab.show.scene.axes import LETTERS, Frame, Scale
 from rooflab.show.scene.player import Player
 from rooflab.show.waiting import awaited
 
@@ -45,6 +45,7 @@ WIDE, NARROW, HEIGHT = 720, 400, 536
 ROW, BAR, FIRST = 60, 24, 24  # pixels from bar to bar, of a bar's height, of the first words
 KEY, TOP, BOTTOM, SLIDER = 212, 262, 462, 510  # the key, the plot, and the slider below it
 EDGE, SMALL = 14, 14  # pixels left and right; of letters in a bar
+NEARLY = 1.05  # times: lines closer than that hide each other's name
 WAYS = ("dram", "l1", "instructions", "simd")  # of paying, each with more than the one before
 
 
@@ -166,7 +167,7 @@ def bars_scene(story: Bills, wide: float, start: int) -> Scene:
     for row, name in enumerate(OPERATIONS):
         _bar(scene, story, name, FIRST + ROW * row)
     _key(scene, story)
-    _Plot(scene, story).draw()
+    _plot(scene, story)
     scene.choice("paid", "what is paid for", story.buttons)
     scene.says = scene.each("n paid", story.sentence)
     scene.note(f"{story.table.name}, {story.kind}. From DRAM every operand comes once.")
@@ -226,86 +227,32 @@ def _key(scene: Scene, story: Bills) -> None:
         x += 20 + _wide(word) + 18
 
 
-class _Plot:
+def _plot(scene: Scene, story: Bills) -> None:
     """GEMM's joules a FLOP over N, a line for each thing that is paid for."""
+    costs = {part: story.per_flop(part) for part in PARTS}
+    dram, computing = costs["dram"][:, 0], costs[ARITHMETIC][:, 0]
+    lines = [_line(part, costs) for part in PARTS if not np.isnan(costs[part]).all()]
+    panel = Panel("GEMM, pJ a FLOP", "{:g}".format, lines, room=(4, 3))
+    chart = Chart(
+        scene, [panel], (SIZES[0] / 1.1, SIZES[-1] * 1.1), "N", lambda n: grouped(int(n)),
+        ticks=[4**e for e in range(2, 7)], top=TOP, bottom=BOTTOM,
+    )  # fmt: skip
+    chart.draw()
+    at = story.crossing
+    if SIZES[0] < at < SIZES[-1]:
+        words = f"equal at N = {plain(at, 3)}"
+        chart.points([Point(words, at, computing[0], "diamond")])
+    stops = [f"N = {grouped(n)}" for n in SIZES]
+    chart.slider("n", "N", SIZES, [(0, dram), (0, computing)], stops, y=SLIDER)
 
-    def __init__(self, scene: Scene, story: Bills) -> None:
-        self.scene, self.story = scene, story
-        self.frame = Frame(56, TOP, scene.width - EDGE, BOTTOM)
-        self.x = self.frame.x(SIZES[0] / 1.1, SIZES[-1] * 1.1)
-        self.lines = {part: story.per_flop(part) for part in PARTS}
-        every = np.concatenate([line.ravel() for line in self.lines.values()])
-        self.y: Scale = self.frame.y(np.nanmin(every) / 4, np.nanmax(every) * 3)
 
-    def draw(self) -> None:
-        """Axes, lines, the place where two of them meet, and the size that is looked at."""
-        scene, frame = self.scene, self.frame
-        frame.y_ticks(scene, self.y, self.y.decades(), "{:g}".format)
-        frame.x_ticks(scene, self.x, [4**e for e in range(2, 7)], lambda n: grouped(int(n)))
-        scene.text(8, frame.top - 12, "GEMM, pJ a FLOP", "soft", size=LETTERS, name="axis")
-        scene.text(frame.left - 15, frame.bottom + 20, "N", "soft", size=LETTERS, anchor="end")
-        frame.draw(scene)
-        self._marker()
-        for part in PARTS:
-            self._line(part)
-        self._crossing()
-        self._rings()
-
-    def _line(self, part: str) -> None:
-        """What one part costs. A line that is not paid for yet is not seen, and lies ready."""
-        word, ink, full = PARTS[part]
-        paid = ~np.isnan(self.lines[part][0])
-        if not paid.any():
-            return
-        first = int(np.argmax(paid))
-        heights = self.y(self.lines[part])
-        heights[:, ~paid] = heights[:, [first]]
-        shown = By("paid", paid.astype(float))
-        points = [(self.x(n), By("paid", row)) for n, row in zip(SIZES, heights)]
-        dash = () if full == 1 else (7, 4)
-        scene = self.scene
-        scene.line(points, ink, 2.6, dash=dash, opacity=shown, name=f"line {part}")
-        end, lift = heights[-1], np.full(len(paid), -8.0)
-        if part == "dram":
-            lift -= 14
-        if part == INSTRUCTIONS:  # below arithmetic, which costs nearly the same with SIMD
-            lift = np.where(end > self.y(self.lines[ARITHMETIC][-1, 0]) - 2, 20.0, -8.0)
-        scene.text(
-            self.x(SIZES[-1]), By("paid", end + lift), word, ink, size=LETTERS, anchor="end",
-            bold=True, halo=True, opacity=shown, name=f"name {part}",
-        )  # fmt: skip
-
-    def _crossing(self) -> None:
-        """Where arithmetic overtakes DRAM."""
-        at, scene = self.story.crossing, self.scene
-        if not SIZES[0] < at < SIZES[-1]:
-            return
-        x, y = self.x(at), self.y(self.lines[ARITHMETIC][0, 0])
-        scene.dot(x, y, "diamond", 7, fill="paper", ink="ink", width=2, name="crossing")
-        scene.text(
-            x - 8, y + 26, f"equal at N = {plain(at, 3)}", size=LETTERS, anchor="end", halo=True,
-            name="crossing says",
-        )  # fmt: skip
-
-    def _marker(self) -> None:
-        """The size that the slider is at, as a line with its number, and what moves it."""
-        scene, frame = self.scene, self.frame
-        along = np.array([self.x(n) for n in SIZES])
-        x = By("n", along)
-        scene.line([(x, frame.top), (x, frame.bottom)], "key", 1.5, dash=(3, 3), name="now")
-        side = np.where(along > frame.right - 90, along - 5, along + 5)
-        anchors = By("n", np.where(along > frame.right - 90, "end", "start").astype(object))
-        scene.text(
-            By("n", side), frame.top + 14, By("n", [f"N = {grouped(n)}" for n in SIZES]), "key",
-            anchor=anchors, bold=True, halo=True, name="at",
-        )  # fmt: skip
-        scene.grip("n", x, 0, area=frame.box)
-        scene.slider("n", "N", at=along.tolist(), y=SLIDER)
-
-    def _rings(self) -> None:
-        """What DRAM and arithmetic cost at the size that the slider is at."""
-        x = By("n", np.array([self.x(n) for n in SIZES]))
-        for part in ("dram", ARITHMETIC):
-            y = By("n", self.y(self.lines[part][:, 0]))
-            look: dict[str, Any] = {"size": 6, "fill": None, "ink": "key", "width": 2.5}
-            self.scene.dot(x, y, **look, name=f"now {part}")
+def _line(part: str, costs: Mapping[str, np.ndarray]) -> Line:
+    """What one part costs. A line that is not paid for yet is not seen, and lies ready."""
+    word, ink, full = PARTS[part]
+    cost, paid = costs[part], ~np.isnan(costs[part][0])
+    cost = np.where(paid, cost, cost[:, [int(np.argmax(paid))]])
+    lift: Any = -22.0 if part == "dram" else -8.0
+    if part == INSTRUCTIONS:  # below arithmetic, which costs nearly the same with SIMD
+        lift = np.where(cost[-1] < costs[ARITHMETIC][-1, 0] * NEARLY, 20.0, -8.0)
+    return Line(word, ink, SIZES, cost, 2.6, () if full == 1 else (7, 4), "paid",
+                By("paid", paid.astype(float)), lift)  # fmt: skip
