@@ -111,7 +111,6 @@ def test_a_machine_is_waited_for_where_there_are_no_threads(tmp_path: Path) -> N
         ("anywidget", "rl.lecture()", "rooflab.lecture", "course"),
         ("anywidget", "rl.ask('00-nine', 1.0)", "rooflab.ask", "course"),
         ("anywidget", "rl.sort('x', [rl.axpy(9)])", "rooflab.sort", "course"),
-        ("IPython", f"{TIME}rl.check('00-time', time)", "rooflab.check", "course"),
     ],
 )
 def test_a_missing_package_is_told_in_one_sentence(

@@ -113,11 +113,10 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 # %% [markdown] tags=["core"]
 # Its moves are those of lessons 07 and 08. Nobody told it which of them to make, in which order and
 # with which sizes. Pull the slider to see the candidates in the order in which they were measured.
-# The line joins those that were each the fastest so far. How many steps does it take to the top,
-# and what did each of them change? A move is not a small step: a whole tile in registers is a
-# single one. In the name of a schedule the loops stand from outside to inside, and the brackets
-# hold the tile in registers. Then choose *L1*, the nearest cache: which moves bring a point to the
-# right?
+# The line rises with each that was the fastest so far, and each stripe is a round. How many steps
+# does it take to the top? With the picture stands the fastest schedule so far as loops, and what
+# the last step changed is blue. A move is not a small step: a whole tile in registers is a single
+# one. Below the picture you read how many bytes the fastest takes. Which steps save bytes?
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -127,8 +126,8 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 #
 # Why does it predict at all? A prediction takes a few milliseconds. A measurement takes many times
 # as long, as its schedule has to be compiled first. And why does it measure, if it can predict? In
-# the picture, switch to *prediction*. If predictions were perfect, all points would lie on one
-# line.
+# the picture, switch to *against the prediction*. If predictions were perfect, all points would lie
+# on the dashed line.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("09-predicted", found), after=first)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rooflab as rl
 from rooflab.labs.search.pictures.replay import MOST, Replay, numbers
-from rooflab.labs.search.schedules.result import Candidate, Search
+from rooflab.labs.search.schedules.result import Search
 from rooflab.show.scene import drawn
 from rooflab.show.scene.player import Player
 from tests.labs.search.support.machines import PLAIN
@@ -68,13 +69,13 @@ def test_a_predicted_winner_that_loses_is_named(picture: Player) -> None:
     found = searched()
     hope = min(found.measured, key=lambda one: one.predicted)
     assert hope is not found.winner
-    said = picture.scene.sentence(across="prediction", candidate=60)
+    said = picture.scene.sentence(view="prediction", candidate=60)
     rate = rl.si(found.flops / hope.measured, "FLOP/s")
     assert said.endswith(f"The one predicted fastest is {found.short(hope)}: it reaches {rate}.")
     at = found.measured.index(hope)
     np.testing.assert_array_equal(
-        place(picture, "predicted", across="prediction"),
-        place(picture, "now", across="prediction", candidate=at),
+        place(picture, "predicted", view="prediction"),
+        place(picture, "now", view="prediction", candidate=at),
     )
 
 
@@ -124,15 +125,18 @@ def test_of_many_candidates_every_record_stays() -> None:
     assert numbers([Replay.of(searched())]) == ([*range(1, 62)], 1)
 
 
-def test_without_a_known_machine_there_are_no_roofs() -> None:
+def test_without_a_known_machine_there_is_no_peak() -> None:
     shown = rl.search.trail(searched())
-    assert not {"slope", "thin", "flat"} & {mark.name for mark in shown.scene.marks}
-    assert shown.scene.notes[-1][1].startswith("No roofs: ")
+    assert "level" not in {mark.name for mark in shown.scene.marks}
+    assert shown.scene.notes[-1][1].startswith("No peak: ")
     assert shown.sentence.endswith("FLOP/byte.")
     assert shown.still().startswith(b"\x89PNG")
 
 
-def test_the_machine_of_the_search_is_found_where_it_was_recorded() -> None:
+def test_the_machine_of_the_search_is_found_where_it_was_recorded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))  # this computer may have the same name
     recorded = rl.recording("epyc-2core-vm").machine
     found = dataclasses.replace(searched(1), machine=recorded.name, threads=recorded.threads)
     assert "a recording of" in rl.search.trail(found).scene.notes[-1][1]
@@ -153,8 +157,9 @@ def test_a_peer_is_a_line_at_its_rate() -> None:
         ({"OpenBLAS": timed}, "OpenBLAS 50.0 GFLOP/s"),
     ):
         shown = rl.search.trail(found, PLAIN, peer=peer)
-        assert any(words.endswith(says) for words in texts(shown, "roof"))
-        (line,) = named(shown.scene, "peer")
+        assert texts(shown, "level name")[0].startswith("peak ")
+        assert texts(shown, "level name")[1].endswith(says)
+        _, line = named(shown.scene, "level")
         y = shown.scene.value(line, "points")[1]
         naive = place(shown, "now", candidate=0)[1]
         fastest = place(shown, "fastest")[1]
@@ -175,7 +180,8 @@ def test_a_candidate_without_a_prediction_stands_nowhere_across() -> None:
     bare = dataclasses.replace(found.winner, predicted=None, bytes={})
     kept = tuple(bare if one is found.winner else one for one in found.candidates)
     shown = rl.search.trail(dataclasses.replace(found, candidates=kept), PLAIN)
-    assert np.isnan(place(shown, "fastest")[0])
+    assert np.isnan(place(shown, "fastest", view="prediction")[0])
+    assert not np.isnan(place(shown, "fastest")).any()
     assert shown.sentence.endswith("Nothing says how many bytes it takes.")
 
 
@@ -193,10 +199,8 @@ def test_the_note_says_what_is_left_out() -> None:
 
 def test_refused_with_a_reason() -> None:
     found, bare = searched(), rl.Machine("bare", kind="cpu", peaks={"fp64": 1e9}, bandwidths=1e9)
-    scored = dataclasses.replace(found, candidates=(Candidate((), 0, 1.0, 1.0),))
     other = dataclasses.replace(searched(1), text="C[i,j] += B[i,k]*A[k,j]")
     for wrong, said in (
-        (lambda: rl.search.trail(scored), "no predicted bytes"),
         (lambda: rl.search.trail(dataclasses.replace(found, timed=False)), "another measure than"),
         (lambda: rl.search.trail({}), "is empty"),
         (lambda: rl.search.trail({2: found, 1: other}), "of different nests"),
@@ -214,15 +218,40 @@ def test_refused_with_a_reason() -> None:
             wrong()
 
 
-def test_the_first_view_is_of_a_level_at_which_schedules_differ() -> None:
+def test_the_bytes_are_those_of_a_level_at_which_schedules_differ() -> None:
     """Operands that fit a cache cross the memory once in every schedule."""
-    found = searched(1)
-    alike = [dataclasses.replace(one, bytes={**one.bytes, "dram": 1e6}) for one in found.candidates]
-    picture = rl.search.trail(dataclasses.replace(found, candidates=tuple(alike)), PLAIN)
-    assert picture.across != "memory"
-    apart = [
-        dataclasses.replace(one, bytes={**one.bytes, "dram": 1e6 * (1 + n)})
-        for n, one in enumerate(found.candidates)
-    ]
-    picture = rl.search.trail(dataclasses.replace(found, candidates=tuple(apart)), PLAIN)
-    assert picture.across == "memory"
+    for step, said in ((0, "from L"), (1, "from memory")):
+        found = searched(1)
+        moved = [
+            {**one.bytes, "dram": 1e6 * (1 + step * n)} for n, one in enumerate(found.candidates)
+        ]
+        several = [dataclasses.replace(one, bytes=b) for one, b in zip(found.candidates, moved)]
+        assert (
+            said in rl.search.trail(dataclasses.replace(found, candidates=tuple(several))).sentence
+        )
+
+
+def test_the_steps_rise_with_each_record_and_end_at_the_current_candidate(picture: Player) -> None:
+    one, (line,) = Replay.of(searched()), named(picture.scene, "steps")
+    for n in range(0, len(one.tried), 7):
+        corners = np.reshape(picture.scene.value(line, "points", candidate=n), (-1, 2))
+        assert (np.diff(corners[:, 0]) >= 0).all() and (np.diff(corners[:, 1]) <= 0).all()
+        levels = np.unique(corners[:, 1])
+        assert len(levels) == sum(place <= n for place, _ in one.steps)
+        assert corners[-1, 0] == place(picture, "now", candidate=n)[0]
+
+
+def test_the_loops_are_those_of_the_fastest_and_what_the_last_step_changed_is_in_colour() -> None:
+    picture, one = rl.search.trail(searched(), PLAIN), Replay.of(searched())
+    first, second = one.records[:2]
+    rows = named(picture.scene, "loops")
+    assert [picture.scene.value(row, "text", candidate=0) for row in rows[:4]] == [
+        "for i in range(32):", " for j in range(32):", "  for k in range(32):",
+        "   C[i,j] += A[i,k]*B[k,j]",
+    ]  # fmt: skip
+    inks = {picture.scene.value(row, "fill", candidate=0) for row in rows}
+    assert inks == {"ink"}
+    now = [(picture.scene.value(row, "text", candidate=second[0]).strip(),
+            picture.scene.value(row, "fill", candidate=second[0])) for row in rows]  # fmt: skip
+    old = {line.strip() for line in one.listings[first[1]]}
+    assert {line for line, ink in now if ink == "key"} == {line for line, _ in now} - old - {""}

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from rooflab.count.si import plain, si
+from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.search.schedules.result import Candidate, Search
 from rooflab.predict.roofline import Roofline
 from rooflab.show.rooflines.ceiling_lines import LEVELS
@@ -50,6 +51,20 @@ class Replay:
             place: self.found.short(self.tried[place]) if self.tried[place].log else "as written"
             for place in {*self.fastest, *self.favourite}
         }
+
+    @cached_property
+    def listings(self) -> dict[int, list[str]]:
+        """The loops of what was ever the fastest, a line each, with what runs in them."""
+        return {place: _loops(self.found, self.tried[place]) for place in {*self.fastest}}
+
+    @cached_property
+    def steps(self) -> list[tuple[int, float]]:
+        """Where a candidate was measured faster than all before it, and its FLOP/s."""
+        found: list[tuple[int, float]] = []
+        for place, rate in enumerate(self.rates):
+            if not found or rate > found[-1][1]:
+                found.append((place, rate))
+        return found
 
     @cached_property
     def rates(self) -> list[float]:
@@ -141,6 +156,15 @@ class Replay:
             return "It was predicted to be the fastest, too."
         rate = si(self.rates[hope], "FLOP/s")
         return f"The one predicted fastest is {self.names[hope]}: it reaches {rate}."
+
+
+def _loops(found: Search, one: Candidate) -> list[str]:
+    nest, lines, deep = found.start.replay(one.log), list[str](), 0
+    for loop, around in trees.loops(nest.tree):
+        deep = len(around)
+        lines.append(f"{' ' * deep}{loop.kind} {loop.name} in range({loop.extent}):")
+    lines.append(f"{' ' * (deep + 1)}{found.text}")
+    return [*lines, *(f"# {name} packed" for name in nest.packed)]
 
 
 def _least(values: Sequence[float | None]) -> list[int]:
