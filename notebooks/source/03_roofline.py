@@ -241,10 +241,9 @@ rl.live.roofline(
 
 # %% [markdown] tags=["core"]
 # 1. **Cold and warm.** Each operation is there twice: with its name where it is cold, and where it
-#    is *warm*. A large hollow mark is what the roof allows, a small hollow one what the course
-#    predicts. A filled one is what you measured at this size, a grey dot what you measured at
-#    another. A thread joins what belongs together. Where the operands fit a cache, warm is straight
-#    above cold: the intensity is the same. Where they don't, the two meet.
+#    is *warm*. The key in the corner says what the marks mean. A thread joins what belongs together.
+#    Where the operands fit a cache, warm is straight above cold: the intensity is the same. Where
+#    they don't, the two meet.
 # 2. **Slide N down**, or pull GEMM itself to the left. Its small marks walk to the left under the
 #    flat roof, and then they *fall off* and follow the dashed line of the call. Where do they leave
 #    the roof? The cold one falls further: a cold call has to wait for memory before it can begin.

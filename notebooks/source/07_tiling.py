@@ -62,12 +62,12 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
 
 # %% [markdown] tags=["core"]
-# In the next picture the two grey marks near GEMM are yours. They lie one above the other: whatever
-# the loops do, the roofline counts A and B once, and C twice, in and out. GEMM's own mark only
-# writes C, and stands further right.
+# In the next picture both stand below GEMM's mark, with their names. The three lie one above the
+# other: whatever the loops do, the roofline counts A and B once, and C twice, in and out.
 
 # %% tags=["core"]
-rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm", after=first)
+own = {"three loops": slow, "library": fast}
+rl.live.roofline(here, measurements=own, ops=["gemm"], cache="warm", after=first)
 
 # %% [markdown] tags=["core"]
 # Three things make the difference, and this lesson is about one of them. A library uses the vector

@@ -52,6 +52,8 @@ def test_one_sentence_is_said_of_what_was_touched_last(still_page) -> None:
     expect(say).to_contain_text("GEMM 1024×1024×1024")
     pull(still_page, GEMV, 60, -20)
     expect(say).to_contain_text("GEMV 1024×1024, batch")
+    chip(still_page, "AXPY").click()  # off it goes, and nothing is said of what is not there
+    expect(say).to_contain_text("GEMV 1024×1024, batch")
     chip(still_page, "AXPY").click()
     expect(say).to_contain_text("AXPY of ")
 

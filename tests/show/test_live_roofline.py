@@ -7,11 +7,13 @@ import subprocess
 import sys
 from base64 import b64decode
 
+import numpy as np
 import pytest
 
 import rooflab as rl
 from rooflab.measure.backend import host_id
 from tests.support.machine import measurement
+from tests.support.scenes import named
 
 HERE_AND_AFRESH = """import rooflab as rl, hashlib, json
 live = rl.live.roofline('mi300x', dtypes=('fp32', 'bf16'), box=True)
@@ -148,3 +150,40 @@ def test_bad_input() -> None:
     ]:
         with pytest.raises(error, match=message):
             rl.live.roofline(**arguments)
+
+
+def test_measurements_under_names_stand_below_the_bound_of_their_n_and_form(here) -> None:
+    op = rl.gemm(800, 800, 800, accumulate=True)  # no N of the slider, and C is read, too
+    rates = {"ijk": 2e9, "ikj": 2.1e9, "library": 9e10}
+    own = {name: measurement(op, here.id, op.flops / rate) for name, rate in rates.items()}
+    live = rl.live.roofline(here, measurements=own, ops="gemm")
+    scene = live.view.scene
+    assert live.sentence.startswith("GEMM 800×800×800 in fp32: 1.02 GFLOP over 10.2 MB is 100 ")
+    (bound,) = named(scene, "bound gemm_cold")
+    marks, names = named(scene, "rung"), named(scene, "rung name")
+    assert [scene.value(one, "text").split()[0] for one in names] == [*rates]
+    places = np.array([scene.value(one, "at")[:2] for one in marks])
+    np.testing.assert_allclose(places[:, 0], scene.value(bound, "at")[0])
+    heights = np.array([scene.value(one, "at")[1] for one in names])
+    assert (np.diff(heights) < -14).all() and heights[0] > places[0, 1] > places[1, 1]
+    assert [n for _, n, _ in scene.notes if n] and "ijk 2.00 GFLOP/s" in str(live.view.words)
+    with pytest.raises(ValueError, match="operation='axpy' is unknown"):
+        rl.live.roofline(
+            here, measurements={"a": measurement(rl.axpy(9), here.id, 1.0)}, ops="gemm"
+        )
+
+
+def test_each_cache_has_its_name_at_the_left_end_of_its_own_roof(here) -> None:
+    scene = rl.live.roofline(here, cache="warm").view.scene
+    for level, leader in zip(named(scene, "level"), named(scene, "leader"), strict=True):
+        x, y = scene.value(leader, "points", cache="warm")[:2]
+        word = scene.value(level, "text")
+        (slope,) = named(scene, f"slope {word.lower()}")
+        left, foot, right, top = scene.value(slope, "points", cache="warm")
+        assert foot + (top - foot) * (x - left) / (right - left) == pytest.approx(y, abs=0.1)
+
+
+def test_the_sentence_is_about_an_operation_that_is_shown() -> None:
+    view = rl.live.roofline("h100-sxm").view
+    view.ops = ["axpy", "gemv"]  # GEMM was the last touched
+    assert view.sentence.startswith("AXPY of ")

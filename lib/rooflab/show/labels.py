@@ -179,6 +179,21 @@ def apart(box: Box, point: Point) -> float:
     return math.hypot(x, y)
 
 
+def spread(
+    places: np.ndarray, gap: float, first: Any = -math.inf, last: Any = math.inf
+) -> np.ndarray:
+    """Move places along the last axis so little that none is nearer to another than ``gap``.
+
+    They lie between ``first`` and ``last`` then, as far as there is room below ``first``.
+    """
+    order, steps = np.argsort(places, axis=-1), gap * np.arange(places.shape[-1])
+    wanted = np.take_along_axis(places, order, -1) - steps  # which must not fall
+    down = np.minimum.accumulate(wanted[..., ::-1], axis=-1)[..., ::-1]
+    moved = (np.maximum.accumulate(wanted, axis=-1) + down) / 2
+    moved = np.maximum(np.minimum(moved, last - steps[-1:]), first) + steps
+    return np.take_along_axis(moved, np.argsort(order, axis=-1), -1)
+
+
 # Labels on a matplotlib axes: each spot for a text becomes boxes, of which a Room takes the best.
 #
 # Slanted text is a row of small boxes along its line: a bounding box would cover half the picture.

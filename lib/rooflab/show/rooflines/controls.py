@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.count.dtypes import DType
+from rooflab.count.si import si
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.values import AS_IT_WAS, RooflineValues
@@ -28,7 +29,7 @@ def add_controls(scene: Scene, values: RooflineValues, words: list[Words]) -> No
     scene.slider("arithmetic", "peak, times", more=True)
     holes = {series.name: said for series, said in zip(spec.series, words)}
     order = np.array([f"{{{series.name}}}" for series in spec.series], object)
-    scene.says = Fill(By("touched", order), **holes)
+    scene.says = Fill(By("focus", order), **holes)
     for series, said in zip(spec.series, words):
         line = By(f"shows_{series.name}", ["", "{said}{why}"])
         scene.note(Fill(line, said=said, why=why(values, series)), "more")
@@ -81,6 +82,10 @@ def _notes(scene: Scene, values: RooflineValues) -> None:
             if offer.machine is not None and lack:
                 so = f"this is {shown}" if shown != kind else "there is no roof to draw"
                 fell[m, k] = f"{offer.name}: {lack}, so {so}. "
+    rates = [", ".join(f"{name} {si(m.flop_per_s, 'FLOP/s')}" for name, m in values.rungs(one))
+             for one in values.timed]  # fmt: skip
+    if any(rates):
+        scene.note(By("who", ["", *(f"Measured: {one}." if one else "" for one in rates)]))
     if values.spec.band is not None:
         scene.note(ceiling_lines.band_words(values.spec.band))
     scene.note(Fill("{fell}{says}", fell=By("machine dtype", fell),

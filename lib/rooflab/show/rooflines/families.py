@@ -7,7 +7,7 @@ right, while AXPY and independent products do the same FLOPs per byte whatever t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rooflab.count import blas
@@ -86,6 +86,17 @@ def families(names: Iterable[str] | str) -> tuple[Family, ...]:
         if name not in FAMILIES:
             raise unknown("ops", name, FAMILIES)
     return tuple(FAMILIES[name] for name in dict.fromkeys(listed))
+
+
+def as_measured(family: Family, ops: Iterable[Operation]) -> Family:
+    """``family``; products that read C, too, if those among ``ops`` do."""
+    own = [op for op in ops if op.name == family.name == "gemm"]
+    if own and all(op.accumulate for op in own):
+        build = remember(
+            lambda n, batch, kind: blas.gemm(n, n, n, kind, batch=batch, accumulate=True)
+        )
+        return replace(family, build=build)
+    return family
 
 
 def sizes(lo: int = 64, hi: int = 16384) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from rooflab.show import canvas
 from rooflab.show.box import BoxView, Solid, of_family
 from rooflab.show.live_waterfall import WaterfallView, waterfall_of
 from rooflab.show.rooflines.ceiling_lines import CHOICES, MIX, as_band
-from rooflab.show.rooflines.families import Family, batches, families, sizes
+from rooflab.show.rooflines.families import Family, as_measured, batches, families, sizes
 from rooflab.show.rooflines.machine_choices import Offer, offers, well_known, with_figures
 from rooflab.show.rooflines.picture import roofline_scenes
 from rooflab.show.rooflines.tables import Series, Slider, Tables
@@ -54,7 +54,7 @@ def roofline(
     n: int | None = None,
     batch: int = 1,
     cache: str = "cold",
-    measurements: Sequence[Measurement] = (),
+    measurements: Sequence[Measurement] | Mapping[str, Measurement] = (),
     box: bool = False,
     waterfall: bool = False,
     overhead: bool = False,
@@ -85,8 +85,9 @@ def roofline(
         Vectors that share one matrix, at the nearest slider value.
     cache : {"cold", "warm", "both"}
         "both" splits every dot in two.
-    measurements : sequence of Measurement
-        They appear on the machine they were taken on; by default none.
+    measurements : sequence of Measurement, or mapping of str to Measurement
+        They appear on the machine they were taken on; by default none. Under names each has its
+        name beside it.
     box : bool
         Draw the M×N×K box beside it.
     waterfall : bool
@@ -114,14 +115,21 @@ def roofline(
     shown = families(ops)
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    offered, first = on_offer(machines, machine, measurements)
-    smallest = SMALLEST_CALL if overhead else SMALLEST
-    first_n = _measured_n(shown, measurements, smallest) if n is None else n
-    sliders = _size_sliders(first_n, batch, smallest)
+    rungs = dict(measurements) if isinstance(measurements, Mapping) else {}
+    timed = [*rungs.values()] if isinstance(measurements, Mapping) else measurements
+    offered, first = on_offer(machines, machine, timed)
+    for name, m in rungs.items():
+        if m.op.name not in {family.name for family in shown}:
+            raise unknown(f"measurements[{name!r}]: operation", m.op.name, [f.name for f in shown])
+    shown = tuple(as_measured(one, [m.op for m in rungs.values()]) for one in shown)
+    own = {m.op.dims["n"] for m in rungs.values() if m.op.name == "gemm"}
+    every_n = sorted({*sizes(SMALLEST_CALL if overhead else SMALLEST), *own})
+    first_n = _measured_n(shown, timed, every_n) if n is None else n
+    sliders = _size_sliders(first_n, batch, every_n)
     series = tuple(_series(family, sliders[1].values) for family in shown)
     first_kind = _dtype(dtype)
     kinds, kind = as_dtypes("dtypes", dtypes, first_kind), str(first_kind)
-    scene = Tables(sliders, series, kinds, offered, overhead, as_band(band))
+    scene = Tables(sliders, series, kinds, offered, overhead, as_band(band), rungs=rungs)
     start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
     beside = None
     if box:
@@ -217,7 +225,9 @@ def product_box(
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
 
 
-def _measured_n(shown: Sequence[Family], measurements: Sequence[Measurement], smallest: int) -> int:
+def _measured_n(
+    shown: Sequence[Family], measurements: Sequence[Measurement], every_n: Sequence[int]
+) -> int:
     """The largest N at which an operation shown was measured; 1024 if none was."""
     timed = {(m.op.name, *m.op.dims.values()) for m in measurements if m.op.batch == 1}
 
@@ -225,12 +235,11 @@ def _measured_n(shown: Sequence[Family], measurements: Sequence[Measurement], sm
         ops = (family.build(n, 1, "fp32") for family in shown)
         return any((op.name, *op.dims.values()) in timed for op in ops)
 
-    return max((n for n in sizes(smallest) if timed and is_timed(n)), default=1024)
+    return max((n for n in every_n if timed and is_timed(n)), default=1024)
 
 
-def _size_sliders(n: int, batch: int, smallest: int) -> tuple[Slider, Slider, Slider]:
-    every_n, every_batch = sizes(smallest), batches()
-    said = "batch, vectors that share one matrix"
+def _size_sliders(n: int, batch: int, every_n: Sequence[int]) -> tuple[Slider, Slider, Slider]:
+    every_batch, said = batches(), "batch, vectors that share one matrix"
     return (
         Slider("N", "N, the matrix size", every_n, nearest("n", n, every_n)),
         Slider("batch", said, every_batch, nearest("batch", batch, every_batch)),

@@ -12,10 +12,12 @@ import numpy as np
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
+from rooflab.show.labels import spread
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.controls import add_controls
+from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.tables import KNOBS, Series, Tables
-from rooflab.show.rooflines.values import AS_IT_WAS, LEVELS, RooflineValues
+from rooflab.show.rooflines.values import AS_IT_WAS, FAR, LEVELS, RooflineValues
 from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
@@ -26,7 +28,13 @@ SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
 LETTERS = 14  # pixels of what stands at roofs and dots
 NAMED = 118  # pixels from the left at which the name of the y axis has ended
 FLIP = 110  # pixels from the right edge within which a label stands left of its dot
+GAP = 15  # pixels from name to name of what was measured under names
+FURTHEST = 1e6  # pixels: where a roof lies that is not there
 FEW = 12  # measurements of an operation that are each worth a look
+KEY = 92  # pixels of what the marks mean
+HOLLOW: dict[str, Any] = {"size": 9, "fill": "paper", "width": 3}  # what a roof allows
+SMALL: dict[str, Any] = {"size": 5, "fill": "paper", "ink": "ink", "width": 2}  # predicted
+FULL: dict[str, Any] = {"size": 7, "fill": "ink", "ink": "ink", "width": 1.5}  # measured
 SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
 
 
@@ -44,7 +52,9 @@ class Sheet:
         self.values, self.spec = values, values.spec
         self.scene = Scene(wide, high, values.dims)
         self.wide = wide > 500
-        self.frame = Frame(66 if self.wide else 54, 50, wide - 14, high - 52)
+        self.names = 32 if values.cached else 0  # pixels of the caches' names left of the axes
+        left = self.names + (66 if self.wide else 54)
+        self.frame = Frame(left, 50, wide - 14, high - 52)
         self.name_up = 14 if self.spec.band is None else 28  # above the names of the band
         self.axes = self._axes()
         self._grid()
@@ -52,6 +62,7 @@ class Sheet:
         self._ghost()
         for level in reversed(LEVELS):
             self._roof(level)
+        self._level_names()
         for series in self.spec.series:
             self._campaign(series)
         for row, series in enumerate(self.spec.series):
@@ -61,6 +72,9 @@ class Sheet:
             self._dot_label(series, side)
         for row, series, side in sides:
             self._dot(series, row, side)
+        for who, offer in enumerate(values.timed, 1):
+            self._rungs(who, offer)
+        self._key()
         self._knobs()
         add_controls(self.scene, values, words)
 
@@ -102,7 +116,7 @@ class Sheet:
                       for row in self.values.limits]  # fmt: skip
             seen = By("machine same_axes", inside)
             scene.line(line, "grid", 1, opacity=seen, clip=f.box, name="grid")
-            place = self.near(self.at(left, float(decade)), -7, 5)
+            place = self.near(self.at(left, float(decade)), -7 - self.names, 5)
             words = canvas.rate_tick(10.0**decade)
             scene.text(place, None, words, size=LETTERS, anchor="end", opacity=seen, name="tick")
         f.draw(scene)
@@ -160,8 +174,8 @@ class Sheet:
         for part, ink, name in ((SLOPE, "carrying", "slope"), (FLAT, "computing", "flat")):
             line, width = self.at(values.line(level, part)), 3 if main else 1.6
             scene.line(line, ink, width, opacity=seen, clip=f.box, name=f"{name} {level}")
-        self._slope_label(level)
         if main:
+            self._slope_label()
             self._ridge()
             self._flat_label()
 
@@ -170,7 +184,7 @@ class Sheet:
         values, scene, series = self.values, self.scene, self.spec.series
         own = np.zeros((len(series), 3))
         own[:, 1] = range(1, len(series) + 1)  # only warm is shown: the level of what was touched
-        which = By("touched side", own)
+        which = By("focus side", own)
         names = ["" if level == "dram" else f"{ceiling_lines.LEVELS[level]} " for level in LEVELS]
         lines, words = [values.line("dram", slice(2, 4))], {}
         lines += [values.home_line(one, slice(2, 4)) for one in series]
@@ -189,24 +203,54 @@ class Sheet:
         templates = np.array([f"{{ridge{n:.0f}}}" for n in own.ravel()], object)
         up = 8 + (18 * len(series) if self.spec.overhead else 0)
         scene.text(self.near(self.at(x, values.floor), 6, -up), None,
-                   Fill(By("touched side", templates.reshape(own.shape)), **words), "soft",
+                   Fill(By("focus side", templates.reshape(own.shape)), **words), "soft",
                    size=LETTERS - 1, halo=True, name="ridge")  # fmt: skip
 
-    def _slope_label(self, level: str) -> None:
-        """The bandwidth along the slope: it is what FLOP/byte is multiplied by."""
+    def _slope_label(self) -> None:
+        """The memory's bandwidth along its slope: it is what FLOP/byte is multiplied by."""
         values, scene = self.values, self.scene
-        x, turn, off, seen = self._slope_place(level)
-        known = self._by_roof(level, lambda roof: si(roof.bandwidth, "B/s"))
-        line = values.line(level, slice(0, 4))
-        corner = values.line(level, slice(3, 4)), values.line(level, slice(2, 3))
+        x, turn, off, seen = self._slope_place()
+        known = self._by_roof("dram", lambda roof: si(roof.bandwidth, "B/s"))
+        line = values.line("dram", slice(0, 4))
+        corner = values.line("dram", slice(3, 4)), values.line("dram", slice(2, 3))
         rate = Fill(By("memory", as_it_is()), known=known,
                     read=Reading(rates("B/s"), Less(*corner)))  # fmt: skip
-        name = ceiling_lines.LEVELS[level]
-        alone = f"{name} {{rate}}" + (" × FLOP/byte" if self.wide else "")
-        words = Fill(By("side", np.array([alone, name, name], object)), rate=rate)
+        alone = "memory {rate}" + (" × FLOP/byte" if self.wide else "")
+        words = Fill(By("side", np.array([alone, "memory", "memory"], object)), rate=rate)
         place = Sum(self.at(x, Along(x, line)), off)
         scene.text(place, None, words, "carrying", size=LETTERS - 1, anchor="middle", halo=True,
-                   turn=turn, opacity=seen, name=f"bandwidth {level}")  # fmt: skip
+                   turn=turn, opacity=seen, name="bandwidth dram")  # fmt: skip
+
+    def _level_names(self) -> None:
+        """The caches' names at the left ends of their roofs, outside the axes."""
+        values, x = self.values, np.array([canvas.X_DECADES[0]])
+        levels = [n for n, one in enumerate(LEVELS)
+                  if n and any(one in o.known.levels for o in values.cached)]  # fmt: skip
+        if not levels:
+            return
+        ends = np.fmax.reduce(values.lines[:, :, levels, 1], axis=1) + x - FAR[0]
+        heights = self._pixels(ends[:, None])  # by machine, same_axes and level
+        known = np.nan_to_num(heights, nan=FURTHEST)
+        moved = spread(known, LETTERS, self.frame.top, self.frame.bottom) - known
+        inside = (heights > self.frame.top) & (heights < self.frame.bottom)
+        for n, number in enumerate(levels):
+            level, off = LEVELS[number], np.where(inside[..., n], moved[..., n], 0.0)
+            at = self.at(x, Along(x, values.line(level, slice(0, 4))))
+            seen = np.multiply.outer(inside[..., n], [0.0, 1.0, 1.0])
+            look: dict[str, Any] = {"opacity": By("machine same_axes side", seen)}
+            leader = np.stack([0 * off, 0 * off, 0 * off - 11, off], -1)
+            self.scene.line(Sum(_two(at), By("machine same_axes", leader)), "carrying", 1,
+                            name="leader", **look)  # fmt: skip
+            left = By("machine same_axes", 0 * off - 13)
+            words, beside = ceiling_lines.LEVELS[level], self.near(at, left, off + 4)
+            self.scene.text(beside, None, words, "carrying", size=LETTERS - 1, anchor="end",
+                            name="level", **look)  # fmt: skip
+
+    def _pixels(self, decades: Any) -> np.ndarray:
+        """Heights of rates, by machine, same_axes and their own last axis."""
+        axes = np.asarray(self.axes.values)[..., None]
+        foot, low, up = (axes[..., n, :] for n in (3, 4, 5))
+        return np.asarray(foot - up * (decades - low), float)
 
     def _by_roof(self, level: str, words: Any) -> By:
         values = self.values
@@ -214,26 +258,17 @@ class Sheet:
         table = [[words(roof) if roof else "" for roof in row] for row in found]
         return By("machine kind", np.array(table, object))
 
-    def _slope_place(self, level: str) -> tuple[By, By, By, By]:
-        """Middle of a slope's label in decades, turn, shift in pixels, and whether it fits."""
-        values, number, (left, _) = self.values, LEVELS.index(level), canvas.X_DECADES
+    def _slope_place(self) -> tuple[By, By, By, By]:
+        """Middle of the slope's label in decades, turn, shift in pixels, and whether it fits."""
         half = np.array([104 if self.wide else 64, 26, 26])  # of the words, by side
         axes = np.asarray(self.axes.values)
         across, up = axes[..., 2], axes[..., 5]  # by machine and same_axes
         angle = np.arctan2(up, across)
         reach = half * (np.cos(angle) / across)[..., None] + 0.26  # decades from the left end
-        middle = left + reach  # by machine, same_axes, side
-        ridge = values.lines[:, :, number, 2][:, :, None, None]
-        starts = values.lines[..., 1]
-        gaps = np.delete(starts, number, axis=-1) - starts[..., number, None]
-        gap = np.min(np.abs(np.nan_to_num(gaps, nan=9)), axis=-1)  # to the next roof
-        room = gap[:, :, None] * (up * np.cos(angle))[:, None, :]
+        middle = canvas.X_DECADES[0] + reach  # by machine, same_axes, side
+        ridge = self.values.lines[:, :, 0, 2][:, :, None, None]
         seen = (middle + 0.4 * reach)[:, None] < np.nan_to_num(ridge, nan=-9)
-        main = level == "dram"
-        seen = seen & (room[..., None] > (24 if main else LETTERS - 4))
-        seen[..., 0] = main
-        # Pixels from the line: a cache's short name stands in it, or it could be the next one's.
-        away = np.array([16, 12, 12] if main else [16, -4.5, -4.5])
+        away = np.array([16, 12, 12])
         off = -np.stack([np.sin(angle), np.cos(angle)], -1)[:, :, None] * away[:, None]
         return (
             By("machine same_axes side", middle[..., None]),
@@ -271,6 +306,52 @@ class Sheet:
                 self.scene.dot(self.at(x, rate), None, look.shape, size, fill="soft",
                                opacity=opacity, clip=self.frame.box, name="campaign")  # fmt: skip
 
+    def _rungs(self, who: int, offer: Offer) -> None:
+        """What was measured under a name: its mark, and beside it the name, clear of the others."""
+        values, own = self.values, self.values.rungs(offer)
+        if not own:
+            return
+        points = [(math.log10(m.op.intensity), math.log10(m.flop_per_s)) for _, m in own]
+        roof = min(math.log10(values.allowed(offer, m)) for _, m in own)
+        heights = self._pixels([y for _, y in points])  # by machine, same_axes and name
+        first = self._pixels([roof]) + GAP
+        moved = spread(heights, GAP, first, self.frame.bottom - 8) - heights
+        for n, ((name, m), (x, y)) in enumerate(zip(own, points)):
+            seen = np.zeros((len(values.timed) + 1, len(values.kinds), 3, 2))
+            seen[who, values.kinds.index(m.op.compute_dtype), [CACHES.index(m.cache), 2], 1] = 1
+            look: dict[str, Any] = {"opacity": By(f"who kind side shows_{m.op.name}", seen)}
+            at, off = self.at(x, y), moved[..., n]
+            leader = np.stack([0 * off + 8, 0 * off, 0 * off + 20, off], -1)
+            self.scene.line(Sum(_two(at), By("machine same_axes", leader)), "soft", 1, **look,
+                            name="leader")  # fmt: skip
+            self.scene.dot(at, None, theme.style(m.op.name).shape, 6, fill="ink", ink="paper",
+                           width=1, name="rung", **look)  # fmt: skip
+            words = f"{name}  {si(m.flop_per_s, 'FLOP/s')}" if self.wide else name
+            right = By("machine same_axes", 0 * off + 24)
+            self.scene.text(self.near(at, right, off + 5), None, words, size=LETTERS - 1,
+                            halo=True, name="rung name", **look)  # fmt: skip
+
+    def _key(self) -> None:
+        """What the marks of an operation mean, in the corner where no roof comes."""
+        values, series, f = self.values, self.spec.series, self.frame
+        both = [values.hits(one, side) for one in series for side in CACHES]
+        timed = {who for hits in both for who, *_ in hits.points}
+        foreseen = {n for n, o in enumerate(values.timed, 1)
+                    if o.known.routines and any(one.estimated for one in series)}  # fmt: skip
+        every = {*range(len(values.timed) + 1)}
+        rows: list[tuple[str, set[int], dict[str, Any]]] = [
+            ("allowed", every, {**HOLLOW, "ink": "key" if self.pulled else "ink"}),
+            ("predicted", foreseen, SMALL), ("measured", timed, FULL),
+            ("another N", timed, {"size": 5, "fill": "soft"}),
+        ]  # fmt: skip
+        shape, left = theme.style(series[-1].name).shape, f.right - KEY
+        for row, (words, own, look) in enumerate(rows):
+            seen, y = By("who", [float(who in own) for who in every]), f.bottom - 34 - 18 * row
+            if values.timed and own:
+                self.scene.dot(left, y, shape, **look, opacity=seen, name="key")
+                self.scene.text(left + 16, y + 4, words, "soft", size=LETTERS - 1, opacity=seen,
+                                halo=True, name="key")  # fmt: skip
+
     def _seen(self, series: Series, side: str, *more: tuple[str, Any]) -> By:
         """Where the marks of an operation's side are shown; ``more``: dims, tables of 0 and 1."""
         table = np.multiply.outer([0, 1], SHOWN[side]).astype(float)
@@ -292,15 +373,14 @@ class Sheet:
                        name="thread")  # fmt: skip
         scene.line(self.at(x, roof, x, timed), "ink", 2, dash=dash, opacity=seen, clip=clip,
                    name=f"thread {at}")  # fmt: skip
-        more: dict[str, Any] = {"ink": "ink", "opacity": seen, "clip": clip}
-        held = {"ink": "key"} if self.pulled else {}
-        bound = scene.dot(self.at(x, roof), None, look.shape, 9, fill="paper",
-                          width=3 if cold else 1.5, **more | held, name=f"bound {at}")  # fmt: skip
+        more: dict[str, Any] = {"opacity": seen, "clip": clip}
+        own = {"ink": "key" if self.pulled else "ink", "width": 3 if cold else 1.5}
+        bound = scene.dot(self.at(x, roof), None, look.shape, **HOLLOW | own, **more,
+                          name=f"bound {at}")  # fmt: skip
         if series.estimated:
-            scene.dot(self.at(x, foreseen), None, look.shape, 5, fill="paper", width=2,
-                      **{**more, "opacity": can}, name=f"predicted {at}")  # fmt: skip
-        scene.dot(self.at(x, timed), None, look.shape, 7, fill="ink", width=1.5, **more,
-                  name=f"measured {at}")  # fmt: skip
+            scene.dot(self.at(x, foreseen), None, look.shape, **SMALL, **{**more, "opacity": can},
+                      name=f"predicted {at}")  # fmt: skip
+        scene.dot(self.at(x, timed), None, look.shape, **FULL, **more, name=f"measured {at}")
         self._grip(series, row, bound, self.at(x, roof))
 
     def _dot_label(self, series: Series, side: str) -> None:
@@ -417,5 +497,8 @@ class Sheet:
 
 def _twice(place: OnAxes, off: Sequence[float]) -> Sum:
     """The place two times over, each a little off: both ends of a short line."""
-    twice = OnAxes((*place.points, *place.points), place.axes)
-    return Sum(twice, np.array(off, float))
+    return Sum(_two(place), np.array(off, float))
+
+
+def _two(place: OnAxes) -> OnAxes:
+    return OnAxes((*place.points, *place.points), place.axes)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.show.canvas import ABOVE, Frame, around, frame_for
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.machine_choices import Offer
+
+if TYPE_CHECKING:
+    from rooflab.measure.measurement import Measurement
 
 FACTORS = tuple(2 ** (n / 2) for n in range(-2, 5))  # of next year's machine
 KNOBS = (-1.4, 4.4)  # decades of FLOP/byte at which slope and flat roof can be grabbed
@@ -60,6 +64,7 @@ class Tables:
     overhead: bool = False  # whether lines show what a call costs, where calls were timed
     band: tuple[float, float] | None = None  # intensities of a thumb rule
     mix: str = ceiling_lines.MIX  # of reading and writing, for which the memory roofs are drawn
+    rungs: Mapping[str, Measurement] = field(default_factory=dict)  # measurements with a name
 
     @property
     def frame(self) -> Frame:

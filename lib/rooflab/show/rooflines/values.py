@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.tables import FACTORS, Series, Tables
 from rooflab.show.scene import By, Dim, Sum, Value
 from rooflab.show.scene.graph import Above, Along, Either, Less
+
+if TYPE_CHECKING:
+    from rooflab.measure.measurement import Measurement
 
 LEVELS = ("dram", "l3", "l2", "l1")  # of the roofs, from below
 AS_IT_IS = FACTORS.index(1.0)
@@ -43,7 +46,7 @@ class RooflineValues:
         usable = [o for o in spec.offers if o.machine]
         self.timed = [o for o in usable if o.known.routines or o.measurements]
         self.cached = [o for o in usable if len(o.known.levels) > 1]
-        self.dims = [*self._given(start), *self._derived()]
+        self.dims = [*self._given(start), self._focus(), *self._derived()]
         for series in spec.series:
             self.dims += self._derived_of(series)
 
@@ -69,6 +72,16 @@ class RooflineValues:
             Dim("memory", factors, start=AS_IT_IS),
             Dim("arithmetic", factors, start=AS_IT_IS),
         ]  # fmt: skip
+
+    def _focus(self) -> Dim:
+        """The operation that is spoken of: the one touched last, or the first that is shown."""
+        names = [s.name for s in self.spec.series]
+        found = np.zeros([len(names), *[2] * len(names)])
+        for touched, *shown in np.ndindex(found.shape):
+            others = [n for n, one in enumerate(shown) if one] or [touched]
+            found[(touched, *shown)] = touched if shown[touched] else others[0]
+        dims = " ".join(["touched", *(f"shows_{name}" for name in names)])
+        return Dim("focus", [s.label for s in self.spec.series], of=By(dims, found))
 
     def _derived(self) -> list[Dim]:
         kinds, many = [str(kind) for kind in self.kinds], len(FACTORS)
@@ -295,6 +308,19 @@ class RooflineValues:
     def _found(self) -> dict[tuple[str, str], Hits]:
         return {}
 
+    def rungs(self, offer: Offer) -> list[tuple[str, Measurement]]:
+        """Name and measurement of all that was timed on a machine under a name."""
+        own = {id(m) for m in offer.measurements}
+        return [
+            (name, m) for name, m in self.spec.rungs.items()
+            if id(m) in own and m.op.compute_dtype in self.kinds
+        ]  # fmt: skip
+
+    def allowed(self, offer: Offer, m: Measurement) -> float:
+        """FLOP/s that the roof of its side allows to what was measured."""
+        level = ceiling_lines.home(m.op, offer.known, m.cache)
+        return ceiling_lines.roof(offer.known, m.op.compute_dtype, level).attainable(m.op.intensity)
+
     def measured(self, series: Series, side: str) -> Value:
         """The decade of FLOP/s that was measured of this very operation, if it was."""
         rates = self.hits(series, side).rates
@@ -371,12 +397,13 @@ class Hits:
         self.points: list[tuple[int, DType, float, float]] = []  # who, number type, decades
         ops: Any = values.ledgers[series.name]
         table = np.zeros((len(values.timed) + 1, *ops.shape))
+        named = {id(m) for m in values.spec.rungs.values()}  # which are drawn as rungs
         where: dict[object, list[tuple[int, ...]]] = {}  # several places may hold one operation
         for place in np.ndindex(*ops.shape):
             where.setdefault(_key(ops[place]), []).append(place)
         for w, offer in enumerate(values.timed, 1):
             for m in offer.measurements:
-                if m.op.name != series.name or m.cache != side:
+                if m.op.name != series.name or m.cache != side or id(m) in named:
                     continue
                 if m.op.compute_dtype not in values.kinds:
                     continue

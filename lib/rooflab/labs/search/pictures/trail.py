@@ -338,7 +338,7 @@ class _Sheet:
         return left, right - left
 
     def draw_lines(self) -> None:
-        """The peak and the libraries, with their names at the left; measured as predicted."""
+        """The peak and the libraries, each under its name; what was measured as predicted."""
         scene, frame, last = self.scene, self.frame, -math.inf
         for words, (rate, look) in sorted(self.trails.lines.items(), key=lambda one: -one[1][0]):
             y = By("view", [scale(rate) for scale in self.up])
@@ -346,7 +346,8 @@ class _Sheet:
             near = float(np.min(y.values)) < last + LETTERS + 6  # then its name stands below it
             last = float(np.max(y.values))
             foot = By("view", np.asarray(y.values) + (16 if near else -6))
-            scene.text(frame.left + 8, foot, words, look["ink"], size=LETTERS, halo=True,
+            middle = (frame.left + frame.right) / 2
+            scene.text(middle, foot, words, look["ink"], size=LETTERS, halo=True, anchor="middle",
                        name="level name")  # fmt: skip
         across, up = self.across[1], self.up[1]
         lo, hi = max(across.lo, up.lo), min(across.hi, up.hi)
