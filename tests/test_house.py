@@ -37,7 +37,6 @@ ONE_IMPORTER = {
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.name_places": "which name stands where: a subject of its own",
     "rooflab.show.free_lunch_words": "what a picture says, whose limit is 400 lines",
-    "rooflab.show.waterfall_picture": "a picture, which the facade rl.show names",
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",
     "rooflab.show.rooflines.controls": "menus, sliders and lines of words: nothing that is drawn",
     "rooflab.labs.golf.picture": "a picture, which the facade rl.show names",

@@ -580,7 +580,7 @@ for way, w in (("with a cache", gpt2.decode(1, 1024)), ("without", gpt2.prefill(
 # %% [markdown] tags=["deep"]
 # ## Deeper: what the roof leaves out
 #
-# Where is the missing third of the first published run? The waterfall of lesson 03 for a step:
+# Where is the missing third of the first published run? The steps of lesson 03, from roof to clock:
 
 # %% tags=["deep"]
 rl.model("llama-2-7b").decode(1, 105).explain("a100-sxm-80", tokens_per_s=104.9)

@@ -45,17 +45,16 @@ shown["roofline"] = rl.live.roofline(here, dtype="fp64", cache="both")
 shown["product"] = rl.live.box(machines=here)
 shown["beside the box"] = rl.live.roofline(here, box=True)
 shown["layer"] = rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"])
-shown["beside the waterfall"] = rl.live.roofline(
-    [here, *rl.machines()], cache="both", overhead=True, band=(4, 8), waterfall=True)
+shown["with its thread"] = rl.live.roofline(
+    [here, *rl.machines()], cache="both", overhead=True, band=(4, 8), thread=True)
 """
 NAMES = ("curve", "cards", "morph", "film", "golf", "machines", "roofline", "product",
-         "beside the box", "layer", "beside the waterfall")  # fmt: skip
+         "beside the box", "layer", "with its thread")  # fmt: skip
 #: Stage pixels that docs/teaching.md promises for the smallest letter of a picture.
 PROMISED = 15
 PAIRS = {
     "product": [".rl-box", ".rl-live-roofline"],
     "beside the box": [".rl-box", ".rl-live-roofline"],
-    "beside the waterfall": [".rl-live-roofline", ".rl-fall"],
 }
 
 # Of every picture on show its smallest letters, and where it begins and ends, in stage pixels.

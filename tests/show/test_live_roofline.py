@@ -81,7 +81,7 @@ def test_saved_pictures_do_not_call_the_readers_computer_this_one(monkeypatch, h
 
     own = dataclasses.replace(here, id=host_id())
     monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
-    live = rl.live.roofline(["this", here], ops="gemv", dtypes=("fp32",), waterfall=True)
+    live = rl.live.roofline(["this", here], ops="gemv", dtypes=("fp32",), thread=True)
     said = live.view.scenes
     for text in (said, live.sentence):
         assert "this computer" not in text and host_id() not in text.replace(live.view.machine, "")

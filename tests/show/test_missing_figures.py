@@ -54,15 +54,11 @@ def test_another_number_type_is_shown_where_the_machine_lacks_the_one_asked_for(
 
 
 def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Machine) -> None:
-    live = rl.live.roofline(
-        ["this", here], machine=here, ops="gemv", waterfall=True, dtypes=["fp32"]
-    )
-    live.view.machine = live.waterfall.machine = "this"
-    _, origin, waterfall = live.sentence.splitlines()
+    live = rl.live.roofline(["this", here], machine=here, ops="gemv", thread=True, dtypes=["fp32"])
+    live.view.machine = "this"
+    _, origin = live.sentence.splitlines()
     assert origin == "This computer: not measured yet, rl.this_machine() does it."
-    assert waterfall == "this computer: not measured yet, rl.this_machine() does it."
-    assert marks(live) == [] and live.waterfall.picture() is None
-    assert live.waterfall.sentence == waterfall
+    assert marks(live) == []
 
 
 def test_what_is_not_measured_has_no_figures_to_ask_for() -> None:
@@ -94,9 +90,8 @@ def test_a_rate_below_the_axes_is_said_and_not_drawn(here: rl.Machine, cache: st
 def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machine) -> None:
     taken = measurement(rl.gemv(64, 64, "fp16"), "here", 1.0)
     live = rl.live.roofline(
-        here, ops="gemv", measurements=[taken], n=64, waterfall=True, dtypes=["fp32"]
+        here, ops="gemv", measurements=[taken], n=64, thread=True, dtypes=["fp32"]
     )
-    assert live.waterfall.scene.controls == []  # no size to go to
     assert "easured at" not in live.sentence and "unexplained" not in live.sentence
 
 

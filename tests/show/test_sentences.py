@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import rooflab as rl
@@ -115,18 +117,28 @@ def test_the_waterfall_of_an_estimate_line_by_line() -> None:
 
 
 @pytest.mark.parametrize("cache", ["cold", "warm"])
-def test_the_browsers_rows_end_with_the_product_of_the_factors(cache: str) -> None:
-    view = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), waterfall=True).waterfall
-    words = [mark for mark in view.scene.marks if mark.name in ("factor", "name")]
-    for i, n in enumerate(view.cases.tables.sliders[0].values):
-        told = rl.predict(rl.gemv(n, n), HERE, cache=cache)
-        steps = [
-            after.seconds / before.seconds for before, after in zip(told.terms, told.terms[1:])
+def test_the_factors_of_a_thread_make_its_gap(cache: str) -> None:
+    """And its lanes lead from the bound to the time, each from where the last one ended."""
+    view = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), cache=cache, thread=True).view
+    scene, lanes = view.scene, [one for one in view.scene.marks if one.name.startswith("lane")]
+    (mark,) = [one for one in scene.marks if one.name == f"predicted gemv_{cache}"]
+    for i, n in enumerate(view.spec.sliders[0].values[::5]):
+        foreseen = rl.predict(rl.gemv(n, n), HERE, cache=cache)
+        terms = [one.seconds for one in foreseen.terms]
+        factors = [factor_text(after / before) for before, after in zip(terms, terms[1:])]
+        state = {"i": 5 * i}
+        words = [
+            scene.value(one, "text", **state) for one in scene.marks if one.name == "thread factor"
         ]
-        total = f"predicted: {factor_text(told.seconds / told.bound)} the bound"
-        said = [view.scene.value(mark, "text", cache=cache, i=i) for mark in words]
-        factors = [text.split(" ")[0] for text in said if text.startswith("×")]
-        assert factors == [factor_text(factor) for factor in steps] and total in said
+        assert [re.search(r"×\S+", one)[0] for one in words if one] == factors
+        total = f"{cache}, predicted: {factor_text(foreseen.seconds / foreseen.bound)}"
+        assert f"In time, {total} the bound. Level and mix" in scene.sentence(**state)
+        ends = [scene.value(one, "points", **state) for one in lanes[: len(factors)]]
+        for before, after in zip(ends, ends[1:]):
+            assert before[3] == pytest.approx(after[1])
+        assert ends[-1][3] == pytest.approx(scene.value(mark, "at", **state)[1])
+    for state in ({"j": 3}, {"memory": 4}):  # not of several problems, and of no machine to come
+        assert "In time" not in scene.sentence(**state)
 
 
 def test_the_static_picture_says_its_roofs_and_every_point() -> None:

@@ -17,14 +17,13 @@ BOTH = {"dtypes": ("fp64", "fp32"), "cache": "both", "overhead": True}
 # Each is two pictures on the same sliders, built when the first of them is asked for.
 product = functools.cache(lambda: rl.live.box(machine="h100-sxm"))
 beside = functools.cache(lambda: rl.live.roofline(MACHINES, box=True, **FEW))
-below = functools.cache(lambda: rl.live.roofline(MACHINES[:4], waterfall=True, **BOTH))
+below = functools.cache(lambda: rl.live.roofline(MACHINES[:4], thread=True, **BOTH))
 PICTURES = {  # each leaves its widget in `picture`
     "free_lunch": """from rooflab.measure.free_lunch import FreeLunch
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
 picture = rl.live.free_lunch(curve, names=True, start=17)""",
     "box": "picture = pictures.product().box",
-    "waterfall": "picture = pictures.below().waterfall",
     "roofline": "picture = pictures.beside().view",
     "cold and warm": "picture = pictures.below().view",
     "product": "picture = pictures.product().view",

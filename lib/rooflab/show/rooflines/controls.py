@@ -30,6 +30,8 @@ def add_controls(scene: Scene, values: RooflineValues, words: list[Words]) -> No
     holes = {series.name: said for series, said in zip(spec.series, words)}
     order = np.array([f"{{{series.name}}}" for series in spec.series], object)
     scene.says = Fill(By("focus", order), **holes)
+    if values.threads:
+        scene.says = Fill("{said}{steps}", said=scene.says, steps=values.threads.words)
     for series, said in zip(spec.series, words):
         line = By(f"shows_{series.name}", ["", "{said}{why}"])
         scene.note(Fill(line, said=said, why=why(values, series)), "more")

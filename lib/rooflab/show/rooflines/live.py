@@ -20,7 +20,6 @@ from rooflab.count.validation import size, unknown
 from rooflab.predict.machine import Machine
 from rooflab.show import canvas
 from rooflab.show.box import BoxView, Solid, of_family
-from rooflab.show.live_waterfall import WaterfallView, waterfall_of
 from rooflab.show.rooflines.ceiling_lines import CHOICES, MIX, as_band
 from rooflab.show.rooflines.families import Family, as_measured, batches, families, sizes
 from rooflab.show.rooflines.machine_choices import Offer, offers, well_known, with_figures
@@ -56,7 +55,7 @@ def roofline(
     cache: str = "cold",
     measurements: Sequence[Measurement] | Mapping[str, Measurement] = (),
     box: bool = False,
-    waterfall: bool = False,
+    thread: bool = False,
     overhead: bool = False,
     band: tuple[float, float] | None = None,
     after: Any = None,
@@ -90,8 +89,9 @@ def roofline(
         name beside it.
     box : bool
         Draw the M×N×K box beside it.
-    waterfall : bool
-        Draw below it where the time of one operation goes, on the same sliders.
+    thread : bool
+        Draw where the time of the operation goes that was touched last: from the bound to what was
+        measured or predicted, a lane for each step of ``rl.explain``.
     overhead : bool
         Let N start small and draw FLOP ÷ call time where calls were timed.
     band : (float, float), optional
@@ -115,13 +115,9 @@ def roofline(
     shown = families(ops)
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    rungs = dict(measurements) if isinstance(measurements, Mapping) else {}
-    timed = [*rungs.values()] if isinstance(measurements, Mapping) else measurements
-    offered, first = on_offer(machines, machine, timed)
-    for name, m in rungs.items():
-        if m.op.name not in {family.name for family in shown}:
-            raise unknown(f"measurements[{name!r}]: operation", m.op.name, [f.name for f in shown])
+    rungs, timed = named(measurements, [one.name for one in shown])
     shown = tuple(as_measured(one, [m.op for m in rungs.values()]) for one in shown)
+    offered, first = on_offer(machines, machine, timed)
     own = {m.op.dims["n"] for m in rungs.values() if m.op.name == "gemm"}
     every_n = sorted({*sizes(SMALLEST_CALL if overhead else SMALLEST), *own})
     first_n = _measured_n(shown, timed, every_n) if n is None else n
@@ -129,13 +125,14 @@ def roofline(
     series = tuple(_series(family, sliders[1].values) for family in shown)
     first_kind = _dtype(dtype)
     kinds, kind = as_dtypes("dtypes", dtypes, first_kind), str(first_kind)
-    scene = Tables(sliders, series, kinds, offered, overhead, as_band(band), rungs=rungs)
+    scene = Tables(
+        sliders, series, kinds, offered, overhead, as_band(band), thread=thread, rungs=rungs
+    )
     start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
     beside = None
     if box:
         beside = _box_view([of_family(family) for family in shown], scene, kind)
-    below = waterfall_of(scene, start, beside) if waterfall else None
-    return Live(scene, "rooflab-roofline", start, beside, below, things)
+    return Live(scene, "rooflab-roofline", start, beside, things)
 
 
 def box(
@@ -223,6 +220,18 @@ def product_box(
     solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=letters)
     beside = _box_view([solid], scene, kind)
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
+
+
+def named(
+    measurements: Any, shown: Sequence[str]
+) -> tuple[dict[str, Measurement], Sequence[Measurement]]:
+    """Return the measurements under names, none if they have none, and all of them."""
+    if not isinstance(measurements, Mapping):
+        return {}, measurements
+    for name, m in measurements.items():
+        if m.op.name not in shown:
+            raise unknown(f"measurements[{name!r}]: operation", m.op.name, shown)
+    return dict(measurements), [*measurements.values()]
 
 
 def _measured_n(
@@ -327,7 +336,7 @@ class RooflineView(Player):
 
 
 class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A live roofline, with the box beside it and the waterfall below, on the same sliders.
+    """A live roofline, with the box beside it on the same sliders.
 
     ``view`` is the roofline: its ``machine``, ``dtype``, ``cache`` and ``ops`` can be read and set
     from Python. ``after``: guess axes or sortings; until all of them are uncovered, one sentence is
@@ -340,12 +349,11 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         stem: str,
         start: Mapping[str, Any],
         box: BoxView | None = None,
-        waterfall: WaterfallView | None = None,
         after: Sequence[Any] = (),
     ) -> None:
         self.scene, self.cover = scene, Cover(after) if after else None
         self.view = RooflineView(scene, start)
-        self.box, self.waterfall = box, waterfall
+        self.box = box
         self._tie()
         pictures = [self.view] if box is None else [box, self.view]
         wide = "1100px" if box is None else "752px"  # beside the box the picture is at its own size
@@ -354,13 +362,12 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             pictures, layout=ipywidgets.Layout(flex_flow="row wrap", grid_gap="8px")
         )
         over = [] if self.cover is None else [self.cover]
-        below = [] if waterfall is None else [waterfall]
-        super().__init__([*over, row, *below], model_id=canvas.free_model_id(stem))
+        super().__init__([*over, row], model_id=canvas.free_model_id(stem))
         self.add_class("rooflab-live")
 
     def _tie(self) -> None:
         """Let each picture follow the others where they share a slider or a choice."""
-        view, box, waterfall = self.view, self.box, self.waterfall
+        view, box = self.view, self.box
         if box is not None:
             edges = {letter: (view.model_id, letter, 0) for letter in "ijk"}
             box.follow(**edges, dtype=(view.model_id, "kind", 0))
@@ -369,12 +376,6 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             if ops is not None and set(ops) <= {series.name for series in self.scene.series}:
                 view.follow(touched=(box.model_id, "op", 0))
                 box.follow(op=(view.model_id, "touched", 0))
-        if waterfall is not None:
-            shared = {name: (view.model_id, name, 0) for name in ("i", "j", "machine", "cache")}
-            waterfall.follow(**shared, dtype=(view.model_id, "kind", 0))
-            view.follow(i=(waterfall.model_id, "i", 0), j=(waterfall.model_id, "j", 0))
-            if box is not None:
-                waterfall.follow(op=(box.model_id, "op", 0))
 
     @property
     def covered(self) -> bool:
@@ -389,25 +390,20 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return self._said()
 
     def _said(self) -> str:
-        parts = [one.words for one in (self.view, self.box, self.waterfall) if one is not None]
+        parts = [one.words for one in (self.view, self.box) if one is not None]
         return "\n".join(parts)
 
-    def still(self) -> tuple[bytes, float | None]:
-        """A PNG of all pictures, and where the waterfall begins as a share of its height."""
+    def still(self) -> bytes:
+        """A PNG of both pictures, side by side."""
         beside = [(self.view.scene, self.view.state)]
         if self.box is not None:
             beside.append((self.box.scene, self.box.state))
-        top = painter.row(beside)
-        below = self.waterfall and self.waterfall.picture()
-        if not below:
-            return canvas.png(top, transparent=False), None
-        high = top.get_figheight(), below.get_figheight()
-        return painter.stacked([top, below]), high[0] / sum(high)
+        return canvas.png(painter.row(beside), transparent=False)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live, words = super()._repr_mimebundle_(**kwargs), self._said()
-        png, cut = self.still()
+        png = self.still()
         if self.cover is None or not self.cover.covered:
-            return canvas.mimebundle(live, png, words, cut=cut)
+            return canvas.mimebundle(live, png, words)
         over, under = self.cover.sentence, (png, "The live roofline, uncovered.")
-        return canvas.mimebundle(live, covered(over), over, under, cut)
+        return canvas.mimebundle(live, covered(over), over, under)

@@ -12,16 +12,19 @@ import numpy as np
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
+from rooflab.show.falls import REST
 from rooflab.show.labels import spread
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.controls import add_controls
 from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.tables import KNOBS, Series, Tables
+from rooflab.show.rooflines.thread import STEPS
 from rooflab.show.rooflines.values import AS_IT_WAS, FAR, LEVELS, RooflineValues
 from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
 from rooflab.show.scene.graph import Above, Along, Either, Less, OnAxes, Reading, rates
+from rooflab.show.waterfall_picture import INKS
 
 WIDE, NARROW = (690, 384), (400, 420)  # width and height of the two sheets
 SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
@@ -31,6 +34,7 @@ FLIP = 110  # pixels from the right edge within which a label stands left of its
 GAP = 15  # pixels from name to name of what was measured under names
 FURTHEST = 1e6  # pixels: where a roof lies that is not there
 FEW = 12  # measurements of an operation that are each worth a look
+WIDE_KEY, LANE = 190, 6  # pixels of factors in the corner, and from lane to lane
 KEY = 92  # pixels of what the marks mean
 HOLLOW: dict[str, Any] = {"size": 9, "fill": "paper", "width": 3}  # what a roof allows
 SMALL: dict[str, Any] = {"size": 5, "fill": "paper", "ink": "ink", "width": 2}  # predicted
@@ -74,6 +78,7 @@ class Sheet:
             self._dot(series, row, side)
         for who, offer in enumerate(values.timed, 1):
             self._rungs(who, offer)
+        self._thread()
         self._key()
         self._knobs()
         add_controls(self.scene, values, words)
@@ -330,6 +335,28 @@ class Sheet:
             right = By("machine same_axes", 0 * off + 24)
             self.scene.text(self.near(at, right, off + 5), None, words, size=LETTERS - 1,
                             halo=True, name="rung name", **look)  # fmt: skip
+
+    def _thread(self) -> None:
+        """The steps from the bound to the time: a lane and a row in the corner for each."""
+        threads, f, scene = self.values.threads, self.frame, self.scene
+        if threads is None:
+            return
+        x, left, y = threads.x, f.right - WIDE_KEY, f.bottom - 34 - 18 * 8
+        scene.text(left - 8, y, threads.total, size=LETTERS - 1, bold=True, halo=True,
+                   name="thread total")  # fmt: skip
+        for lane, name in enumerate(STEPS):
+            start, end = threads.ends(name)
+            beside = np.array([1, 0, 1, 0]) * (14 + LANE * lane)
+            dash, color = (4, 3) if name == REST else (), INKS[name]
+            scene.line(Sum(self.at(x, start, x, end), beside), color, 4, dash=dash, clip=f.box,
+                       name=f"lane {name}")  # fmt: skip
+            low, words = y + 18 * (lane + 1), threads.factor(name)
+            there = np.asarray(words.values) != ""
+            scene.line([(left - 8, low - 5), (left + 8, low - 5)], color, 4, dash=dash,
+                       opacity=By("case i", there.astype(float)), name="thread key")  # fmt: skip
+            template = By("case i", np.where(there, f"{name} {{f}}", "").astype(object))
+            scene.text(left + 16, low, Fill(template, f=words), size=LETTERS - 1, halo=True,
+                       name="thread factor")  # fmt: skip
 
     def _key(self) -> None:
         """What the marks of an operation mean, in the corner where no roof comes."""
