@@ -131,14 +131,17 @@ def test_the_factors_of_a_thread_make_its_gap(cache: str) -> None:
             scene.value(one, "text", **state) for one in scene.marks if one.name == "thread factor"
         ]
         assert [re.search(r"×\S+", one)[0] for one in words if one] == factors
-        total = f"{cache}, predicted: {factor_text(foreseen.seconds / foreseen.bound)}"
-        assert f"In time, {total} the bound. Level and mix" in scene.sentence(**state)
+        total = factor_text(foreseen.seconds / foreseen.bound)
+        said = (
+            f"The time, {cache} and predicted, is {total} that of the memory roof: level and mix "
+        )
+        assert said in scene.sentence(**state)
         ends = [scene.value(one, "points", **state) for one in lanes[: len(factors)]]
         for before, after in zip(ends, ends[1:]):
             assert before[3] == pytest.approx(after[1])
         assert ends[-1][3] == pytest.approx(scene.value(mark, "at", **state)[1])
     for state in ({"j": 3}, {"memory": 4}):  # not of several problems, and of no machine to come
-        assert "In time" not in scene.sentence(**state)
+        assert "The time" not in scene.sentence(**state)
 
 
 def test_the_static_picture_says_its_roofs_and_every_point() -> None:

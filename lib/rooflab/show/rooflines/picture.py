@@ -72,13 +72,13 @@ class Sheet:
         for row, series in enumerate(self.spec.series):
             self._calls(series, row)
         sides = [(row, s, side) for row, s in enumerate(self.spec.series) for side in CACHES]
+        self._thread()
         for _, series, side in sides:
             self._dot_label(series, side)
         for row, series, side in sides:
             self._dot(series, row, side)
         for who, offer in enumerate(values.timed, 1):
             self._rungs(who, offer)
-        self._thread()
         self._key()
         self._knobs()
         add_controls(self.scene, values, words)
@@ -342,7 +342,10 @@ class Sheet:
         if threads is None:
             return
         x, left, y = threads.x, f.right - WIDE_KEY, f.bottom - 34 - 18 * 8
-        scene.text(left - 8, y, threads.total, size=LETTERS - 1, bold=True, halo=True,
+        up = By(
+            "case i", y - 18 * np.asarray(threads.shown(STEPS[0]).values)
+        )  # a row for a rare step
+        scene.text(left - 8, up, threads.total, size=LETTERS - 1, bold=True, halo=True,
                    name="thread total")  # fmt: skip
         for lane, name in enumerate(STEPS):
             start, end = threads.ends(name)
@@ -350,12 +353,10 @@ class Sheet:
             dash, color = (4, 3) if name == REST else (), INKS[name]
             scene.line(Sum(self.at(x, start, x, end), beside), color, 4, dash=dash, clip=f.box,
                        name=f"lane {name}")  # fmt: skip
-            low, words = y + 18 * (lane + 1), threads.factor(name)
-            there = np.asarray(words.values) != ""
+            low = y + 18 * lane
             scene.line([(left - 8, low - 5), (left + 8, low - 5)], color, 4, dash=dash,
-                       opacity=By("case i", there.astype(float)), name="thread key")  # fmt: skip
-            template = By("case i", np.where(there, f"{name} {{f}}", "").astype(object))
-            scene.text(left + 16, low, Fill(template, f=words), size=LETTERS - 1, halo=True,
+                       opacity=threads.shown(name), name="thread key")  # fmt: skip
+            scene.text(left + 16, low, threads.factor(name, " ↑"), size=LETTERS - 1, halo=True,
                        name="thread factor")  # fmt: skip
 
     def _key(self) -> None:

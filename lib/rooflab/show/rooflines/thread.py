@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
     from rooflab.show.rooflines.values import RooflineValues
 
-STEPS = ("level and mix", "call overhead", "routine efficiency", REST)
-UP = {"faster": " ↑", "slower": "", "same": ""}
+STEPS = ("level and mix", "call overhead", "routine efficiency", REST)  # of a measured machine
+ROOFS = {"memory": "the memory roof", "compute": "the peak"}  # by what limits it
 NO = math.nan
 
 
@@ -92,9 +92,16 @@ class Threads:
 
         return rate("start"), rate("end")
 
-    def factor(self, name: str) -> By:
-        """A step's factor, with an arrow where it makes the operation faster; else ""."""
-        return self._step(name, lambda step: step.factor + UP[step.kind])
+    def factor(self, name: str, arrow: str = "") -> Fill:
+        """Name and factor of a step, with ``arrow`` where it makes the operation faster."""
+        arrows = {"slower": "", "same": "", "faster": arrow}
+        there = self._step(name, lambda step: f"{{name}} {{factor}}{arrows[step.kind]}")
+        return Fill(there, name=name, factor=self._step(name, lambda step: step.factor))
+
+    def shown(self, name: str) -> By:
+        """1 where there is such a step, else 0."""
+        has = self._step(name, lambda _: "1")
+        return By(has.dims, (np.asarray(has.values) == "1").astype(float))
 
     def _step(self, name: str, value: Callable[[WaterfallStep], str]) -> By:
         return self.each(
@@ -109,13 +116,20 @@ class Threads:
     @property
     def words(self) -> Words:
         """The steps as a sentence."""
-        parts: dict[str, Words] = {}
-        for n, name in enumerate(STEPS):
-            there = self._step(name, lambda _: " {name} {factor}.")
-            parts[f"step{n}"] = Fill(there, name=name.capitalize(), factor=self.factor(name))
-        there = self.each(lambda *_: " In time, {total} the bound.", "")
-        end = Fill(there, total=self.total)
-        return Fill("{end}{step0}{step1}{step2}{step3}", end=end, **parts)
+        steps: dict[str, Words] = {f"step{n}": self.factor(one) for n, one in enumerate(STEPS)}
+        return Fill(
+            self.each(lambda fall, _: _sentence(fall), ""), **steps,
+            note=self.each(lambda fall, _: fall.note, ""),
+            reached=self.each(lambda fall, _: fall.reached, ""),
+            total=self.each(lambda fall, _: fall.total, ""),
+        )  # fmt: skip
+
+
+def _sentence(fall: Fall) -> str:
+    """The template of a sentence: the steps that there are."""
+    steps = ", ".join(f"{{step{STEPS.index(one.name)}}}" for one in fall.steps)
+    roof = ROOFS.get(fall.limit, "the bound")
+    return f" The time, {{note}} and {{reached}}, is {{total}} that of {roof}: {steps}."
 
 
 def _one(by: By) -> By:
