@@ -341,11 +341,8 @@ class Sheet:
         threads, f, scene = self.values.threads, self.frame, self.scene
         if threads is None:
             return
-        x, left, y = threads.x, f.right - WIDE_KEY, f.bottom - 34 - 18 * 8
-        up = By(
-            "case i", y - 18 * np.asarray(threads.shown(STEPS[0]).values)
-        )  # a row for a rare step
-        scene.text(left - 8, up, threads.total, size=LETTERS - 1, bold=True, halo=True,
+        x, left, y = threads.x, f.right - WIDE_KEY, f.bottom - 34 - 18 * 8  # above the key
+        scene.text(left - 8, y, threads.total, size=LETTERS - 1, bold=True, halo=True,
                    name="thread total")  # fmt: skip
         for lane, name in enumerate(STEPS):
             start, end = threads.ends(name)
@@ -353,7 +350,7 @@ class Sheet:
             dash, color = (4, 3) if name == REST else (), INKS[name]
             scene.line(Sum(self.at(x, start, x, end), beside), color, 4, dash=dash, clip=f.box,
                        name=f"lane {name}")  # fmt: skip
-            low = y + 18 * lane
+            low = y + 18 * (lane + 1)
             scene.line([(left - 8, low - 5), (left + 8, low - 5)], color, 4, dash=dash,
                        opacity=threads.shown(name), name="thread key")  # fmt: skip
             scene.text(left + 16, low, threads.factor(name, " ↑"), size=LETTERS - 1, halo=True,
