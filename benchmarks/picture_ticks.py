@@ -21,7 +21,7 @@ from benchmarks.report import save, table
 
 PICTURES = {
     "live roofline": 'rl.live.roofline(machine="h100-sxm")',
-    "roofline and thread": 'rl.live.roofline(machine="epyc-2core-vm", thread=True)',
+    "roofline and ladder": 'rl.live.roofline(machine="epyc-2core-vm", ladder=True)',
     "film": 'rl.live.film(rl.model("llama-3-8b"), machine="h100-sxm")',
 }
 SLIDERS = ".noUi-handle, input[type=range]"

@@ -235,7 +235,7 @@ rl.live.roofline(
     cache="both",
     overhead=True,
     band=(4, 8),
-    thread=True,
+    ladder=True,
     after=asked,
 )
 
@@ -253,10 +253,9 @@ rl.live.roofline(
 #    stays.
 # 4. **Pull a roof** by its round handle: next year's machine. Which operations gain from twice the
 #    bandwidth, and which from twice the peak? *Undo* gives you back the machine as it is.
-# 5. **Read the lanes.** The operation that you touched last has coloured lanes on its right, one for
-#    each step from the roof of the memory to what the clock said. In the corner stand their factors;
-#    an arrow marks a step that makes it faster. A machine from the catalogue has only a datasheet,
-#    and so no lanes. The steps:
+# 5. **Read the ladder** of the operation that you touched last: factor by factor from what the roof
+#    of the memory allows to what the clock said. An arrow marks a step that makes it faster. A
+#    machine from the catalogue has only a datasheet, and so no ladder. The steps:
 #     - *level and mix*: the operands came from a cache and not from the main memory (*DRAM*), or
 #       with another mix of reading and writing than the best one;
 #     - *call overhead*: the call was paid on top;

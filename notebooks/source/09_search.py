@@ -113,7 +113,7 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 # %% [markdown] tags=["core"]
 # Its moves are those of lessons 07 and 08. Nobody told it which of them to make, in which order and
 # with which sizes. Pull the slider to see the candidates in the order in which they were measured.
-# The line rises with each that was the fastest so far, and each stripe is a round. How many steps
+# The line rises with each that was the fastest so far, from round to round. How many steps
 # does it take to the top? With the picture stands the fastest schedule so far as loops, and what
 # the last step changed is blue. A move is not a small step: a whole tile in registers is a single
 # one. Below the picture you read how many bytes the fastest takes. Which steps save bytes?

@@ -45,7 +45,7 @@ CELLS = (
     PROSE,
     PICTURES,
     'rl.live.roofline(["epyc-2core-vm", "h100-sxm"], machine="epyc-2core-vm", n=1024, cache="both",'
-    " overhead=True, band=(4, 8), box=True, thread=True)",
+    " overhead=True, band=(4, 8), box=True, ladder=True)",
     "rl.live.film(SMALL, RAN, decode_run=[run(1), run(8)], context=256)",
     "rl.live.golf(sweep(chunked, x, y, chunks=(1000, 50_000), rounds=0))",
     "rl.live.free_lunch(curve, names=True)",

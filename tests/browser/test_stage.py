@@ -45,11 +45,11 @@ shown["roofline"] = rl.live.roofline(here, dtype="fp64", cache="both")
 shown["product"] = rl.live.box(machines=here)
 shown["beside the box"] = rl.live.roofline(here, box=True)
 shown["layer"] = rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"])
-shown["with its thread"] = rl.live.roofline(
-    [here, *rl.machines()], cache="both", overhead=True, band=(4, 8), thread=True)
+shown["with its ladder"] = rl.live.roofline(
+    [here, *rl.machines()], cache="both", overhead=True, band=(4, 8), ladder=True)
 """
 NAMES = ("curve", "cards", "morph", "film", "golf", "machines", "roofline", "product",
-         "beside the box", "layer", "with its thread")  # fmt: skip
+         "beside the box", "layer", "with its ladder")  # fmt: skip
 #: Stage pixels that docs/teaching.md promises for the smallest letter of a picture.
 PROMISED = 15
 PAIRS = {

@@ -54,7 +54,7 @@ def test_another_number_type_is_shown_where_the_machine_lacks_the_one_asked_for(
 
 
 def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Machine) -> None:
-    live = rl.live.roofline(["this", here], machine=here, ops="gemv", thread=True, dtypes=["fp32"])
+    live = rl.live.roofline(["this", here], machine=here, ops="gemv", ladder=True, dtypes=["fp32"])
     live.view.machine = "this"
     _, origin = live.sentence.splitlines()
     assert origin == "This computer: not measured yet, rl.this_machine() does it."
@@ -90,7 +90,7 @@ def test_a_rate_below_the_axes_is_said_and_not_drawn(here: rl.Machine, cache: st
 def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machine) -> None:
     taken = measurement(rl.gemv(64, 64, "fp16"), "here", 1.0)
     live = rl.live.roofline(
-        here, ops="gemv", measurements=[taken], n=64, thread=True, dtypes=["fp32"]
+        here, ops="gemv", measurements=[taken], n=64, ladder=True, dtypes=["fp32"]
     )
     assert "easured at" not in live.sentence and "unexplained" not in live.sentence
 

@@ -117,29 +117,32 @@ def test_the_waterfall_of_an_estimate_line_by_line() -> None:
 
 
 @pytest.mark.parametrize("cache", ["cold", "warm"])
-def test_the_factors_of_a_thread_make_its_gap(cache: str) -> None:
-    """And its lanes lead from the bound to the time, each from where the last one ended."""
-    view = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), cache=cache, thread=True).view
-    scene, lanes = view.scene, [one for one in view.scene.marks if one.name.startswith("lane")]
-    (mark,) = [one for one in scene.marks if one.name == f"predicted gemv_{cache}"]
+def test_the_factors_of_a_ladder_make_its_gap(cache: str) -> None:
+    """And its bars lead from the bound to the time, each from where the last one ended."""
+    view = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), cache=cache, ladder=True).view
+    scene, (gap,) = view.scene, named(view.scene, "gap")
+    words, bars, stops = (named(scene, one) for one in ("ladder", "ladder bar", "stop"))
+    (mark,) = named(scene, f"predicted gemv_{cache}")
     for i, n in enumerate(view.spec.sliders[0].values[::5]):
         foreseen = rl.predict(rl.gemv(n, n), HERE, cache=cache)
         terms = [one.seconds for one in foreseen.terms]
         factors = [factor_text(after / before) for before, after in zip(terms, terms[1:])]
-        state = {"i": 5 * i}
-        words = [
-            scene.value(one, "text", **state) for one in scene.marks if one.name == "thread factor"
-        ]
-        assert [re.search(r"×\S+", one)[0] for one in words if one] == factors
-        total = factor_text(foreseen.seconds / foreseen.bound)
-        said = (
+        state, total = {"i": 5 * i}, factor_text(foreseen.seconds / foreseen.bound)
+        said = [scene.value(one, "text", **state) for one in words]
+        assert said[0] == "GEMV: where the time goes" and said[-1].endswith(f", {total}")
+        assert [re.search(r"×\S+", one)[0] for one in said[2:-1] if one] == factors
+        whole = (
             f"The time, {cache} and predicted, is {total} that of the memory roof: level and mix "
         )
-        assert said in scene.sentence(**state)
-        ends = [scene.value(one, "points", **state) for one in lanes[: len(factors)]]
+        assert whole in scene.sentence(**state)
+        ends = [scene.value(one, "points", **state)[[0, 2]] for one in bars[: len(factors)]]
+        ends = [scene.value(stops[0], "at", **state)[[0, 0]], *ends]
         for before, after in zip(ends, ends[1:]):
-            assert before[3] == pytest.approx(after[1])
-        assert ends[-1][3] == pytest.approx(scene.value(mark, "at", **state)[1])
+            assert before[1] == pytest.approx(after[0])
+        assert ends[-1][1] == pytest.approx(scene.value(stops[1], "at", **state)[0])
+        assert scene.value(gap, "points", **state)[2:] == pytest.approx(
+            scene.value(mark, "at", **state)
+        )
     for state in ({"j": 3}, {"memory": 4}):  # not of several problems, and of no machine to come
         assert "The time" not in scene.sentence(**state)
 

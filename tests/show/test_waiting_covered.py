@@ -19,7 +19,7 @@ COVERED = "Covered until you have placed your guess above."
 ONES = np.ones(1000)
 PICTURES = {
     "roofline": lambda after: rl.live.roofline(
-        "h100-sxm", ops="axpy", dtypes=("fp32",), thread=True, after=after
+        "h100-sxm", ops="axpy", dtypes=("fp32",), ladder=True, after=after
     ),
     "free lunch": lambda after: rl.live.free_lunch(CURVE, after=after),
     "golf": lambda after: rl.live.golf(rl.golf(lambda x: 2 * x, ONES), after=after),

@@ -17,7 +17,7 @@ BOTH = {"dtypes": ("fp64", "fp32"), "cache": "both", "overhead": True}
 # Each is two pictures on the same sliders, built when the first of them is asked for.
 product = functools.cache(lambda: rl.live.box(machine="h100-sxm"))
 beside = functools.cache(lambda: rl.live.roofline(MACHINES, box=True, **FEW))
-below = functools.cache(lambda: rl.live.roofline(MACHINES[:4], thread=True, **BOTH))
+below = functools.cache(lambda: rl.live.roofline(MACHINES[:4], ladder=True, **BOTH))
 PICTURES = {  # each leaves its widget in `picture`
     "free_lunch": """from rooflab.measure.free_lunch import FreeLunch
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)

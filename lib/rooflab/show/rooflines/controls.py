@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.count.dtypes import DType
-from rooflab.count.si import si
+from rooflab.count.si import plain
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.values import AS_IT_WAS, RooflineValues
@@ -30,8 +30,8 @@ def add_controls(scene: Scene, values: RooflineValues, words: list[Words]) -> No
     holes = {series.name: said for series, said in zip(spec.series, words)}
     order = np.array([f"{{{series.name}}}" for series in spec.series], object)
     scene.says = Fill(By("focus", order), **holes)
-    if values.threads:
-        scene.says = Fill("{said}{steps}", said=scene.says, steps=values.threads.words)
+    if values.ladders:
+        scene.says = Fill("{said}{steps}", said=scene.says, steps=values.ladders.words)
     for series, said in zip(spec.series, words):
         line = By(f"shows_{series.name}", ["", "{said}{why}"])
         scene.note(Fill(line, said=said, why=why(values, series)), "more")
@@ -84,11 +84,17 @@ def _notes(scene: Scene, values: RooflineValues) -> None:
             if offer.machine is not None and lack:
                 so = f"this is {shown}" if shown != kind else "there is no roof to draw"
                 fell[m, k] = f"{offer.name}: {lack}, so {so}. "
-    rates = [", ".join(f"{name} {si(m.flop_per_s, 'FLOP/s')}" for name, m in values.rungs(one))
-             for one in values.timed]  # fmt: skip
-    if any(rates):
-        scene.note(By("who", ["", *(f"Measured: {one}." if one else "" for one in rates)]))
+    if values.spec.rungs:
+        scene.note(By("who", ["", *(_ranked(values, one) for one in values.timed)]))
     if values.spec.band is not None:
         scene.note(ceiling_lines.band_words(values.spec.band))
     scene.note(Fill("{fell}{says}", fell=By("machine dtype", fell),
                     says=By("machine", [o.says for o in values.offers])))  # fmt: skip
+
+
+def _ranked(values: RooflineValues, offer: Offer) -> str:
+    """What was measured under names, the fastest first, with its share of what the roof allows."""
+    every = sorted(values.rungs(offer), key=lambda one: -one[1].flop_per_s)
+    shares = [m.flop_per_s / values.allowed(offer, m) for _, m in every]
+    said = [f"{name} {plain(100 * share, 2)} %" for (name, _), share in zip(every, shares)]
+    return f"Of what the roof allows: {', '.join(said)}." if said else ""

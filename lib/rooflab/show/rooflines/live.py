@@ -55,7 +55,7 @@ def roofline(
     cache: str = "cold",
     measurements: Sequence[Measurement] | Mapping[str, Measurement] = (),
     box: bool = False,
-    thread: bool = False,
+    ladder: bool = False,
     overhead: bool = False,
     band: tuple[float, float] | None = None,
     after: Any = None,
@@ -89,9 +89,9 @@ def roofline(
         name beside it.
     box : bool
         Draw the M×N×K box beside it.
-    thread : bool
+    ladder : bool
         Draw where the time of the operation goes that was touched last: from the bound to what was
-        measured or predicted, a lane for each step of ``rl.explain``.
+        measured or predicted, a bar for each step of ``rl.explain``.
     overhead : bool
         Let N start small and draw FLOP ÷ call time where calls were timed.
     band : (float, float), optional
@@ -126,7 +126,7 @@ def roofline(
     first_kind = _dtype(dtype)
     kinds, kind = as_dtypes("dtypes", dtypes, first_kind), str(first_kind)
     scene = Tables(
-        sliders, series, kinds, offered, overhead, as_band(band), thread=thread, rungs=rungs
+        sliders, series, kinds, offered, overhead, as_band(band), ladder=ladder, rungs=rungs
     )
     start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
     beside = None

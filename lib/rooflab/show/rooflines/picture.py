@@ -12,21 +12,20 @@ import numpy as np
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
-from rooflab.show.falls import REST
 from rooflab.show.labels import spread
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.controls import add_controls
+from rooflab.show.rooflines.ladder import draw_ladder
 from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.tables import KNOBS, Series, Tables
-from rooflab.show.rooflines.thread import STEPS
 from rooflab.show.rooflines.values import AS_IT_WAS, FAR, LEVELS, RooflineValues
 from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
 from rooflab.show.scene.graph import Above, Along, Either, Less, OnAxes, Reading, rates
-from rooflab.show.waterfall_picture import INKS
 
 WIDE, NARROW = (690, 384), (400, 420)  # width and height of the two sheets
+BESIDE, BELOW = 264, 164  # pixels that a ladder takes on the right of the axes, or below them
 SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
 LETTERS = 14  # pixels of what stands at roofs and dots
 NAMED = 118  # pixels from the left at which the name of the y axis has ended
@@ -34,7 +33,6 @@ FLIP = 110  # pixels from the right edge within which a label stands left of its
 GAP = 15  # pixels from name to name of what was measured under names
 FURTHEST = 1e6  # pixels: where a roof lies that is not there
 FEW = 12  # measurements of an operation that are each worth a look
-WIDE_KEY, LANE = 190, 6  # pixels of factors in the corner, and from lane to lane
 KEY = 92  # pixels of what the marks mean
 HOLLOW: dict[str, Any] = {"size": 9, "fill": "paper", "width": 3}  # what a roof allows
 SMALL: dict[str, Any] = {"size": 5, "fill": "paper", "ink": "ink", "width": 2}  # predicted
@@ -42,19 +40,27 @@ FULL: dict[str, Any] = {"size": 7, "fill": "ink", "ink": "ink", "width": 1.5}  #
 SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
 
 
-def roofline_scenes(spec: Tables, start: dict[str, Any]) -> tuple[Scene, Scene]:
-    """The picture on a wide and on a narrow sheet."""
+def roofline_scenes(spec: Tables, start: dict[str, Any]) -> list[Scene]:
+    """The picture on a wide and on a narrow sheet; with a ladder beside it on one more."""
     values = RooflineValues(spec, start)
     words = [sentence(values, series) for series in spec.series]
-    return Sheet(values, words, *WIDE).scene, Sheet(values, words, *NARROW).scene
+    sheets = (
+        [(*WIDE, BESIDE), (*WIDE, 0), (*NARROW, 0)]
+        if values.ladders
+        else [(*WIDE, 0), (*NARROW, 0)]
+    )
+    return [Sheet(values, words, *size).scene for size in sheets]
 
 
 class Sheet:
     """One sheet of the picture, drawn from back to front."""
 
-    def __init__(self, values: RooflineValues, words: list[Words], wide: int, high: int) -> None:
+    def __init__(
+        self, values: RooflineValues, words: list[Words], wide: int, high: int, beside: int
+    ) -> None:
         self.values, self.spec = values, values.spec
-        self.scene = Scene(wide, high, values.dims)
+        below = BELOW if values.ladders and not beside else 0
+        self.scene = Scene(wide + beside, high + below, values.dims)
         self.wide = wide > 500
         self.names = 32 if values.cached else 0  # pixels of the caches' names left of the axes
         left = self.names + (66 if self.wide else 54)
@@ -72,7 +78,7 @@ class Sheet:
         for row, series in enumerate(self.spec.series):
             self._calls(series, row)
         sides = [(row, s, side) for row, s in enumerate(self.spec.series) for side in CACHES]
-        self._thread()
+        self._gap()
         for _, series, side in sides:
             self._dot_label(series, side)
         for row, series, side in sides:
@@ -80,6 +86,10 @@ class Sheet:
         for who, offer in enumerate(values.timed, 1):
             self._rungs(who, offer)
         self._key()
+        if values.ladders and beside:
+            draw_ladder(self.scene, values.ladders, (wide + 10, 62, beside - 18), stacked=True)
+        elif values.ladders:
+            draw_ladder(self.scene, values.ladders, (8, high + 14, wide - 22), stacked=False)
         self._knobs()
         add_controls(self.scene, values, words)
 
@@ -336,25 +346,13 @@ class Sheet:
             self.scene.text(self.near(at, right, off + 5), None, words, size=LETTERS - 1,
                             halo=True, name="rung name", **look)  # fmt: skip
 
-    def _thread(self) -> None:
-        """The steps from the bound to the time: a lane and a row in the corner for each."""
-        threads, f, scene = self.values.threads, self.frame, self.scene
-        if threads is None:
-            return
-        x, left, y = threads.x, f.right - WIDE_KEY, f.bottom - 34 - 18 * 8  # above the key
-        scene.text(left - 8, y, threads.total, size=LETTERS - 1, bold=True, halo=True,
-                   name="thread total")  # fmt: skip
-        for lane, name in enumerate(STEPS):
-            start, end = threads.ends(name)
-            beside = np.array([1, 0, 1, 0]) * (14 + LANE * lane)
-            dash, color = (4, 3) if name == REST else (), INKS[name]
-            scene.line(Sum(self.at(x, start, x, end), beside), color, 4, dash=dash, clip=f.box,
-                       name=f"lane {name}")  # fmt: skip
-            low = y + 18 * (lane + 1)
-            scene.line([(left - 8, low - 5), (left + 8, low - 5)], color, 4, dash=dash,
-                       opacity=threads.shown(name), name="thread key")  # fmt: skip
-            scene.text(left + 16, low, threads.factor(name, " ↑"), size=LETTERS - 1, halo=True,
-                       name="thread factor")  # fmt: skip
+    def _gap(self) -> None:
+        """What the ladder explains, marked in the plot: from the bound to the time."""
+        ladders = self.values.ladders
+        if ladders:
+            start, end = ladders.ends
+            self.scene.line(self.at(ladders.x, start, ladders.x, end), "key", 9, opacity=0.3,
+                            clip=self.frame.box, name="gap")  # fmt: skip
 
     def _key(self) -> None:
         """What the marks of an operation mean, in the corner where no roof comes."""
@@ -372,7 +370,7 @@ class Sheet:
         shape, left = theme.style(series[-1].name).shape, f.right - KEY
         for row, (words, own, look) in enumerate(rows):
             seen, y = By("who", [float(who in own) for who in every]), f.bottom - 34 - 18 * row
-            if values.timed and own:
+            if values.timed and own and not self.spec.rungs:
                 self.scene.dot(left, y, shape, **look, opacity=seen, name="key")
                 self.scene.text(left + 16, y + 4, words, "soft", size=LETTERS - 1, opacity=seen,
                                 halo=True, name="key")  # fmt: skip

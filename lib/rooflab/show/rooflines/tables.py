@@ -64,7 +64,7 @@ class Tables:
     overhead: bool = False  # whether lines show what a call costs, where calls were timed
     band: tuple[float, float] | None = None  # intensities of a thumb rule
     mix: str = ceiling_lines.MIX  # of reading and writing, for which the memory roofs are drawn
-    thread: bool = False  # whether lanes show where the time goes
+    ladder: bool = False  # whether a ladder shows where the time goes
     rungs: Mapping[str, Measurement] = field(default_factory=dict)  # measurements with a name
 
     @property

@@ -22,9 +22,9 @@ from rooflab.predict.roofline import Roofline
 from rooflab.show import canvas
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.ceiling_lines import CHOICES, missing
+from rooflab.show.rooflines.ladder import Ladders
 from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.tables import FACTORS, Series, Tables
-from rooflab.show.rooflines.thread import Threads
 from rooflab.show.scene import By, Dim, Sum, Value
 from rooflab.show.scene.graph import Above, Along, Either, Less
 
@@ -50,8 +50,8 @@ class RooflineValues:
         self.dims = [*self._given(start), self._focus(), *self._derived()]
         for series in spec.series:
             self.dims += self._derived_of(series)
-        self.threads = Threads(self) if spec.thread and self.timed else None
-        self.dims += self.threads.dims if self.threads else []
+        self.ladders = Ladders(self) if spec.ladder and self.timed else None
+        self.dims += self.ladders.dims if self.ladders else []
 
     # Dimensions that a hand moves, and those that follow.
 

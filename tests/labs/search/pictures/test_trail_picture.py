@@ -191,7 +191,7 @@ def test_the_note_says_what_is_left_out() -> None:
         return words
 
     assert told(searched()).startswith("Each schedule that was measured is a dot. 1 schedule more")
-    assert told(long_search(600)).startswith("One in 4 schedules is a dot, and so is each record. ")
+    assert told(long_search(600)).startswith("One in 4 schedules is a dot, and so is each record.")
 
 
 # What cannot be drawn.

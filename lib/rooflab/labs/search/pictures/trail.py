@@ -214,7 +214,7 @@ class _Trails:
         skipped = [len(one.found.rejected) for one in self.replays]
         more = [f" {several(many, 'schedule')} more {'was' if many == 1 else 'were'} not measured."
                 if many else "" for many in skipped]  # fmt: skip
-        found: list[Any] = [By("beam", [f"{what}{one} Stripes are rounds." for one in more])]
+        found: list[Any] = [By("beam", [f"{what}{one}" for one in more])]
         if self.machine is None:
             return [*found, "No peak: nothing is known of the machine of this search."]
         ran, of = {one.found.threads for one in self.replays}, self.machine.threads
@@ -319,6 +319,12 @@ class _Sheet:
             left, wide = (By("beam", column) for column in zip(*ends))
             scene.rect(left, frame.top, wide, AXES, "soft", radius=0, name="round",
                        opacity=By("view", [0.09, 0.0]))  # fmt: skip
+        for number in range(1, 1 + max(one.tried[-1].round for one in self.replays)):
+            spans = np.array([self._round(one, number) for one in self.replays])
+            words = np.where(spans[:, 1] > 60, f"round {number}", str(number)).astype(object)
+            scene.text(By("beam", spans @ [1, 0.5]), frame.bottom - 8, By("beam", words), "soft",
+                       size=LETTERS - 1, anchor="middle", opacity=By("view", [1, 0]),
+                       name="round name")  # fmt: skip
         for view, (x, y) in enumerate(zip(self.across, self.up)):
             seen = By("view", [float(view == one) for one in range(2)])
             frame.y_ticks(scene, y, _ticks(y), _tick, opacity=seen)
@@ -381,7 +387,8 @@ class _Sheet:
 
     def draw_marked(self) -> None:
         """The schedule as written, the one predicted fastest, the fastest, the current one."""
-        scene, look = self.scene, Look(clip=self.frame.box)
+        scene, f = self.scene, self.frame
+        look = Look(clip=(f.left - 12, f.top - 12, f.right + 12, f.bottom + 12))
         scene.dot(*self.fixed(0), size=6.5, fill="paper", ink="ink", name="written", **look)
         ring: Look = {"fill": None, "width": 2.4, **look}
         scene.dot(*self.moving(Replay.hope), "down", 9, ink="ink", name="predicted", **ring)
@@ -401,7 +408,9 @@ class _Sheet:
 
     def draw_loops(self, x: float, y: float) -> None:
         """The fastest so far as loops; what the last step changed has the colour of the steps."""
-        self.scene.text(x, y - 23, "the fastest so far", "soft", size=LETTERS, name="loops of")
+        self.scene.text(
+            x, y - 23, "the fastest so far; blue: new", "soft", size=LETTERS, name="loops of"
+        )
         for row in range(self.rows):
             line, ink = (self.by("beam candidate", partial(one, row)) for one in (_line, _ink))
             self.scene.text(

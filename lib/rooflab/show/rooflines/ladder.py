@@ -1,7 +1,7 @@
-"""The thread of a live roofline: from the bound to the time of an operation, step by step.
+"""Where the time of an operation goes: a ladder from what the roof allows to what was measured.
 
-Each step of :func:`rooflab.explain` has a lane of its own beside the operation's marks, in the
-colour of what the time goes into, and a row with its factor in the corner where no roof comes.
+Each step of :func:`rooflab.explain` is a bar on a log axis, in the colour of what the time goes
+into: equal factors have equal lengths, and each bar begins where the last one ended.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +21,8 @@ from rooflab.predict.explain import explain
 from rooflab.predict.machine import Machine
 from rooflab.show import falls
 from rooflab.show.falls import REST, Fall, WaterfallStep
-from rooflab.show.scene import By, Dim, Fill, Words
+from rooflab.show.scene import By, Dim, Fill, Scene, Words
+from rooflab.show.waterfall_picture import INKS
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
@@ -27,11 +30,13 @@ if TYPE_CHECKING:
 
 STEPS = ("level and mix", "call overhead", "routine efficiency", REST)  # of a measured machine
 ROOFS = {"memory": "the memory roof", "compute": "the peak"}  # by what limits it
+LETTERS, BAR, NAMES = 13, 12, 218  # pixels of letters and bars, and of the words beside bars
+LEAST = 0.05  # decades that a ladder is long at least
 NO = math.nan
 
 
-class Threads:
-    """The threads of all operations, as tables by *case* and size; case 0 has none.
+class Ladders:
+    """The ladders of all operations, as tables by *case* and size; case 0 has none.
 
     A case is a machine on which something was timed, a number type, an operation and a side.
     """
@@ -51,11 +56,14 @@ class Threads:
         offer, series = self.values.timed[who - 1], self.values.spec.series[number]
         if not (series.estimated and offer.known.routines) and not offer.measurements:
             return
-        timed = {(m.op.label, m.cache): m for m in reversed(offer.measurements)}
+        named = {id(m) for m in self.values.spec.rungs.values()}  # which are not of the library
+        timed = {
+            (m.op.label, m.cache): m for m in reversed(offer.measurements) if id(m) not in named
+        }
         ops = self.values.ledgers[series.name][kind, :, 0, 0]
-        threads = [_both(op, offer.known, timed) for op in ops]
+        ladders = [_both(op, offer.known, timed) for op in ops]
         self.numbers[who, kind, number] = range(len(self.falls), len(self.falls) + 3)
-        self.falls += [list(one) for one in zip(*threads)]
+        self.falls += [list(one) for one in zip(*ladders)]
         self.ops += [list(ops)] * 3
 
     @property
@@ -70,7 +78,7 @@ class Threads:
         ]
 
     def each(self, value: Callable[[Fall, Operation], Any], none: Any) -> By:
-        """A number or words of each thread, by case and size; ``none`` where there is none."""
+        """A number or words of each ladder, by case and size; ``none`` where there is none."""
         rows = zip(self.falls, self.ops)
         table = [[none if f is None or op is None else value(f, op) for f, op in zip(*row)]
                  for row in rows]  # fmt: skip
@@ -81,16 +89,20 @@ class Threads:
         """The decade of its intensity."""
         return _one(self.each(lambda _, op: math.log10(op.intensity), NO))
 
-    def ends(self, name: str) -> tuple[By, By]:
-        """The decades of FLOP/s between which a step lies, nowhere where it is not there."""
+    @property
+    def ends(self) -> tuple[By, By]:
+        """The decades of FLOP/s that the bound allows, and that were reached."""
+        start = self.each(lambda fall, op: math.log10(op.flops) - fall.start, NO)
+        return _one(start), _one(self.each(lambda fall, op: math.log10(op.flops) - fall.end, NO))
 
-        def rate(which: str) -> By:
-            return _one(self.each(
-                lambda fall, op: next((math.log10(op.flops) - getattr(step, which)
-                                       for step in fall.steps if step.name == name), NO), NO,
-            ))  # fmt: skip
+    def place(self, which: Callable[[Fall], float], left: float, wide: float) -> By:
+        """Where a decade of seconds lies from ``left`` on, in pixels that hold all of its case."""
 
-        return rate("start"), rate("end")
+        def pixels(fall: Fall, _: Operation) -> float:
+            low, high = min(fall.places), max(fall.places)
+            return left + wide * (which(fall) - low) / max(high - low, LEAST)
+
+        return self.each(pixels, NO)
 
     def factor(self, name: str, arrow: str = "") -> Fill:
         """Name and factor of a step, with ``arrow`` where it makes the operation faster."""
@@ -108,10 +120,18 @@ class Threads:
             lambda fall, _: next((value(s) for s in fall.steps if s.name == name), ""), ""
         )
 
+    def rows(self) -> tuple[Words, Words]:
+        """What stands at the bound and at the time."""
+        first = self.each(lambda fall, _: falls.seconds_of(fall.start), "")
+        last = self.each(lambda fall, _: falls.seconds_of(fall.end), "")
+        there = self.each(lambda *_: "the roof allows {time}", "")
+        end = self.each(lambda fall, _: f"{fall.reached}, {fall.note}: {{time}}, {{total}}", "")
+        return Fill(there, time=first), Fill(end, time=last, total=self.total)
+
     @property
     def total(self) -> By:
-        """What the factors make together: ``cold, measured: ×2.28``."""
-        return self.each(lambda fall, _: f"{fall.note}, {fall.reached}: {fall.total}", "")
+        """The product of all factors."""
+        return self.each(lambda fall, _: fall.total, "")
 
     @property
     def words(self) -> Words:
@@ -121,8 +141,49 @@ class Threads:
             self.each(lambda fall, _: _sentence(fall), ""), **steps,
             note=self.each(lambda fall, _: fall.note, ""),
             reached=self.each(lambda fall, _: fall.reached, ""),
-            total=self.each(lambda fall, _: fall.total, ""),
+            total=self.total,
         )  # fmt: skip
+
+
+def draw_ladder(
+    scene: Scene, ladders: Ladders, place: tuple[float, float, float], *, stacked: bool
+) -> None:
+    """Draw a row for each step at ``place`` (left, top, width).
+
+    ``stacked``: bars lie below their words, else beside them.
+    """
+    left, top, wide = place
+    start = left if stacked else left + NAMES
+    room, row = wide - (start - left), 46 if stacked else 22
+    series = ladders.values.spec.series
+    name = By("focus", [one.label for one in series])
+    there = ladders.each(lambda *_: "{name}: where the time goes", "")
+    scene.text(left, top, Fill(there, name=name), bold=True, size=LETTERS, name="ladder")
+    bound, reached = ladders.rows()
+    look: dict[str, Any] = {"size": LETTERS, "name": "ladder"}
+    for n, words in enumerate((bound, *(ladders.factor(one, " ↑") for one in STEPS), reached), 1):
+        y = top + 4 + row * n - (22 if stacked else 0)
+        scene.text(left, y, words, bold=n in (1, len(STEPS) + 2), **look)
+        low = y + 8 if stacked else y - 11
+        if 1 < n < len(STEPS) + 2:
+            one = STEPS[n - 2]
+            begin, end = (
+                ladders.place(partial(_end, one, which), start, room) for which in ("start", "end")
+            )
+            dash = (4, 3) if one == REST else ()
+            box = [(begin, low), (end, low), (end, low + BAR), (begin, low + BAR)]
+            scene.line(box, INKS[one], 2, fill="paper" if one == REST else INKS[one], closed=True,
+                       dash=dash, name="ladder bar")  # fmt: skip
+        else:
+            which = "start" if n == 1 else "end"
+            at = ladders.place(attrgetter(which), start, room)
+            fill = "paper" if n == 1 else "ink"
+            scene.dot(at, low + BAR / 2, "diamond", 6, fill=fill, ink="ink", width=2, name="stop")
+
+
+def _end(name: str, which: str, fall: Fall) -> float:
+    """One end of a step, nowhere where it is not there."""
+    return next((getattr(step, which) for step in fall.steps if step.name == name), NO)
 
 
 def _sentence(fall: Fall) -> str:
@@ -139,7 +200,7 @@ def _one(by: By) -> By:
 def _both(
     op: Operation, machine: Machine, timed: dict[tuple[str, str], Measurement]
 ) -> tuple[Fall | None, Fall | None, Fall | None]:
-    """The thread of a cold and of a warm operation; of both, the one that was measured."""
+    """The ladder of a cold and of a warm operation; of both, the one that was measured."""
 
     def alone(cache: str) -> Fall | None:
         if (op.label, cache) in timed:
