@@ -11,16 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import rooflab as rl
-from rooflab.show import theme
+from rooflab.show import canvas, theme
 from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch
 from rooflab.show.guess_axis import GuessAxis, guess
-from rooflab.show.scene import painter
 from rooflab.show.time_to_roofline import morph
 from tests.show.test_free_lunch_picture import CURVE
 from tests.support.machine import measurement
 from tests.support.morph_example import written
 
-PNG = painter.stacked([Figure((1, 1))])
+PNG = canvas.png(Figure((1, 1)), transparent=False)
 MINE = theme.colour("mine")
 ORANGE = [int(MINE[at : at + 2], 16) for at in (1, 3, 5)]
 
@@ -68,15 +67,6 @@ def test_a_covered_picture_shows_no_guess_and_keeps_the_uncovered_one_aside() ->
     _, about = picture._repr_mimebundle_()
     assert about["rooflab"]["under"]["alt"].startswith("1 multiply-add: carrying 4.0 ms")
     assert "rooflab" not in free_lunch(CURVE)._repr_mimebundle_()[1]
-
-
-def test_stacked_pictures_are_white_beside_the_narrower_one() -> None:
-    wide, narrow = (Figure((width, 1), dpi=50, facecolor="black") for width in (4, 2))
-    with_both = pixels(painter.stacked([wide, narrow]))
-    high, across, _ = with_both.shape
-    below = with_both[high // 2 :]
-    assert (below[:, across // 2 + 1 :] == 255).all()
-    assert painter.stacked([wide, narrow]) == painter.stacked([wide, narrow])
 
 
 def test_intensities_on_an_axis_have_no_prefix() -> None:

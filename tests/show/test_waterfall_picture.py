@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show.falls import Fall, of_bound, of_explanation, of_prediction, ticks, window
+from rooflab.show.falls import Fall, of_explanation, of_prediction, ticks, window
 from rooflab.show.scene import Scene
 from rooflab.show.waterfall_picture import draw, fall_scene, lane
 from tests.support.machine import ROOFS, measurement
@@ -123,13 +123,6 @@ def test_a_prediction_has_no_unexplained_bar() -> None:
     assert all(step.explained for step in fall.steps) and "stops at the prediction" in fall.words
 
 
-def test_a_datasheet_stops_at_the_bound_and_says_why() -> None:
-    fall = of_bound(rl.axpy(10**6), rl.machine("h100-sxm"))
-    assert fall.steps == () and fall.end == fall.start
-    assert "A datasheet knows no caches, calls and routines" in fall.sentence
-    assert "never timed" in of_bound(rl.axpy(10**6), HERE).sentence
-
-
 def overlaps(figure) -> list[tuple[str, str]]:
     figure.draw_without_rendering()
     boxes = [(t.get_text(), t.get_window_extent()) for t in figure.axes[0].texts if t.get_text()]
@@ -155,11 +148,6 @@ def test_a_measurement_is_explained_and_a_notebook_shows_it() -> None:
 def test_times_beyond_every_clock_are_drawn() -> None:
     for seconds in (5e-324, 1e300):
         assert draw(of_explanation(explain(rl.axpy(100), HERE, seconds))).words
-
-
-def test_an_empty_waterfall_has_a_picture_too() -> None:
-    assert isinstance(of_bound(rl.axpy(9), HERE), Fall)
-    assert len(draw(of_bound(rl.axpy(9), HERE)).axes[0].texts) > 5
 
 
 def test_bad_questions_are_named() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rooflab.count.operation import Operation
 from rooflab.count.si import rounded, si, times
-from rooflab.predict.estimate import Prediction, limit_of, peak_of, predict
+from rooflab.predict.estimate import Prediction, limit_of, peak_of
 from rooflab.predict.explain import Explanation, Factor
 from rooflab.predict.machine import Machine
 from rooflab.show import captions
@@ -22,11 +22,6 @@ BOUND, REST = "roofline bound", "unexplained"
 ALLOWED = "{what} on {machine}: the roofline allows {bound}."
 EXPECTED = ALLOWED.removesuffix(".") + ", {end} is predicted ({total})."
 UNTIMED = "Nothing was measured at this size, so the waterfall stops at the prediction."
-DATASHEET = (
-    "A datasheet knows no caches, calls and routines: the waterfall stops at the bound. "
-    "Choose a measured machine to go on."
-)
-NO_ROUTINES = "Its calls and routines were never timed: the waterfall stops at the bound."
 _TICKS = (  # within a decade, and the decades between the two nearest of them
     ((1, 1.2, 1.5, 2, 3, 5, 7), math.log10(1.2)),
     ((1, 1.5, 2, 3, 5), math.log10(2 / 1.5)),
@@ -148,24 +143,12 @@ def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fal
     return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted", limit)
 
 
-def of_bound(op: Operation, machine: Machine) -> Fall:
-    """The waterfall of a machine of which only the roofs are known: it stops at the bound."""
-    bound = predict(op, machine).bound
-    said = f"{ALLOWED.format(**said_of(op, machine, bound))} {why_it_stops(machine)}"
-    return Fall(said, roof_of(op, machine), math.log10(bound), (), "")
-
-
 def roof_of(op: Operation, machine: Machine) -> str:
     """The two figures that the bound comes from, and where they come from."""
     peak, _ = peak_of(op, machine)
     bandwidth = machine.bandwidth("dram", "best")
     return ROOF.format(peak=si(peak, "FLOP/s"), bandwidth=si(bandwidth, "B/s"),
                        provenance=machine.provenance)  # fmt: skip
-
-
-def why_it_stops(machine: Machine) -> str:
-    """Why the waterfall of ``machine`` ends at the bound."""
-    return DATASHEET if machine.origin == "datasheet" else NO_ROUTINES
 
 
 def said_of(op: Operation, machine: Machine, bound: float) -> dict[str, str]:

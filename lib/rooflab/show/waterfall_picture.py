@@ -65,7 +65,7 @@ class Row:
     """What stands in a row: words, and both ends of its ``bar``, if it has one.
 
     Places are decades from the bound. ``end``: where the next row begins. ``ink`` is the colour of
-    the bar's edge and of the factor, ``fill`` the bar's own. ``shown``: how clear the name is.
+    the bar's edge and of the factor, ``fill`` the bar's own.
     """
 
     name: Words
@@ -77,7 +77,6 @@ class Row:
     fill: Words = "ink"
     bar: tuple[Number, Number] | None = None
     end: Number = 0.0
-    shown: Number = 1
 
 
 class Sheet:
@@ -180,7 +179,7 @@ class Sheet:
         scene, y, right = self.scene, self.tops[number], self.scene.width - 8
         scene.line([(8, y), (right, y)], "grid", 1, name="rule")
         y += 19
-        scene.text(8, y, row.name, bold=True, halo=True, opacity=row.shown, name="name")
+        scene.text(8, y, row.name, bold=True, halo=True, name="name")
         factor = Fill("{factor}{arrow}", factor=row.factor, arrow=row.arrow)
         look: dict[str, Any] = {"bold": True, "anchor": "end", "halo": self.stacked}
         at = right - 100 if self.stacked else NAMES

@@ -110,11 +110,6 @@ class Ladders:
         there = self._step(name, lambda step: f"{{name}} {{factor}}{arrows[step.kind]}")
         return Fill(there, name=name, factor=self._step(name, lambda step: step.factor))
 
-    def shown(self, name: str) -> By:
-        """1 where there is such a step, else 0."""
-        has = self._step(name, lambda _: "1")
-        return By(has.dims, (np.asarray(has.values) == "1").astype(float))
-
     def _step(self, name: str, value: Callable[[WaterfallStep], str]) -> By:
         return self.each(
             lambda fall, _: next((value(s) for s in fall.steps if s.name == name), ""), ""
@@ -125,7 +120,7 @@ class Ladders:
         first = self.each(lambda fall, _: falls.seconds_of(fall.start), "")
         last = self.each(lambda fall, _: falls.seconds_of(fall.end), "")
         there = self.each(lambda *_: "the roof allows {time}", "")
-        end = self.each(lambda fall, _: f"{fall.reached}, {fall.note}: {{time}}, {{total}}", "")
+        end = self.each(lambda fall, _: f"{fall.reached} {{time}}, {{total}}", "")
         return Fill(there, time=first), Fill(end, time=last, total=self.total)
 
     @property
@@ -157,8 +152,8 @@ def draw_ladder(
     room, row = wide - (start - left), 46 if stacked else 22
     series = ladders.values.spec.series
     name = By("focus", [one.label for one in series])
-    there = ladders.each(lambda *_: "{name}: where the time goes", "")
-    scene.text(left, top, Fill(there, name=name), bold=True, size=LETTERS, name="ladder")
+    title = ladders.each(lambda fall, _: f"{{name}}, {fall.note}: where time goes", "")
+    scene.text(left, top, Fill(title, name=name), bold=True, size=LETTERS, name="ladder")
     bound, reached = ladders.rows()
     look: dict[str, Any] = {"size": LETTERS, "name": "ladder"}
     for n, words in enumerate((bound, *(ladders.factor(one, " ↑") for one in STEPS), reached), 1):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rc_context
-from matplotlib.image import imread, imsave
 from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Text
@@ -67,17 +65,6 @@ def row(states: Sequence[tuple[Scene, Mapping[str, Any]]]) -> Figure:
             paint(made.add_axes((left, 0, share, 1)), scene, high / scene.height, **state)
             left += share
     return made
-
-
-def stacked(figures: Sequence[Figure]) -> bytes:
-    """One PNG of several figures, the first on top; the same figures give the same bytes."""
-    images = [imread(io.BytesIO(canvas.png(one, transparent=False)))[..., :3] for one in figures]
-    wide = max(image.shape[1] for image in images)
-    page = [np.pad(i, ((0, 0), (0, wide - i.shape[1]), (0, 0)), constant_values=1) for i in images]
-    file = io.BytesIO()
-    unsigned: dict[str, Any] = {"Software": None}  # matplotlib would write its version there
-    imsave(file, np.concatenate(page), format="png", metadata=unsigned)
-    return file.getvalue()
 
 
 def still(scene: Scene, *states: Mapping[str, Any]) -> bytes:
