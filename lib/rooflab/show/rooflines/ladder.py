@@ -110,6 +110,10 @@ class Ladders:
         there = self._step(name, lambda step: f"{{name}} {{factor}}{arrows[step.kind]}")
         return Fill(there, name=name, factor=self._step(name, lambda step: step.factor))
 
+    def so_far(self, name: str) -> By:
+        """The time after a step."""
+        return self._step(name, lambda step: step.seconds)
+
     def _step(self, name: str, value: Callable[[WaterfallStep], str]) -> By:
         return self.each(
             lambda fall, _: next((value(s) for s in fall.steps if s.name == name), ""), ""
@@ -156,7 +160,7 @@ def draw_ladder(
     scene.text(left, top, Fill(title, name=name), bold=True, size=LETTERS, name="ladder")
     bound, reached = ladders.rows()
     look: dict[str, Any] = {"size": LETTERS, "name": "ladder"}
-    for n, words in enumerate((bound, *(ladders.factor(one, " ↑") for one in STEPS), reached), 1):
+    for n, words in enumerate((bound, *(ladders.factor(one, " ←") for one in STEPS), reached), 1):
         y = top + 4 + row * n - (22 if stacked else 0)
         scene.text(left, y, words, bold=n in (1, len(STEPS) + 2), **look)
         low = y + 8 if stacked else y - 11
@@ -167,13 +171,16 @@ def draw_ladder(
             )
             dash = (4, 3) if one == REST else ()
             box = [(begin, low), (end, low), (end, low + BAR), (begin, low + BAR)]
+            if stacked:
+                scene.text(left + wide, y, ladders.so_far(one), "soft", size=LETTERS, anchor="end",
+                           name="ladder time")  # fmt: skip
             scene.line(box, INKS[one], 2, fill="paper" if one == REST else INKS[one], closed=True,
                        dash=dash, name="ladder bar")  # fmt: skip
         else:
             which = "start" if n == 1 else "end"
             at = ladders.place(attrgetter(which), start, room)
-            fill = "paper" if n == 1 else "ink"
-            scene.dot(at, low + BAR / 2, "diamond", 6, fill=fill, ink="ink", width=2, name="stop")
+            fill, ink = ("paper", "key") if n == 1 else ("ink", "ink")  # as its marks are
+            scene.dot(at, low + BAR / 2, "diamond", 7, fill=fill, ink=ink, width=2.5, name="stop")
 
 
 def _end(name: str, which: str, fall: Fall) -> float:

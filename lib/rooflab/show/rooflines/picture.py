@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.si import si
+from rooflab.count.si import plain, si
 from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
 from rooflab.show.labels import spread
@@ -341,7 +341,9 @@ class Sheet:
                             name="leader")  # fmt: skip
             self.scene.dot(at, None, theme.style(m.op.name).shape, 6, fill="ink", ink="paper",
                            width=1, name="rung", **look)  # fmt: skip
-            words = f"{name}  {si(m.flop_per_s, 'FLOP/s')}" if self.wide else name
+            share = f"{plain(100 * m.flop_per_s / values.allowed(offer, m), 2)} %"
+            rate = f"{si(m.flop_per_s, 'FLOP/s')}, " if self.wide else ""
+            words = f"{name}  {rate}{share}"
             right = By("machine same_axes", 0 * off + 24)
             self.scene.text(self.near(at, right, off + 5), None, words, size=LETTERS - 1,
                             halo=True, name="rung name", **look)  # fmt: skip
@@ -351,7 +353,7 @@ class Sheet:
         ladders = self.values.ladders
         if ladders:
             start, end = ladders.ends
-            self.scene.line(self.at(ladders.x, start, ladders.x, end), "key", 9, opacity=0.3,
+            self.scene.line(self.at(ladders.x, start, ladders.x, end), "key", 22, opacity=0.25,
                             clip=self.frame.box, name="gap")  # fmt: skip
 
     def _key(self) -> None:
