@@ -175,6 +175,7 @@ def test_measurements_under_names_stand_below_the_bound_of_their_n_and_form(here
 
 def test_each_cache_has_its_name_at_the_left_end_of_its_own_roof(here) -> None:
     scene = rl.live.roofline(here, cache="warm").view.scene
+    assert [scene.value(one, "text") for one in named(scene, "level")] == ["L3", "L2", "L1"]
     for level, leader in zip(named(scene, "level"), named(scene, "leader"), strict=True):
         x, y = scene.value(leader, "points", cache="warm")[:2]
         word = scene.value(level, "text")

@@ -1,7 +1,7 @@
 """Charts: panels over one axis, with lines, bands, named points, a key and a slider, on a scene.
 
 A picture of this kind says what it shows in values. Pixels, ticks, and the places of names are the
-chart's, so that all of them look alike and no name lies on a line, a point or another name.
+chart's, so that all of them look alike and names keep clear of lines, points and each other.
 """
 
 from __future__ import annotations
@@ -189,12 +189,14 @@ class Chart:
             room.add_marker(x, y, MARKS[point.shape]["size"] + 2)
             named.append((point.name, (x, y)))
         turns = [named[n:] + named[:n] for n in range(len(named))]  # who comes first has its way
-        orders = [self._placed(order, room) for turn in turns for order in (turn, turn[::-1])]
+        orders = [self._placement(order, room) for turn in turns for order in (turn, turn[::-1])]
         for name, (x, y, anchor) in min(orders, key=lambda one: one[0])[1]:
             self.scene.text(x, y, name, size=LETTERS, anchor=anchor, halo=True,
                             name="named")  # fmt: skip
 
-    def _placed(self, named: Sequence[Named], room: Room) -> tuple[float, list[tuple[str, Spot]]]:
+    def _placement(
+        self, named: Sequence[Named], room: Room
+    ) -> tuple[float, list[tuple[str, Spot]]]:
         """Where names stand beside their marks if they choose in this order, and what it costs."""
         free, total, chosen = replace(room, taken=[*room.taken]), 0.0, []
         for name, at in named:

@@ -96,7 +96,7 @@ def test_a_chunk_loop_is_two_stops_and_its_temporary_stays_in_cache() -> None:
     assert told.sentence(2).endswith("In all 24 bytes an element, the least possible.")
 
 
-@given(chunk=st.integers(4000, N))
+@given(chunk=st.integers(500, N))
 def test_folding_loses_no_byte(chunk: int) -> None:
     given_run = chunked(chunk)
     told = story(given_run, fold=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.count.dtypes import DType
-from rooflab.count.si import plain
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.values import AS_IT_WAS, RooflineValues
@@ -85,16 +84,15 @@ def _notes(scene: Scene, values: RooflineValues) -> None:
                 so = f"this is {shown}" if shown != kind else "there is no roof to draw"
                 fell[m, k] = f"{offer.name}: {lack}, so {so}. "
     if values.spec.rungs:
-        scene.note(By("who", ["", *(_ranked(values, one) for one in values.timed)]))
+        scene.note(By("who", ["", *(_ranking(values, one) for one in values.timed)]))
     if values.spec.band is not None:
         scene.note(ceiling_lines.band_words(values.spec.band))
     scene.note(Fill("{fell}{says}", fell=By("machine dtype", fell),
                     says=By("machine", [o.says for o in values.offers])))  # fmt: skip
 
 
-def _ranked(values: RooflineValues, offer: Offer) -> str:
+def _ranking(values: RooflineValues, offer: Offer) -> str:
     """What was measured under names, the fastest first, with its share of what the roof allows."""
     every = sorted(values.rungs(offer), key=lambda one: -one[1].flop_per_s)
-    shares = [m.flop_per_s / values.allowed(offer, m) for _, m in every]
-    said = [f"{name} {plain(100 * share, 2)} %" for (name, _), share in zip(every, shares)]
-    return f"Of what the roof allows: {', '.join(said)}." if said else ""
+    shares = ", ".join(f"{name} {values.share(offer, m)}" for name, m in every)
+    return f"Of what the roof allows: {shares}." if shares else ""

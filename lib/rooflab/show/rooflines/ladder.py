@@ -21,6 +21,7 @@ from rooflab.predict.explain import explain
 from rooflab.predict.machine import Machine
 from rooflab.show import falls
 from rooflab.show.falls import REST, Fall, WaterfallStep
+from rooflab.show.rooflines.ceiling_lines import PEAK, roof_word
 from rooflab.show.scene import By, Dim, Fill, Scene, Words
 from rooflab.show.waterfall_picture import INKS
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from rooflab.show.rooflines.values import RooflineValues
 
 STEPS = ("level and mix", "call overhead", "routine efficiency", REST)  # of a measured machine
-ROOFS = {"memory": "the memory roof", "compute": "the peak"}  # by what limits it
+ROOFS = {"memory": roof_word("dram"), "compute": PEAK}  # by what limits it
 LETTERS, BAR, NAMES = 13, 12, 218  # pixels of letters and bars, and of the words beside bars
 LEAST = 0.05  # decades that a ladder is long at least
 NO = math.nan

@@ -115,7 +115,7 @@ def roofline(
     shown = families(ops)
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    rungs, timed = named(measurements, [one.name for one in shown])
+    rungs, timed = _rungs(measurements, [one.name for one in shown])
     shown = tuple(as_measured(one, [m.op for m in rungs.values()]) for one in shown)
     offered, first = on_offer(machines, machine, timed)
     own = {m.op.dims["n"] for m in rungs.values() if m.op.name == "gemm"}
@@ -222,7 +222,7 @@ def product_box(
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
 
 
-def named(
+def _rungs(
     measurements: Any, shown: Sequence[str]
 ) -> tuple[dict[str, Measurement], Sequence[Measurement]]:
     """Return the measurements under names, none if they have none, and all of them."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.si import plain, si
+from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
 from rooflab.show.labels import spread
@@ -341,9 +341,8 @@ class Sheet:
                             name="leader")  # fmt: skip
             self.scene.dot(at, None, theme.style(m.op.name).shape, 6, fill="ink", ink="paper",
                            width=1, name="rung", **look)  # fmt: skip
-            share = f"{plain(100 * m.flop_per_s / values.allowed(offer, m), 2)} %"
             rate = f"{si(m.flop_per_s, 'FLOP/s')}, " if self.wide else ""
-            words = f"{name}  {rate}{share}"
+            words = f"{name}  {rate}{values.share(offer, m)}"
             right = By("machine same_axes", 0 * off + 24)
             self.scene.text(self.near(at, right, off + 5), None, words, size=LETTERS - 1,
                             halo=True, name="rung name", **look)  # fmt: skip

@@ -17,6 +17,7 @@ import numpy as np
 
 from rooflab.count.dtypes import DType
 from rooflab.count.operation import Operation
+from rooflab.count.si import plain
 from rooflab.predict.estimate import CACHES, predict
 from rooflab.predict.roofline import Roofline
 from rooflab.show import canvas
@@ -318,6 +319,10 @@ class RooflineValues:
             (name, m) for name, m in self.spec.rungs.items()
             if id(m) in own and m.op.compute_dtype in self.kinds
         ]  # fmt: skip
+
+    def share(self, offer: Offer, m: Measurement) -> str:
+        """Per cent of what the roof of its side allows, formatted."""
+        return f"{plain(100 * m.flop_per_s / self.allowed(offer, m), 2)} %"
 
     def allowed(self, offer: Offer, m: Measurement) -> float:
         """FLOP/s that the roof of its side allows to what was measured."""
