@@ -1,9 +1,9 @@
-"""Accesses a second of the simulated caches, beside pycachesim and a stack distance in NumPy.
+"""Accesses a second of the simulated caches, beside pycachesim.
 
 The accesses are those of a product of matrices in fp32, with and without tiles, C in a register.
 Three simulations see the same accesses in the same three levels: ours of the loop nest, ours of a
 list of addresses, and pycachesim's of the same list. Their misses must be equal, or the comparison
-stops. So must the two stack distances.
+stops.
 
     python -m benchmarks.cache_simulator [--n 128] [--rounds 5]
 """
@@ -20,7 +20,6 @@ import numpy as np
 
 import rooflab as rl
 from benchmarks.report import in_turn, save, spread, table
-from rooflab.labs.cache.formula import stack_distance
 from rooflab.labs.cache.stream import AccessStream
 
 LEVELS = (("L1", 48 << 10, 12), ("L2", 1 << 20, 16), ("L3", 8 << 20, 16))
@@ -74,32 +73,6 @@ def pycachesim(trace: list[int]) -> Misses:
     return tuple(seen["MISS_count"] for seen in list(program.stats())[:-1])
 
 
-def numpy_distances(lines: np.ndarray) -> np.ndarray:
-    """Stack distances by sorting: of the accesses since the line's last, count each line once.
-
-    An access counts if its own line's last access lies before that. What does not count is found
-    block by block, doubling, as merge sort counts inversions.
-    """
-    order = np.argsort(lines, kind="stable")
-    last = np.full(lines.size, -1)
-    again = lines[order[1:]] == lines[order[:-1]]
-    last[order[1:][again]] = order[:-1][again]
-    size = 1 << (lines.size - 1).bit_length()
-    padded = np.full(size, -2)
-    padded[: lines.size] = last
-    repeated = np.zeros(size, np.int64)
-    width = 1
-    while width < size:
-        blocks = padded.reshape(-1, 2, width)
-        shift = np.arange(len(blocks))[:, None] * (size + 4)
-        left = np.sort(blocks[:, 0] + 2 + shift, axis=1).ravel()
-        below = np.searchsorted(left, (blocks[:, 1] + 2 + shift).ravel(), side="right")
-        above = (np.arange(1, len(blocks) + 1) * width)[:, None] - below.reshape(-1, width)
-        repeated.reshape(-1, 2, width)[:, 1] += above
-        width *= 2
-    return np.where(last < 0, -1, np.arange(lines.size) - last - 1 - repeated[: lines.size])
-
-
 def timed(way: Callable[[], object], seen: set[bytes]) -> float:
     """Seconds that ``way`` takes; what it found is added to ``seen``."""
     start = time.perf_counter()
@@ -131,19 +104,12 @@ def main(arguments: list[str] | None = None) -> dict[str, object]:
         stream = read_only(rl.cache.gemm_stream(options.n, options.n, options.n, tile=tile))
         trace = addresses(stream)
         array = np.array(trace)
-        lines = array // 64
         which = "no tiles" if tile is None else f"tiles of {tile}"
         found = compared(
             {
                 "loop nest": partial(ours, stream),
                 "addresses": partial(ours, array),
                 "pycachesim": partial(pycachesim, trace),
-            },
-            options.rounds,
-        ) | compared(
-            {
-                "stack distance": partial(stack_distance, lines),
-                "stack distance, NumPy": partial(numpy_distances, lines),
             },
             options.rounds,
         )

@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 
 from benchmarks.report import in_turn, save, spread, table
-from rooflab.labs.loops.legality.polyhedral import polyhedral
 from rooflab.labs.loops.nest import Nest
+from tests.labs.loops.support.isl import polyhedral
 from tests.labs.loops.support.random_nests import scheduled
 
 WAYS = {"rooflab": Nest.check, "isl": polyhedral}
@@ -38,7 +38,7 @@ def stencil(n: int = 1000) -> Nest:
 def agreement(nests: int) -> tuple[int, int]:
     """How many verdicts agree, and of how many."""
     found = [
-        Nest.check(nest, mode).ok == polyhedral(nest, mode).ok
+        Nest.check(nest, mode).ok == polyhedral(nest, mode)[0]
         for nest in map(scheduled, range(nests))
         for mode in (True, False)
     ]

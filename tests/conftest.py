@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +49,22 @@ def pytest_configure(config: pytest.Config) -> None:
     # the same examples every time, so that a red run tells of a change and of nothing else.
     settings.register_profile("rooflab", deadline=None, derandomize=not config.option.all)
     settings.load_profile("rooflab")
+    if hasattr(config, "workerinput") and not sys.dont_write_bytecode:
+        import_share(config)
+
+
+def import_share(config: pytest.Config) -> None:
+    """Import this worker's share of the test modules, so that each is compiled by one worker.
+
+    Pytest rewrites every ``assert``, and keeps what came out beside the module for the others.
+    """
+    worker, files = config.workerinput, set[Path]()
+    for path in (config.invocation_params.dir / arg.split("::")[0] for arg in config.args):
+        files |= set(path.rglob("test_*.py")) if path.is_dir() else {path}
+    own = sorted(files)[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]
+    for name in (".".join(file.relative_to(REPOSITORY).with_suffix("").parts) for file in own):
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # its collection says why
+            importlib.import_module(name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -193,7 +193,7 @@ def test_everything_that_is_imported_is_declared() -> None:
     everything = imported("lib", "tests", "tools", "benchmarks") - beside_a_gpu
     assert {p for p in everything if declared_as(p) not in base | extra} == set()
     run_not_imported = {
-        "ipympl", "islpy", "jupyterlab", "mypy", "notebook", "nvidia-cuda-nvdisasm",
+        "ipympl", "jupyterlab", "mypy", "notebook", "nvidia-cuda-nvdisasm",
         "nvidia-cuda-nvrtc", "nvidia-ml-py", "pre-commit", "pytest-xdist", "ruff", "scipy-stubs",
         "setuptools", "types-PyYAML",
     }  # fmt: skip

@@ -32,9 +32,8 @@ from rooflab.measure.backend import cpu_name  # noqa: E402
 from tools.execute import run_notebook  # noqa: E402
 from tools.house_rules import broken_rules  # noqa: E402
 from tools.lesson import KERNEL, Lesson, LessonError, read_lesson  # noqa: E402
-from tools.outputs import drop_bars  # noqa: E402
+from tools.outputs import WIDGET_VIEW, drop_bars  # noqa: E402
 
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # Below each saved picture that would move: without it one clicks on a still, and nothing happens.
 STILL = "*A still picture of an earlier run. Run the cells from the top, and it moves.*"
 MOST_SHOWN = 5  # differences a notebook; a lesson not built for a while differs everywhere

@@ -55,25 +55,16 @@ def run_notebook(notebook: NotebookNode, name: str, folder: Path) -> NotebookNod
             resources={"metadata": {"path": str(folder)}},
         )
         without_ports(client.create_kernel_manager(), environment["ROOFLAB_HOME"])
-        client.km.kernel_spec.argv = [
-            sys.executable,
-            "-m",
-            "ipykernel_launcher",
-            "-f",
-            "{connection_file}",
-            "--log-level=ERROR",
-        ]
+        kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        client.km.kernel_spec.argv = [*kernel, "--log-level=ERROR"]
         try:
             client.execute(env=environment)
         except CellExecutionError as error:
-            cell = next(
-                (
-                    number
-                    for number, cell in enumerate(notebook.cells)
-                    for output in cell.get("outputs", [])
-                    if output.output_type == "error"
-                ),
-                "?",
+            failed = (
+                number
+                for number, cell in enumerate(notebook.cells)
+                if any(output.output_type == "error" for output in cell.get("outputs", []))
             )
-            raise RuntimeError(f"{name}, cell {cell}: the cell fails\n{error}") from None
+            told = f"{name}, cell {next(failed, '?')}: the cell fails\n{error}"
+            raise RuntimeError(told) from None
     return notebook

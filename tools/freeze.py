@@ -10,7 +10,6 @@ class, also one that is half graded, is asked other cases.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -24,7 +23,7 @@ from rooflab.course.timed_cases import SCHEMA, TimedCase
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.decode_prediction import DecodeRecording, decode_recording
 from rooflab.measure.atomic_file import replace_file
-from rooflab.measure.recording import Recording, published, recording
+from rooflab.measure.recording import Recording, in_rows, published, recording
 from rooflab.measure.threads import with_threads
 from rooflab.predict.estimate import mix_of, overhead
 
@@ -95,19 +94,13 @@ def timed_cases_text(kept: Recording | DecodeRecording, entries: Iterable[TimedC
         "schema": SCHEMA, "recording": kept.name, "recorded_on": kept.recorded_on,
         "environment": published(kept.environment),
     }  # fmt: skip
-    lines = [f'  "{key}": {_compact(value)}' for key, value in head.items()]
-    rows = ",\n".join(f"    {_compact(_row(entry))}" for entry in entries)
-    return "{\n" + ",\n".join([*lines, f'  "asked": [\n{rows}\n  ]']) + "\n}\n"
+    return in_rows({**head, "asked": map(_row, entries)}, ("asked",))
 
 
 def _row(entry: TimedCase) -> Mapping[str, object]:
     fields = dict(vars(entry))
     case, seconds, spread = (fields.pop(name) for name in ("case", "seconds", "spread"))
     return {**fields, **case, "seconds": seconds, "spread": spread}
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 RULES = {

@@ -81,12 +81,8 @@ class Findings:
 
     def add(self, key: str, value: object) -> None:
         """Write ``value`` down for good, and show it."""
-        entry = {
-            "key": key,
-            "value": value,
-            "run": self.run,
-            "at": time.strftime("%FT%TZ", time.gmtime()),
-        }
+        at = time.strftime("%FT%TZ", time.gmtime())
+        entry = {"key": key, "value": value, "run": self.run, "at": at}
         with self.path.open("a", encoding="utf-8") as file:
             file.write("\n" * self._torn + json.dumps(entry, default=str) + "\n")
             file.flush()
@@ -148,22 +144,9 @@ def device() -> tuple[str, str]:
 
 def run_stage(stage: Stage, options: argparse.Namespace, run: str, seconds: float) -> str:
     """Run one stage in a process of its own and return how it ended: "done", or why not."""
-    command = [
-        sys.executable,
-        "-m",
-        "tools.gpu_run",
-        "--out",
-        str(options.out),
-        "--stage",
-        stage.name,
-    ]
-    command += [
-        "--run",
-        run,
-        "--seconds",
-        f"{seconds:.0f}",
-        *(["--quick"] if options.quick else []),
-    ]
+    what = ["--out", str(options.out), "--stage", stage.name, "--run", run]
+    what += ["--seconds", f"{seconds:.0f}", *(["--quick"] if options.quick else [])]
+    command = [sys.executable, "-m", "tools.gpu_run", *what]
     with (options.out / LOG).open("a", encoding="utf-8") as log:
         log.write(f"\n==== {stage.name}\n")
         log.flush()

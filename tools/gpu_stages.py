@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -24,26 +23,21 @@ from tools.gpu_run import REPOSITORY, Run, Stage
 RECORD_MINUTES = 8.0  # one plan for every call: a journal belongs to the plan that it was made for
 QUICK_MINUTES = 0.2
 LAST_S = 20.0  # that the measurement under way may take when a recording is to stop
-ASKED = "name,driver_version,compute_cap,mig.mode.current,power.limit,clocks.sm,clocks.mem"
+ASKED = ("driver_version", "mig.mode.current", "power.limit", "clocks.sm", "clocks.mem")
 LESSON_PACKAGES = ("nbclient", "nbformat", "ipykernel", "anywidget", "ipywidgets", "platformdirs")
 
 
 def facts(run: Run) -> None:
     """Which GPU, which driver, which libraries; and how long the first use of a GPU takes."""
     from rooflab.measure.backend import select
-    from rooflab.measure.gpu import describe
+    from rooflab.measure.gpu import describe, nvidia_smi
 
-    run.once("facts/nvidia-smi", lambda: _nvidia_smi(ASKED))
-    run.once("facts/gpu", lambda: describe(select("gpu")))
+    here = select("gpu")
+    pci_bus_id = here.xp.cuda.Device().pci_bus_id
+    run.once("facts/nvidia-smi", lambda: nvidia_smi(pci_bus_id, *ASKED))
+    run.once("facts/gpu", lambda: describe(here))
     run.once("facts/python", lambda: sys.version)
     run.once("facts/first use, s", _first_use)
-
-
-def _nvidia_smi(fields: str) -> str:
-    command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"]
-    if shutil.which(command[0]) is None:
-        return "there is no nvidia-smi here"
-    return subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.strip()
 
 
 def _first_use() -> float:
@@ -74,14 +68,14 @@ def clock(run: Run) -> None:
     """What the events' clock shows, and what a wrong procedure would have shown."""
     from rooflab.count.blas import axpy
     from rooflab.measure.backend import select
-    from rooflab.measure.gpu import time_gpu
+    from rooflab.measure.gpu import event_step_s, time_gpu
     from rooflab.measure.kernels import kernel_for
     from rooflab.measure.operands import make
 
     here = select("gpu")
     cp = here.xp
     empty = cp.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
-    run.once("clock/step of the events, us", lambda: _step(cp))
+    run.once("clock/step of the events, us", lambda: 1e6 * event_step_s(cp, 0))
     run.once("clock/empty kernel, us", lambda: _micro(time_gpu, cp, lambda: empty((1,), (1,), ())))
     for power in (8, 20) if run.quick else (8, 12, 16, 18, 20, 22, 26):
         op = axpy(1 << power)
@@ -90,34 +84,7 @@ def clock(run: Run) -> None:
         run.once(f"clock/axpy 2^{power}, warm, us", lambda c=call: _micro(time_gpu, cp, c))
         run.once(f"clock/axpy 2^{power}, warm ungated, us", lambda c=call: _ungated(cp, c))
         run.once(f"clock/axpy 2^{power}, cold, us", lambda c=call: _micro(time_gpu, cp, c, "cold"))
-    flushes(run)
     halves(run)
-
-
-def flushes(run: Run) -> None:
-    """The GEMV of lesson 01: which routine, which flush of L2, which numbers it is given."""
-    import cupy as cp
-
-    from rooflab.measure import gpu
-    from rooflab.measure.backend import cublas_of
-
-    blas, l2, n = cublas_of(cp), gpu.l2_bytes(cp), 4096
-    m = max(int(0.6 * l2) // (4 * n) // 8 * 8, 8)
-    buffer = cp.empty(4 * l2, dtype=cp.uint8)
-    ways = {"written": lambda: buffer.fill(0), "read": gpu.l2_flush(cp)}
-    one, zero = cp.asnumpy(cp.ones(1, "f"))[0], cp.asnumpy(cp.zeros(1, "f"))[0]
-    for fill in ("ones", "random"):
-        random = cp.random.default_rng(1).random((m, n), dtype=cp.float32)
-        a = cp.ones((m, n), "f") if fill == "ones" else random
-        x, y = cp.ones(n, "f"), cp.empty(m, "f")
-        routines = {
-            "cp.matmul": lambda a=a, x=x, y=y: cp.matmul(a, x, out=y),
-            "cublas.gemv": lambda a=a, x=x, y=y: blas.gemv("N", one, a, x, zero, y),
-        }
-        for routine, call in routines.items():
-            for how, flush in ways.items():
-                key = f"clock/gemv {m}x{n}, {routine}, flush {how}, {fill}, us"
-                run.once(key, lambda f=flush, c=call: _behind(cp, f, c))
 
 
 def halves(run: Run) -> None:
@@ -139,31 +106,16 @@ def _micro(
     return round(1e6 * time_gpu(cp, call, cache=cache).median_s, 3)
 
 
-def _ungated(cp: Any, call: Callable[[], Any]) -> float:
+def _ungated(cp: Any, call: Callable[[], Any], count: int = 20) -> float:
     """What warm timing shows without a gate: launches, where a kernel is shorter than one."""
-    return _behind(cp, call, call)
-
-
-def _behind(cp: Any, before: Callable[[], Any], call: Callable[[], Any], count: int = 20) -> float:
-    """Median microseconds of ``call`` behind ``before``, between events."""
     pairs = [(cp.cuda.Event(), cp.cuda.Event()) for _ in range(count)]
     for start, stop in pairs:
-        before()
+        call()
         start.record()
         call()
         stop.record()
     pairs[-1][1].synchronize()
     return round(1e3 * statistics.median(cp.cuda.get_elapsed_time(*pair) for pair in pairs), 3)
-
-
-def _step(cp: Any) -> float:
-    """The smallest difference between the stamps of 400 events, in microseconds."""
-    marks = [cp.cuda.Event() for _ in range(400)]
-    for mark in marks:
-        mark.record()
-    marks[-1].synchronize()
-    times = sorted({1e3 * cp.cuda.get_elapsed_time(marks[0], mark) for mark in marks[1:]})
-    return round(min((b - a for a, b in zip(times, times[1:]) if b > a), default=0.0), 4)
 
 
 def _python(cp: Any, call: Callable[[], Any]) -> float:

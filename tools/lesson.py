@@ -109,8 +109,7 @@ def _cell_id(cell: NotebookNode, metadata: dict, seen: Counter[str]) -> str:
 
 
 def _cell(kind: str, text: str, metadata: dict, identity: str) -> NotebookNode:
-    makers = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
-    make = makers.get(kind, nbformat.v4.new_raw_cell)
+    make = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
     return make(text, metadata=deepcopy(metadata), id=identity)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from nbformat import NotebookNode
 from PIL import Image
@@ -38,18 +38,6 @@ PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=]+)")
 PNG = b64encode(b"\x89PNG\r\n\x1a\n").decode()[:10]  # how one begins in base64
 
 
-class Shelf(Protocol):
-    """Where a page's files lie."""
-
-    def put(self, text: str, ending: str, wrapped: Wrapping = None) -> str:
-        """Keep `text`, or what ``wrapped(name)`` makes of it; its name, which tells its content."""
-        ...
-
-    def picture(self, png: bytes) -> str:
-        """Keep a picture; what an ``<img>`` has as its ``src``."""
-        ...
-
-
 class Folder:
     """A shelf that is a folder beside the pages."""
 
@@ -57,11 +45,13 @@ class Folder:
         self.path = path
 
     def put(self, text: str, ending: str, wrapped: Wrapping = None) -> str:
+        """Keep `text`, or what ``wrapped(name)`` makes of it; its name, which tells its content."""
         name = _name(text.encode(), ending)
         (self.path / name).write_text(wrapped(name) if wrapped else text, "utf-8")
         return name
 
     def picture(self, png: bytes) -> str:
+        """Keep a picture; what an ``<img>`` has as its ``src``."""
         name = _name(png, "webp")
         if not (self.path / name).exists():
             (self.path / name).write_bytes(_smaller(png))
@@ -85,6 +75,10 @@ class Inside:
     def all(self, ending: str) -> list[str]:
         """The texts of all files whose names end like this: "js" or "css"."""
         return [text for name, text in self.texts.items() if name.endswith(f".{ending}")]
+
+
+Shelf = Folder | Inside
+"""Where a page's files lie."""
 
 
 def _name(content: bytes, ending: str) -> str:
@@ -137,14 +131,8 @@ def _room(png: str | None) -> str:
     """Attributes of a place that is as high as a picture's still until the picture is drawn."""
     if png is None:
         return 'class="rl-slot"'
-    wide, high = _size(b64decode(png))  # twice as many pixels as on the page
+    wide, high = Image.open(BytesIO(b64decode(png))).size  # twice as many pixels as on the page
     return f'class="rl-slot" style="min-height: min({high // 2}px, {100 * high // wide}vw)"'
-
-
-def _size(png: bytes) -> tuple[int, int]:
-    """Width and height in pixels."""
-    wide, high = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
-    return wide, high
 
 
 def _pack(top: str, ids: list[str], models: Models, shelf: Shelf) -> str:
@@ -206,7 +194,7 @@ def _given(name: str, body: str) -> str:
 def image(png: str, words: str, shelf: Shelf) -> str:
     """The tag of a picture (base64), which a browser loads when it comes near."""
     raw = b64decode(png)
-    wide, high = _size(raw)
+    wide, high = Image.open(BytesIO(raw)).size
     return (
         f'<img loading="lazy" decoding="async" src="{shelf.picture(raw)}"'
         f' width="{wide}" height="{high}" alt="{html.escape(words)}">'

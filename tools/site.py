@@ -93,25 +93,19 @@ def lesson_title(notebook: NotebookNode) -> str:
 
 
 def build_page(
-    notebook: NotebookNode | str | Path,
-    out: str | Path,
-    name: str | None = None,
+    notebook: NotebookNode,
+    out: Path,
+    name: str,
     *,
     previous: tuple[str, str] | None = None,
     following: tuple[str, str] | None = None,
 ) -> Path:
     """Write ``OUT/NAME.html`` and what it loads into ``OUT/static``; return the page's path.
 
-    `notebook` is an executed notebook, as a path or as a node; widgets move if it holds their
-    state (``notebook.metadata.widgets``, as `tools.execute.run_notebook` leaves it). `name`
-    defaults to the file's stem, "page" for a node. `previous` and `following` are
-    (name, title) of the neighbouring lessons. Raises ValueError for a notebook that was never run.
+    `notebook` is executed; widgets move if it holds their state (``notebook.metadata.widgets``, as
+    `tools.execute.run_notebook` leaves it). `previous` and `following` are (name, title) of the
+    neighbouring lessons. Raises ValueError for a notebook that was never run.
     """
-    out = Path(out)
-    if isinstance(notebook, str | Path):
-        name = name or Path(notebook).stem
-        notebook = nbformat.read(notebook, as_version=4)
-    name = name or "page"
     if not any(cell.get("outputs") for cell in notebook.cells):
         raise ValueError(f"notebook {name!r} has no output; run it before making its page")
     notebook = deepcopy(notebook)
@@ -237,21 +231,28 @@ def _standing(out: Path) -> dict[str, str]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: build the pages of all lessons, or of those named."""
-    parser = argparse.ArgumentParser(description="Build the lessons as static pages.")
-    parser.add_argument("lessons", nargs="*", help="names such as 00_free_lunch; default: all")
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "site")
-    chosen = parser.parse_args(arguments)
-    paths = [NOTEBOOKS / f"{name}.ipynb" for name in chosen.lessons]
+def notebooks_named(names: Sequence[str]) -> list[Path]:
+    """Return the notebooks of ``names``, or numbers such as 06; exit where there is none."""
+    paths = [_notebook(name) for name in names]
     paths = paths or sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
     missing = [path.name for path in paths if not path.exists()]
     if missing or not paths:
-        print(
-            f"no such notebook: {', '.join(missing) or NOTEBOOKS / 'NN_slug.ipynb'}",
-            file=sys.stderr,
-        )
-        return 1
+        sys.exit(f"no such notebook: {', '.join(missing) or NOTEBOOKS}")
+    return paths
+
+
+def _notebook(name: str) -> Path:
+    numbered = sorted(NOTEBOOKS.glob(f"{name}_*.ipynb")) if re.fullmatch(r"\d\d", name) else []
+    return numbered[0] if numbered else NOTEBOOKS / f"{name.removesuffix('.ipynb')}.ipynb"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line: build the pages of all lessons, or of those named."""
+    parser = argparse.ArgumentParser(description="Build the lessons as static pages.")
+    parser.add_argument("lessons", nargs="*", help="numbers such as 06, or names; default: all")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "site")
+    chosen = parser.parse_args(arguments)
+    paths = notebooks_named(chosen.lessons)
     chosen.out.mkdir(parents=True, exist_ok=True)
     for page in build_site(chosen.out, paths):
         print(page)

@@ -30,7 +30,7 @@ if str(REPOSITORY) not in sys.path:  # so that running this file works as well a
 from rooflab.lecture.present import BACKSTAGE, origin, recorded  # noqa: E402
 from tools.outputs import settle  # noqa: E402
 from tools.packs import Inside, shelve  # noqa: E402
-from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, styles  # noqa: E402
+from tools.site import ASSETS, Page, lesson_title, notebooks_named, styles  # noqa: E402
 
 STAGE = REPOSITORY / "lib" / "rooflab" / "lecture"
 SCRIPTS, STYLES = ("cut.js", "replay.js", "jump.js", "stage.js"), ("stage.css", "pictures.css")
@@ -130,12 +130,6 @@ def build(lesson: Path, out: Path, solved: NotebookNode | None = None) -> Path:
     return page
 
 
-def _lesson(name: str) -> Path:
-    """The notebook of a number such as "06", or of a name."""
-    numbered = sorted(NOTEBOOKS.glob(f"{name}_*.ipynb")) if re.fullmatch(r"\d\d", name) else []
-    return numbered[0] if numbered else NOTEBOOKS / f"{name.removesuffix('.ipynb')}.ipynb"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line: make the slides of all lessons, or of those named."""
     parser = argparse.ArgumentParser(
@@ -144,12 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("lessons", nargs="*", help="numbers such as 06, or names; default: all")
     parser.add_argument("--out", type=Path, default=REPOSITORY / "site" / "slides")
     chosen = parser.parse_args(arguments)
-    paths = [_lesson(name) for name in chosen.lessons]
-    paths = paths or sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
-    missing = [path.name for path in paths if not path.exists()]
-    if missing or not paths:
-        print(f"no such notebook: {', '.join(missing) or NOTEBOOKS}", file=sys.stderr)
-        return 1
+    paths = notebooks_named(chosen.lessons)
     chosen.out.mkdir(parents=True, exist_ok=True)
     for number, path in enumerate(paths, 1):
         print(f"slides {number}/{len(paths)}: {path.stem}", flush=True)

@@ -1,15 +1,19 @@
-"""Public names that are imported on first use, so that ``import rooflab`` stays light."""
+"""Public names that are imported on first use, so that ``import rooflab`` stays light.
+
+A package lists its public names where type checkers and editors look for them: in the stub beside
+it, as ``from module import name as name``.
+"""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
-from collections.abc import Callable, Mapping
-from types import MappingProxyType, ModuleType
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
 from rooflab.optional import installed
-
-_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class _Facade(ModuleType):
@@ -24,29 +28,30 @@ class _Facade(ModuleType):
             super().__setattr__(name, value)
 
 
-def attach(
-    package: str, home: Mapping[str, str], modules: Mapping[str, str] = _NONE
-) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """The ``__getattr__``, ``__dir__`` and ``__all__`` of a package or module.
+def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The ``__getattr__``, ``__dir__`` and ``__all__`` of ``package``, its ``__name__``.
 
-    ``package`` is its ``__name__``. ``home``, which the package keeps as ``_HOME``, says for each
-    public name which module defines it. ``modules`` are public names of whole modules.
+    Its ``_HOME`` says for each public name of its stub in which module it is defined.
     """
     facade = sys.modules[package]
+    stub = Path(str(facade.__file__)).with_suffix(".pyi")
+    home = {
+        name.name: str(node.module)
+        for node in ast.parse(stub.read_text("utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    vars(facade)["_HOME"] = home
     facade.__class__ = _Facade
-    public = [*home, *modules]
     called = package.replace(".labs", "")  # learners write rl.loops for rooflab.labs.loops
 
     def get(name: str) -> object:
-        found: object
-        if name in home:
-            with installed(f"{called}.{name}"):
-                found = getattr(importlib.import_module(home[name]), name)
-        elif name in modules:
-            found = importlib.import_module(modules[name])
-        else:
+        if name not in home:
             raise AttributeError(f"module {called!r} has no attribute {name!r}")
+        with installed(f"{called}.{name}"):
+            found = vars(importlib.import_module(home[name])).get(name)
+            found = found or importlib.import_module(f"{home[name]}.{name}")
         vars(facade)[name] = found
         return found
 
-    return get, lambda: sorted(public), public
+    return get, lambda: sorted(home), list(home)

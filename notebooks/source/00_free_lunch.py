@@ -9,19 +9,21 @@
 # %% [markdown] tags=["core"]
 # # 00 · The free lunch
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **How much arithmetic can you do on a number before it costs anything?**
 #
-# After this lesson you will be able to
+# <details><summary>30 minutes, with the exercises 40: what you learn, and what you need</summary>
 #
 # - **predict** whether more arithmetic on the same data will take more time,
 # - **read** three figures of a computer off one curve that you measured on it,
 # - **compute** the time of a simple program on a machine that you have never touched.
 #
-# It takes about 40 minutes; a lecture shows its core in 15. You need a little Python, nothing
-# else.
+# You need a little Python, nothing else. The *Deeper* parts take 10 minutes more. A lecture shows
+# its core in 15.
+#
+# </details>
 
 # %% tags=["core"]
 import rooflab as rl
@@ -397,7 +399,7 @@ rl.show.say(rl.conclude("00-corner", curve), after=nine)
 # Go on with [lesson 01](01_three_operations.ipynb).
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("00")
 
 # %% tags=["core"]
 rl.progress("00")

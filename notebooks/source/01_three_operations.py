@@ -9,13 +9,13 @@
 # %% [markdown] tags=["core"]
 # # 01 · Three operations
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **GEMM does thousands of times more arithmetic for each byte than AXPY. How many times as fast is
 # it?**
 #
-# After this lesson you will be able to
+# <details><summary>45 minutes, with the exercises 65: what you learn, and what you need</summary>
 #
 # - **count** the FLOPs and the bytes of the operations of which nearly all numerical work is
 #   made,
@@ -23,8 +23,10 @@
 # - **predict** how far apart the speeds of two operations are at the roofs of a machine,
 # - after the *Deeper* parts: **time** an operation on a GPU without fooling yourself.
 #
-# Its core takes about 45 minutes; a lecture shows it in 25. You need lesson 00 and the matrix
-# product.
+# You need lesson 00 and the matrix product. The *Deeper* parts take 30 minutes more. A lecture
+# shows it in 25.
+#
+# </details>
 
 # %% tags=["core"]
 import rooflab as rl
@@ -149,8 +151,8 @@ rl.mine.save(product)
 #
 # Move the sliders, one after the other, or drag a corner. Make it a stick, then a sheet, then a
 # cube, and watch the dot on the roofline. Point at $C$: it shows what one of its numbers needs.
-# *Log edges* draws every doubling as the same step, so that a thin sheet can
-# still be seen. *True shape* shows it as it is.
+# Every doubling of an edge is drawn as the same step, so that a thin sheet can still be seen.
+# *True shape* shows it as it is.
 
 # %% tags=["core"]
 rl.live.box(machines=here)
@@ -216,8 +218,10 @@ rl.check("01-three-intensities", intensities)
 # %% [markdown] tags=["core"]
 # ## Predict: the roof over all three
 #
-# Below are the three operations on the roofline of this core, with what you measured. Try these.
+# Below are the three operations on the roofline of this core, with what you measured. You look at
+# one of them, and see its box and all that is known of it; the other two are grey. Try these.
 #
+# - Press *AXPY*, *GEMV* and *GEMM* in turn: each time another one is looked at.
 # - Slide `N`: AXPY stays where it is, however long the vectors, and GEMV all but stays. Only GEMM
 #   walks.
 # - Slide the batch: that is how many vectors share one matrix. GEMV starts to walk to the right,
@@ -617,7 +621,7 @@ rl.check("01-cuda-gemm", gemm_share)
 # Go on with [lesson 02](02_bytes.ipynb).
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("01")
 
 # %% tags=["core"]
 rl.progress("01")

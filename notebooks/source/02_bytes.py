@@ -9,12 +9,12 @@
 # %% [markdown] tags=["core"]
 # # 02 · Bytes are the currency
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **What travels between memory and processor, and who ordered it?**
 #
-# After this lesson you will be able to
+# <details><summary>55 minutes, with the exercises 90: what you learn, and what you need</summary>
 #
 # - **count** the bytes that a NumPy program really orders, call by call,
 # - **rewrite** it so that it orders as few as any program must,
@@ -22,8 +22,10 @@
 # - **predict** what another number type does to a program's time,
 # - after the *Deeper* parts: **say** what the hardware adds to the bytes that you ordered.
 #
-# It takes about 55 minutes, with the *Deeper* parts 105; a lecture shows some of it in 20. You need
-# lesson 01, and NumPy as far as `x[i:j]`.
+# You need lesson 01, and NumPy as far as `x[i:j]`. The *Deeper* parts take 50 minutes more. A
+# lecture shows some of it in 20.
+#
+# </details>
 
 # %% tags=["core"]
 import numpy as np
@@ -257,12 +259,12 @@ third = rl.ask("02-warm", why.share, picture=above)
 third
 
 # %% [markdown] tags=["core"]
-# Have you guessed? Then read on. In the next picture *both* is pressed, and the marks of AXPY and
-# GEMV split in two: the cold one on the roof of the memory, the warm one on that of its cache.
-# GEMM's stay together where arithmetic limits it. The small hollow marks are what the course
-# predicts, and the grey dots what you measured. Slide `N` up; AXPY has `N` × `N` numbers here, so
-# the first picture has about the 10 000 of above. The vectors grow out of your caches, and where
-# none holds them the two marks meet.
+# Have you guessed? Then read on. In the next picture *both* is pressed, and AXPY is there twice:
+# cold on the roof of the memory, warm on that of its cache. Press GEMV: so is it. GEMM's two stay
+# together where arithmetic limits it. The small hollow marks are what the course predicts, and the
+# grey ones what you measured at other sizes. Slide `N` up; AXPY has `N` × `N` numbers here, so the
+# first picture has about the 10 000 of above. The vectors grow out of your caches, and where none
+# holds them the two marks meet.
 
 # %% tags=["core"]
 ops = ["gemm", "gemv", "axpy"]
@@ -726,7 +728,7 @@ rl.check("02-balance", balance)
 # Go on with [lesson 03](03_roofline.ipynb).
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("02")
 
 # %% tags=["core"]
 rl.progress("02")

@@ -9,12 +9,12 @@
 # %% [markdown] tags=["core"]
 # # 03 · The roofline
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **What bounds this operation on that machine?**
 #
-# After this lesson you will be able to
+# <details><summary>65 minutes, with the exercises 90: what you learn, and what you need</summary>
 #
 # - **sort** an operation before it runs: limited by memory, by computing, or by the call itself,
 # - **compute** the ridge, the attainable speed and the shortest time, for any operation on any
@@ -23,9 +23,11 @@
 # - after the *Deeper* parts: **predict** what was measured on a machine to within a quarter, and
 #   **catch** a datasheet that lies.
 #
-# It takes about 65 minutes, with the *Deeper* parts 115; a lecture shows some of it in 25. You need
-# lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a cache, or
-# *cold*, which is in memory.
+# You need lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a cache,
+# or *cold*, which is in memory. The *Deeper* parts take 50 minutes more. A lecture shows some of it
+# in 25.
+#
+# </details>
 
 # %% tags=["core"]
 import rooflab as rl
@@ -240,22 +242,24 @@ rl.live.roofline(
 )
 
 # %% [markdown] tags=["core"]
-# 1. **Cold and warm.** Each operation is there twice: with its name where it is cold, and where it
-#    is *warm*. The key in the corner says what the marks mean. A thread joins what belongs together.
-#    Where the operands fit a cache, warm is straight above cold: the intensity is the same. Where
-#    they don't, the two meet.
-# 2. **Slide N down**, or pull GEMM itself to the left. Its small marks walk to the left under the
-#    flat roof, and then they *fall off* and follow the dashed line of the call. Where do they leave
-#    the roof? The cold one falls further: a cold call has to wait for memory before it can begin.
+# 1. **Cold and warm.** You look at one operation, and the others are grey: press another one's name
+#    to look at that. It is there twice: with its name where it is cold, and where it is *warm*. The
+#    rows beside the axes say what the marks mean, and their rates. A thread joins what belongs
+#    together. Where the operands fit a cache, warm is straight above cold: the intensity is the
+#    same. Where they don't, the two meet.
+# 2. **Slide N down**, or pull GEMM itself to the left. Its marks walk to the left under the flat
+#    roof, and then they *fall off* and follow the dashed line of the call. A thin line shows the
+#    way: what was measured at each N. Where does it leave the roof? The warm one falls less: a cold call has to wait for memory before it can begin.
 # 3. **Change the machine**, then the number type. The points move with the type, the roof with
-#    both. The grey line is the machine before, if these axes hold it; its name says where it is.
+#    both. The grey line is the machine before, if these axes hold it.
 #    *Same axes*, under *more*, shows both in full. Watch the shaded band from 4 to 8 FLOP/byte: it
 #    stays.
 # 4. **Pull a roof** by its round handle: next year's machine. Which operations gain from twice the
 #    bandwidth, and which from twice the peak? *Undo* gives you back the machine as it is.
-# 5. **Read the ladder** of the operation that you touched last: factor by factor from what the roof
-#    of the memory allows to what the clock said. An arrow marks a step that makes it faster. A
-#    machine from the catalogue has only a datasheet, and so no ladder. The steps:
+# 5. **Read where time goes.** The first bar is the time that the roof allows. Each step begins where
+#    the last one ended, and they lead to the time that was predicted; the last one, *unexplained*,
+#    leads to what the clock said. Which step is the longest at N = 64, and which at N = 4096? A
+#    machine from the catalogue has only a datasheet, and so no steps. They are:
 #     - *level and mix*: the operands came from a cache and not from the main memory (*DRAM*), or
 #       with another mix of reading and writing than the best one;
 #     - *call overhead*: the call was paid on top;
@@ -697,7 +701,7 @@ rl.check("03-sparse-peak", too_short)
 # Go on with [lesson 04](04_gemm_shapes.ipynb).
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("03")
 
 # %% tags=["core"]
 rl.progress("03")

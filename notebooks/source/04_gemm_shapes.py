@@ -9,12 +9,12 @@
 # %% [markdown] tags=["core"]
 # # 04 · GEMM shapes
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **What are M, N and K in a language model, and when are more tokens free?**
 #
-# After this lesson you will be able to
+# <details><summary>70 minutes, with the exercises 105: what you learn, and what you need</summary>
 #
 # - **name** M, N and K of a layer, when a model reads a prompt and when it writes,
 # - **compute** the intensity and the shortest time of a layer, for any number of tokens,
@@ -23,7 +23,9 @@
 # - after the *Deeper* parts: **predict** what the clock says of a layer, and **say** what its
 #   widths allow at best, what padding costs, and which products training adds.
 #
-# It takes about 70 minutes, with the *Deeper* parts 105. You need lessons 01 and 03.
+# You need lessons 01 and 03. The *Deeper* parts take 35 minutes more.
+#
+# </details>
 
 # %% tags=["core"]
 import numpy as np
@@ -860,7 +862,7 @@ print(f"with what goes between the layers: {(weights + between) / flops:.4f} B/F
 # Go on with [lesson 05](05_decode.ipynb).
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("04")
 
 # %% tags=["core"]
 rl.progress("04")

@@ -9,12 +9,12 @@
 # %% [markdown] tags=["core"]
 # # 05 · Decode is a GEMV
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **Why does a language model write 50 tokens a second, and not 5000?**
 #
-# After this lesson you will be able to
+# <details><summary>65 minutes, with the exercises 90: what you learn, and what you need</summary>
 #
 # - **predict** from two numbers how many tokens a second a model can write on a machine,
 # - **say** what a larger batch brings, and what ends it,
@@ -23,7 +23,9 @@
 # - **fill** a machine: as many sequences as its memory and your promise allow,
 # - after the *Deeper* parts: **choose** between fewer bits, shared heads, experts, more GPUs.
 #
-# It takes about 65 minutes, with the *Deeper* parts 120. You need lessons 01 and 03; 04 helps.
+# You need lessons 01 and 03; 04 helps. The *Deeper* parts take 55 minutes more.
+#
+# </details>
 
 # %% tags=["core"]
 import rooflab as rl
@@ -872,7 +874,7 @@ for tokens in (1024, 4096):
 # Go on with [lesson 06](06_where_data_lives.ipynb).
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("05")
 
 # %% tags=["core"]
 rl.progress("05")

@@ -9,43 +9,48 @@
 # %% [markdown] tags=["core"]
 # # 06 · Where data lives
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **What does it cost to fetch a number, in time and in energy?**
 #
-# After this lesson you will be able to
+# Here are six boxes. In each lies a note with the number of the next box. You began at box 0, and
+# two hops are made. Where does the next one lead? And the one after that? Press *hop*.
 #
-# - **find** the caches of a computer in a curve that you measured, and say how large they are,
-# - **compute** how many lines must be in flight at once for a memory to be fully used,
-# - **tell** why several bandwidths of one memory can all be true,
-# - **add up** the energy of an operation, and say when moving costs more than computing,
-# - after the *Deeper* parts: **read** a roofline of energy, and **compute** the joules of a token.
+# <details><summary>What you will be able to do, the time, and what you need</summary>
 #
-# It takes about 50 minutes, with the *Deeper* parts 75; a lecture shows some of it in 25. You need
-# lessons 00 to 03, and for the last *Deeper* part lesson 05.
+# - **Find** the caches of a computer in a curve that you measured, and say how large they are.
+# - **Compute** how many lines must be in flight at once for a memory to be fully used.
+# - **Explain** why several bandwidths of one memory can all be true.
+# - **Add up** the energy of an operation, and say when moving costs more than computing.
+# - After the *Deeper* parts: **read** a roofline of energy, and **compute** the joules of a token.
+#
+# Reading takes about 50 minutes, with the exercises 90; the *Deeper* parts add 25. A lecture shows
+# some of it in 25. You need lessons 00 to 03, and for the last *Deeper* part lesson 05.
+#
+# </details>
 
 # %% tags=["core"]
 import rooflab as rl
 
+rl.memory.rings()
+
 # %% [markdown] tags=["core"]
 # ## A treasure hunt
 #
-# Until now data came in order: the first number, the second, the third. A processor sees such an
-# order and asks for the next numbers before the program does. That is called *prefetching*. It is
-# a great help, and it hides what a single trip costs.
+# You cannot skip ahead: only the note tells you where the next note is. A computer can be sent on
+# such a hunt, too. Memory comes in *lines*, of 64 bytes on most processors: they are the boxes.
+# Every line of an array stores the address of another line. Following the addresses is called a
+# **pointer chase**. The time of one hop is the **latency**: how long it takes until a line is there.
 #
-# So let's make it impossible. In a treasure hunt every note says where the next note lies, and
-# nobody can look for the next one before this one is read. Here is the same for a computer. Memory
-# comes in *lines*, of 64 bytes on most processors. Every line of an array holds the place of
-# another line. The places are shuffled, and they lead through all the lines exactly once before
-# the walk is back where it began. Following them is called a **pointer chase**, and the time of one
-# hop is the **latency**: how long it takes until a line is there.
+# Until now the data of this course came in order. A processor sees such an order, and asks for the
+# next numbers before the program does. That is called *prefetching*. It hides what a single trip
+# costs. To see that cost, we have to defeat the prefetcher, and a treasure hunt does.
 #
 # The next cell makes arrays of many sizes and chases through each, again and again. The smallest
-# has 4 kilobytes and fits into the nearest cache. The largest should be too large for any cache. It
-# also reads them in order and copies them. All that takes about a quarter of a minute. **By what
-# factor is a hop in the largest array slower than in the smallest?** Guess.
+# has 4 kilobytes and fits into the nearest cache. The largest should be too large for any cache. The
+# cell also reads them in order and copies them, which takes about a quarter of a minute. **How many
+# times slower is a hop in the largest array than in the smallest?** Guess.
 
 # %% tags=["core"]
 mountain = rl.memory.mountain(threads=1)
@@ -53,10 +58,9 @@ hop = rl.ask("06-hop", mountain.latency[-1] / mountain.latency[0])
 hop
 
 # %% [markdown] tags=["core"]
-# Below waits the whole picture, in two parts. The upper one shows how many bytes a second are read
-# and copied, the lower one how long a hop takes. To the right the array grows. What a program
-# touches again and again is called its **working set**; here it is the array. Drag the slider, and
-# walk from one end to the other.
+# Below waits the picture, in two halves. The upper one shows how many bytes a second are read
+# and copied, the lower one how long a hop takes. What a program touches again and again is called
+# its **working set**; here it is the array, and it grows to the right. Drag the slider.
 
 # %% tags=["core"]
 rl.live.mountain(mountain, after=hop)
@@ -68,11 +72,14 @@ rl.show.say(rl.conclude("06-hop", mountain, here), after=hop)
 # %% [markdown] tags=["core"]
 # People call this picture the *memory mountain*: from the left the curves of bandwidth fall in
 # steps. A step is the end of a cache. As long as the working set fits, every hop finds its line
-# there. A little larger, and some hops come to lines that the cache has just thrown out to make
-# room. Larger still, and nearly all of them do.
+# there. In a slightly larger one, some hops come to lines that the cache has just thrown out to
+# make room. In a much larger one, nearly all of them do.
 #
-# So the caches can be found in the curves alone. That has been done, and the next cell compares
-# them with what the operating system tells.
+# The two halves do not always step at the same size. The sentence under the picture says where they
+# disagree.
+#
+# So the caches can be found in the curves alone. rooflab has looked for them. The next cell compares
+# what it found with what the operating system reports.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("06-levels", mountain), after=hop)
@@ -80,13 +87,12 @@ rl.show.say(rl.conclude("06-levels", mountain), after=hop)
 # %% [markdown] tags=["core"]
 # ### Exercise 1 · Find the caches
 #
-# `sizes` are working sets in bytes, `seconds` the time of a hop in each of them, on a made-up
-# machine. The last sizes are in memory, all others in a cache. From one level to the next a hop takes
-# at least twice as long, at once; within a level the clock wobbles by a few per cent. Return the list
-# of the caches' capacities, the nearest first: the largest of these sizes that each of them still
-# holds.
+# `sizes` are working sets in bytes, `seconds` the time of a hop in each of them. The largest sizes
+# lie in memory, all others in a cache. From one level to the next a hop takes at least twice as
+# long. Within a level the times differ by a few per cent. Return the capacities of the caches, the
+# nearest first: for each cache, the largest of these sizes that it still holds.
 #
-# Some machines are fast, some slow, and not all have the same number of caches.
+# Some machines are fast, some slow, and they have one to four caches.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "06-levels"}
@@ -103,22 +109,37 @@ rl.check("06-levels", caches)
 # %% [markdown] tags=["core"]
 # ## Claim court: shuffled is a chain
 #
-# Here is a short recipe for such a walk: take the numbers 0, 1, 2 … of all lines, shuffle them, and
-# put one into each line. If line `i` holds the number `follows[i]`, the walk goes from line 0 to
-# line `follows[0]`, and so on. The claim: the list names every line exactly once, so the walk goes
-# through the whole array. Does it? Say what you expect, and then try it with six lines.
+# How does one make such a walk through a thousand lines? Here is a short recipe: write the numbers
+# of all lines on notes, shuffle the notes, and put one into each line. The claim: the notes name
+# every line exactly once, so the walk visits all of them.
+#
+# **A thousand lines are shuffled so. How many of them does the walk from line 0 visit, on average
+# over many shuffles?** Guess.
 
-# %% tags=["core", "pause", "nbval-check-output"]
-follows, at = [3, 4, 1, 5, 2, 0], 0
-for _ in range(7):
-    print(at, end=" → ")
-    at = follows[at]
+# %% tags=["core"]
+lengths = range(1, 1001)  # of the walk: all of them are equally likely
+visits = rl.ask("06-rings", sum(lengths) / len(lengths))
+visits
 
 # %% [markdown] tags=["core"]
+# Here are the boxes again. Press *shuffle* a few times, and walk.
+
+# %% tags=["core"]
+rl.memory.rings(shuffle=True, after=visits)
+
+# %% [markdown] tags=["core"]
+# A shuffled list falls apart into **rings**, and a walk never leaves its own. The claim is false. With
+# a thousand lines, every length of the walk from 1 to 1000 is equally likely. So it visits 500 lines
+# on average, and all of them once in a thousand shuffles.
+#
+# There is a recipe that works. Shuffle the *visits*, not the notes: choose an order in which to
+# visit the lines, and let each one name the next. That is the button *one ring*, and so the arrays
+# of your mountain were made.
+#
 # ### Exercise 2 · The walk from line 0
 #
-# Every line has 64 bytes. Return the working set of the walk that begins at line 0, in bytes: all of
-# each line counts.
+# Line `i` leads to line `follows[i]`. How many bytes does the walk from line 0 touch? Count every
+# line that it visits as 64 bytes.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "06-claim-chain"}
@@ -137,7 +158,7 @@ rl.check("06-claim-chain", working_set)
 # %% [markdown] tags=["core"]
 # ## Many at a time
 #
-# A chase gets one line, and one latency later the next. In your largest array that makes
+# A chase gets one line, and one latency later the next. In your largest array that comes to:
 
 # %% tags=["core"]
 wait = mountain.latency[-1]
@@ -145,70 +166,61 @@ print(f"{mountain.line} bytes every {rl.si(wait, 's')}: {rl.si(mountain.line / w
 print(f"read in order, one core: {rl.si(mountain.read[-1], 'B/s')}")
 
 # %% [markdown] tags=["core"]
-# It is the same memory and the same core, and a trip takes about as long. Reading in order is faster
-# because **many trips are made at once**: while one line is on its way, the core and its
-# prefetchers have asked for others. Such lines are *in flight*.
+# It is the same memory and the same core, and a trip takes about as long. Reading is faster because
+# **many trips are made at once**. In the next picture each dot is a line on its way to the
+# core. Such lines are *in flight*. The core notes each line that it waits for in one of its
+# *line-fill buffers*. When all buffers are taken, the next request has to wait.
 #
-# Suppose that a line is in flight for 100 ns, and one arrives every 10 ns. Then 10 lines are in
-# flight at any moment. This holds for everything that comes, stays a while and goes, for cars in a
-# tunnel and guests in a café, and it is called **Little's law**:
+# Press *run*. Then give the core more buffers. When do more of them gain nothing?
+
+# %% tags=["core"]
+rl.memory.belt()
+
+# %% [markdown] tags=["core"]
+# Ten lines are in flight, each for 100 ns, so one arrives every 10 ns. This holds for everything
+# that comes, stays a while and goes, for cars in a tunnel and guests in a café. It is called
+# **Little's law**:
 #
 # $$\text{in flight} = \text{rate} \times \text{time of each}$$
 #
-# For a memory the rate is its bandwidth in lines a second, and the time is its latency. **How many
-# lines are in flight while one core of yours reads in order?** You have just read all figures that
-# it takes. The answer is an estimate: it takes the time of a lone hop for that of every trip. The
-# cell below also runs several chases side by side, 1, 2, 4 and more of them, and measures how much
-# that helps.
-
-# %% tags=["core"]
-chases = rl.memory.concurrency("dram")
-lines = rl.ask("06-underway", chases.lines(chases.core.stream))
-lines
-
-# %% tags=["core"]
-rl.show.say(rl.conclude("06-underway", chases), after=lines)
-
-# %% [markdown] tags=["core"]
-# A core has only so many places in which it notes what it waits for. Intel calls them *line-fill
-# buffers*. For many years its cores had ten of them at the first cache; newer cores have more, and
-# prefetchers may have others further out. When all are taken, the next request has to wait.
+# ### Try it: a better memory
 #
-# ### Vote, or choose for yourself
+# Set 10 buffers. Two memories are offered to you: one has twice the bandwidth, the other half the
+# latency. Which one makes this core faster? Decide first, and then press their buttons.
 #
-# A new memory has twice the bandwidth and the same latency. You read with one core, and its buffers
-# were all taken before. Now it reads …
+# <details><summary>Why: open this when you have tried it</summary>
 #
-# <details><summary><b>A</b> twice as fast.</summary>
-#
-# This is *bandwidth is speed*. The core cannot ask for more lines than it has buffers, and each
-# still takes as long.
-#
-# </details>
-#
-# <details><summary><b>B</b> as fast as before.</summary>
-#
-# **Right.** Lines in flight and latency are what they were, and so is their ratio. Twice as many
-# cores can now be served.
-#
-# </details>
-#
-# <details><summary><b>C</b> a little faster: it has to wait less often for its turn.</summary>
-#
-# This is *the memory was busy*. It was not: the core had no place to ask for more.
-#
-# </details>
-#
-# <details><summary><b>D</b> as fast as its arithmetic allows.</summary>
-#
-# Arithmetic had no part in it, before or after.
+# Twice the bandwidth changes nothing here: the core has no buffer left to ask for more. Twice as many
+# cores could be served. With half the latency each buffer is free again after half the time, so the
+# rate doubles.
 #
 # </details>
 #
 # So **the most that one core can get is its buffers × the bytes of a line ÷ the latency**, however
 # much the memory could give. Servers show it best: their memory serves dozens of cores, its latency
-# is long, and one core alone gets a small part of it. Where there are few cores, one may get nearly
-# all.
+# is long, and one core alone gets a small part of it.
+#
+# **How many lines are in flight while one core of yours reads in order?** For a memory the rate is
+# its bandwidth in lines a second. Two figures for it stand above the belt: the time of a hop, and
+# the byte/s read in order. This is an estimate: it assumes that every trip takes as long as a lone
+# hop.
+
+# %% tags=["core"]
+lines = rl.ask("06-underway", mountain.read[-1] * wait / mountain.line)
+lines
+
+# %% [markdown] tags=["core"]
+# Can one count the buffers? Let several chases run side by side. Each has one line in flight. When
+# one more chase gains nothing, the buffers are full. The next cell tries 1, 2, 4 and more chases. It
+# measures the other figures anew.
+
+# %% tags=["core"]
+chases = rl.memory.concurrency("dram")
+rl.show.say(rl.conclude("06-underway", chases), after=lines)
+
+# %% [markdown] tags=["core"]
+# For many years the cores of Intel had ten line-fill buffers at the first cache. Newer cores have
+# more, and prefetchers may have some of their own further out.
 #
 # ### Exercise 3 · How many cores fill a memory?
 #
@@ -234,33 +246,34 @@ rl.check("06-underway", cores_needed)
 # %% [markdown] tags=["core"]
 # ## One memory, several bandwidths
 #
-# Have you noticed? Lesson 00 found a bandwidth of one core, lesson 02 timed AXPY, lesson 03 had a
-# roof for each mix of reading and writing, and on most computers no two of them are the same. None
-# is wrong. Each counts the bytes that its own loop *asks for*, in both directions together. But the
-# buffers above are for lines that a core **fetches**. What it writes back leaves by another way, and
-# takes none of them.
+# Lesson 00 found a bandwidth of one core, lesson 02 timed AXPY, lesson 03 had a roof for each mix of
+# reading and writing. On most computers they all differ, and none is wrong. Each counts the bytes
+# that its own loop *asks for*, in both directions together. But the buffers above are for lines
+# that a core **fetches**. What its first cache writes back leaves by another way and needs no
+# buffer.
 #
-# - *reading* asks for one line and fetches one;
-# - *updating in place*, as in lesson 00, fetches a line and writes the same line back: two for one;
-# - *AXPY* fetches two lines and writes one of them back: three for two;
-# - *copying* asks for two lines: one to read, one to write. But many processors fetch a line before
-#   they write it, since a program could be going to change a part of it only. Then three lines
-#   travel, and the copy reports two. Others notice that whole lines are written, and save the
-#   fetch.
-#
-# Here are your own figures, and what they become when everything that travels is counted. The roofs
-# were measured at another time than the mountain and the chases, so the same thing may differ by some
-# ten per cent or more.
+# The picture shows your own figures. Press *asked for*, then *what travels*. Which parts of the
+# bars come close to the same length?
 
 # %% tags=["core"]
-rl.conclude("06-bandwidths", rl.memory.bandwidths(here, chases=chases))
+found = rl.memory.bandwidths(here, chases=chases)
+rl.memory.bandwidth_bars(found)
+
+# %% [markdown] tags=["core"]
+# The copy hides something. It asks for two lines: one to read, one to write. But many processors
+# fetch a line before writing it, because the program might change only part of it. Then three lines
+# travel, and the copy reports two. Some processors notice that whole lines are written, and skip
+# that fetch. It is dashed in the picture.
+
+# %% tags=["core"]
+rl.conclude("06-bandwidths", found)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 4 · What crosses the bus
 #
 # A benchmark reports `rate` byte/s. It counts every array of the list `read` once, and every array
-# of `written` once. If `fetches` is true, the processor fetches each line that it is going to write
-# and has not read. All arrays have the same length. Return the byte/s that really cross the bus, both
+# of `written` once. If `fetches` is true, the processor also fetches each line that is written but
+# was not read. All arrays have the same length. Return the byte/s that really cross the bus, both
 # directions together.
 #
 # For a copy: `read` is `["x"]` and `written` is `["y"]`.
@@ -284,7 +297,7 @@ rl.check("06-bus", bus_rate)
 # A trip costs time only if you wait for it. It costs energy always. Charging a wire takes energy
 # for every bit, and the wire to the memory is long.
 #
-# These figures were published in 2014, for chips of an older kind with features of 45 nm, in
+# These figures were published in 2014, for a generation of chips of about 2008 (45 nm). They are in
 # *picojoules*: 1 pJ is $10^{-12}$ joules. They are still quoted everywhere. The figure for memory is
 # the lower end of a range that goes up to twice as much.
 
@@ -304,8 +317,8 @@ price
 
 # %% [markdown] tags=["core"]
 # Newer chips need less for the arithmetic, and not always less for the trip. Here is the same from
-# published figures for 7 nm, with two kinds of memory: DDR4 is that of many computers, HBM2 is
-# stacked right beside the chip.
+# published figures for 7 nm, with two kinds of memory. Many computers have DDR4; HBM2 is stacked
+# right beside the chip.
 
 # %% tags=["core"]
 newer, said = rl.memory.energy_table("tpuv4i-7nm"), []
@@ -316,36 +329,14 @@ for memory in ("ddr4", "hbm2"):
 rl.show.say(*said, after=price)
 
 # %% [markdown] tags=["core"]
-# ### Exercise 5 · Carried and computed
-#
-# A product of an `m` × `k` and a `k` × `n` matrix with numbers of `itemsize` bytes. The two matrices
-# and their product are carried once each. A byte to or from memory takes `byte` pJ, an addition
-# `add` pJ, a multiplication `multiply` pJ. Count k multiplications and k additions for each result, as
-# lesson 01 does. Return the joules of carrying, and those of computing.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "06-joules"}
-def joules(m, n, k, itemsize, byte, add, multiply):
-    # BEGIN SOLUTION
-    carried = (m * k + k * n + m * n) * itemsize * byte
-    computed = m * n * k * (add + multiply)
-    return carried * 1e-12, computed * 1e-12
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("06-joules", joules)
-
-# %% [markdown] tags=["core"]
 # ## Claim court: “moving data costs more than computing”
 #
-# You can hear this sentence in many talks about hardware, often with this very table. For one
-# access and one operation it is plainly true. Is it true of a program?
+# For one access and one operation the table proves it. Is it true of a program?
 #
 # ### Vote, or choose for yourself
 #
-# Count the trips to memory alone, each matrix and vector carried once. By that table, in `fp32`,
-# carrying costs more …
+# Count only the trips to memory. Each matrix and vector is carried once. By the table of 45 nm, in
+# `fp32`, carrying costs more …
 #
 # <details><summary><b>A</b> always: one access costs a hundred operations.</summary>
 #
@@ -372,15 +363,17 @@ rl.check("06-joules", joules)
 #
 # </details>
 #
-# ### Exercise 6 · Two break-evens
+# ### Exercise 5 · Two break-evens
 #
-# A product of two N × N matrices; all three are carried once. Return
+# A product of two N × N matrices needs N³ multiplications and N³ additions. All three matrices are
+# carried once. Return
 #
 # 1. the N at which computing costs as much *energy* as carrying,
 # 2. the N at which it takes as much *time*.
 #
-# `byte`, `add` and `multiply` are in pJ, `peak` in FLOP/s, `bandwidth` in byte/s. Neither N need be
-# a whole number.
+# A number has `itemsize` bytes. A byte to or from memory takes `byte` pJ, an addition `add` pJ, a
+# multiplication `multiply` pJ. `peak` is in FLOP/s, `bandwidth` in byte/s. Neither N need be a whole
+# number.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "06-break-even"}
@@ -405,21 +398,44 @@ for n in (64, 256, 1024, 4096):
 # %% [markdown] tags=["core"]
 # That was memory alone. The bars of the next picture are AXPY, GEMV and GEMM on N × N numbers. Slide
 # N, and watch the share of moving data in GEMM. Then press the buttons, one after the other. They
-# charge for what a processor does besides: operands that come from the first cache, and the
-# instructions themselves.
+# add what else a processor pays for: operands that come from the first cache, and the instructions
+# themselves.
 
 # %% tags=["core"]
 rl.memory.energy_bars(after=price)
 
 # %% [markdown] tags=["core"]
 # The button *+ L1* charges two operands from the first cache for every multiply-add. With it, moving
-# data takes 81 % of GEMM even at N = 8192. So the sentence is false of memory, and true again of a
-# program that reuses nothing in registers.
+# data takes 81 % of GEMM even at N = 8192. So for trips to memory the claim is false. Count the
+# trips to the first cache as well, and it is true again, unless the program keeps numbers in
+# registers.
 #
-# To fetch and decode an instruction costs about as much whether it does one addition or sixteen. So
+# To fetch and decode an instruction costs about the same for one addition and for sixteen. So
 # processors have instructions that compute on many numbers at once. This is called SIMD, the last
-# button. The matrix units of GPUs go further: one of their instructions multiplies whole small
-# matrices.
+# button. The matrix units of GPUs go further: one of their instructions multiplies small matrices.
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: carried and computed
+#
+# ### Exercise 6 · Carried and computed
+#
+# A product of an `m` × `k` and a `k` × `n` matrix with numbers of `itemsize` bytes. The two matrices
+# and their product are carried once each. A byte to or from memory takes `byte` pJ, an addition
+# `add` pJ, a multiplication `multiply` pJ. Count k multiplications and k additions for each result.
+# Return the joules of carrying, and the joules of computing.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "06-joules"}
+def joules(m, n, k, itemsize, byte, add, multiply):
+    # BEGIN SOLUTION
+    carried = (m * k + k * n + m * n) * itemsize * byte
+    computed = m * n * k * (add + multiply)
+    return carried * 1e-12, computed * 1e-12
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("06-joules", joules)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: a roofline of energy
@@ -438,8 +454,9 @@ for intensity in (1 / 6, 1 / 2, 16, arch.balance, 1024 / 6, 8192 / 6):
 
 # %% [markdown] tags=["deep"]
 # Times overlap, so the longer one counts and the roof has a corner. Energies add up, so this curve has
-# none: it is an arch. At the balance of energy a joule buys half the FLOPs that it buys at best. It
-# need not be the ridge. The picture shows the arch, and dashed the roof of one core. Pull the slider to the corner of the roof. How far up is the arch there?
+# none: it is an arch. At the balance of energy a joule buys half the FLOPs that it buys at best. The
+# balance and the ridge are two different places. The picture shows the arch, and dashed the roof of
+# one core. Pull the slider to the corner of the roof. How far up is the arch there?
 
 # %% tags=["deep"]
 rl.memory.energy_arch(machine=here)
@@ -448,8 +465,8 @@ rl.memory.energy_arch(machine=here)
 # ## Deeper: joules from your own machine
 #
 # Many processors count the energy that they use. On Linux a program may read those counters if the
-# system lets it; a GPU of NVIDIA tells its own. The next cell asks, and if nothing can be read here
-# it says why.
+# system lets it; NVIDIA's GPUs report theirs. The next cell asks. If nothing can be read here, it
+# says why.
 
 # %% tags=["deep"]
 with rl.memory.joules() as spent:
@@ -460,7 +477,7 @@ spent
 # ## Deeper: joules for each token
 #
 # Lesson 05 made tokens one after another. For every step all weights are fetched once, for all
-# sequences of the batch. So the energy of the weights is shared, and that of the arithmetic is not.
+# sequences of the batch. So the energy of the weights is shared. The energy of the arithmetic is not.
 #
 # ### Exercise 7 · Joules for each token
 #
@@ -499,25 +516,33 @@ for batch in (1, 8, 64):
 # most of what is left is the past of each sequence, which nobody shares.
 
 # %% [markdown] tags=["core"]
+# ## Numbers worth keeping
+#
+# What is usual today, and beside it what you have measured.
+
+# %% tags=["core"]
+rl.show.say(rl.conclude("06-keep", mountain), after=hop)
+
+# %% [markdown] tags=["core"]
 # ## What you can do now
 #
 # - **Find** caches in a curve: a step is the end of a level, and the largest size before it is what
 #   that level holds.
 # - **Compute** what must be in flight: bandwidth × latency. A core that cannot have so much in
 #   flight does not get the whole bandwidth by itself.
-# - **Tell** bandwidths apart: each loop counts what it asks for, and the bus carries what is fetched
+# - **Explain** bandwidths: each loop counts what it asks for, and the bus carries what is fetched
 #   and written back.
 # - **Add up** energy: bytes × their price plus operations × theirs. Times overlap, energies add.
 # - And if you went deeper: **read** the arch of energy, and **compute** the joules of a token.
 #
 # You know now where data lives, and what it costs to fetch it from each place. In a large GEMM that
 # cost is small, if every matrix is carried only once. A real program fetches the same numbers again
-# and again. Lesson 07 counts how often, and makes it less.
+# and again. Lesson 07 counts how often, and makes it less often.
 #
 # Go on with [lesson 07](07_tiling.ipynb).
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("06")
 
 # %% tags=["core"]
 rl.progress("06")

@@ -9,12 +9,12 @@
 # %% [markdown] tags=["core"]
 # # 07 · Tiling
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **How much less traffic does a tile bring, and what fits?**
 #
-# After this lesson you will be able to
+# <details><summary>60 minutes, with the exercises 95: what you learn, and what you need</summary>
 #
 # - **simulate** a cache, with ten lines of your own and with a fast one,
 # - **count** what a tiled product fetches, and say which side of the tile saves what,
@@ -22,8 +22,10 @@
 # - **judge** a claim about tiling: which part of the gain is the tile's, and which the cache's,
 # - after the *Deeper* parts: **predict** the time of tiles within tiles.
 #
-# It takes about 60 minutes, with the *Deeper* parts 80; a lecture shows some of it in 25. You need
-# lessons 01, 03 and 06.
+# You need lessons 01, 03 and 06. The *Deeper* parts take 20 minutes more. A lecture shows some of
+# it in 25.
+#
+# </details>
 
 # %% tags=["core"]
 import rooflab as rl
@@ -46,7 +48,7 @@ import rooflab as rl
 #
 # The next cell compiles these loops to machine code, as a C compiler would, and runs them on your
 # machine, for N = 800. Beside it runs the product of the BLAS library that lesson 01 measured. Both
-# do the same 512 million multiply-adds on one core. **By what factor is the library faster?** Guess.
+# do the same 512 million multiply-adds on one core. **How many times faster is the library?**
 
 # %% tags=["core"]
 N = 800
@@ -62,30 +64,31 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
 
 # %% [markdown] tags=["core"]
-# In the next picture both stand below GEMM's mark, with their names. The three lie one above the
-# other: whatever the loops do, the roofline counts A and B once, and C twice, in and out.
+# The next picture shows both below their roof. They lie one above the other: whatever the loops do,
+# the roofline counts A and B once, and C twice, in and out.
 
 # %% tags=["core"]
 own = {"three loops": slow, "library": fast}
 rl.live.roofline(here, measurements=own, ops=["gemm"], cache="warm", after=first)
 
 # %% [markdown] tags=["core"]
-# Three things make the difference, and this lesson is about one of them. A library uses the vector
-# units of the core, or a matrix unit where there is one; they work on many numbers at once. It has
-# many sums under way at a time. And it **arranges the work so that what was fetched is used again
-# while it is still near**. To see the last one alone, let's count bytes.
+# Three things make the difference. A library uses the vector units of the core, or a matrix unit
+# where there is one: they work on many numbers at once. It has many sums under way at a time. And
+# it **arranges the work so that what was fetched is used again while it is still near**. This
+# lesson is about the third. To see it alone, let's count bytes.
 #
 # ## A cache in ten lines
 #
-# A cache keeps the lines that were touched last, and in this lesson a touch is a read or a write.
-# When it is full and another is touched, the one touched longest ago leaves.
-# That rule is called *least recently used*, **LRU** for short. A touch that does not find its line
-# is a **miss**. Real caches follow this rule, or one much like it.
+# A cache keeps the lines that were touched last. In this lesson a touch is a read or a write. When
+# the cache is full and a new line is touched, the line that was touched longest ago leaves. This
+# rule is called *least recently used*, **LRU** for short. A touch that does not find its line is a
+# **miss**. Real first caches follow this rule, or one much like it.
 #
 # ### Exercise 1 · Write one
 #
 # `lines` is a list of line numbers in the order in which a program touches them. The cache has room
-# for `capacity` ≥ 1 lines, and starts empty. Return how many touches miss.
+# for `capacity` ≥ 1 lines, and starts empty. Return how many touches miss: `misses([1, 2, 1, 3, 2],
+# 2)` is 4.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-lru"}
@@ -107,28 +110,27 @@ def misses(lines, capacity):
 rl.check("07-lru", misses)
 
 # %% [markdown] tags=["core"]
-# You have written the core of every cache simulator. The one of this course does it many millions
-# of times a second, with lines of 64 bytes, and several caches behind each other. It
-# also writes back what was changed. Here is the textbook program on N = 300, in a made-up machine
-# with a first cache of 48 KiB and a second one of 1 MiB. *In* is what a level fetches from behind
-# it, *out* what it writes back.
+# You have written the core of every cache simulator. The course's own does the same, with 64-byte
+# lines and several caches in a row, millions of times a second. It also writes back what was
+# changed. Here is the textbook program on N = 288, with a first cache of 48 KiB and a second one of
+# 1 MiB. *In* is what a level fetches from behind it, *out* what it writes back.
 
 # %% tags=["core", "nbval-check-output"]
 l1, l2 = rl.cache.Cache("L1", 48 * 1024, ways=12), rl.cache.Cache("L2", 2**20, ways=16)
 both = rl.cache.Hierarchy(l1, l2)
-plain = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300), both)
+plain = rl.cache.simulate(rl.cache.gemm_stream(288, 288, 288), both)
 plain
 
 # %% tags=["core", "nbval-check-output"]
-least = rl.gemm(300, 300, 300, accumulate=True).bytes
+least = rl.gemm(288, 288, 288, accumulate=True).bytes
 print(f"each matrix once, C in and out: {rl.si(least, 'B')}")
 print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 
 # %% [markdown] tags=["core"]
-# Look at the row of B. For each row of C the program walks through the whole of B, 360 kB, and the
-# first cache has 49 kB. When the next row of C begins, the beginning of B has long left. So B is
-# fetched 300 times. A has no such trouble: one row of it is used 300 times while
-# it is near.
+# Look at the line for B in the table. For each row of C the program walks through the whole of B:
+# 332 kB, and the first cache has 49 kB. By the time the next row of C begins, the start of B is
+# long gone from the cache. So B is fetched 288 times. A fares better: one row of A is used 288
+# times while it is near.
 #
 # ## A tile
 #
@@ -136,35 +138,31 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 # k: that needs a tile of A and a tile of B, and does T³ multiply-adds on 2T² numbers. Then take the
 # next tiles along k, until the tile of C is finished.
 #
-# In the picture the matrices are 8 × 8. The cache holds 32 numbers, and a line is one number. Press
-# *run*, or pull the slider, first without tiles and then with each size. Tinted cells are in the cache.
-# The dot shows the FLOPs done so far ÷ the bytes moved so far, under the roof of a made-up machine.
-# Within a tile, the picture lets k run outermost; why that helps comes below. Which tile brings it
-# furthest to the right? The largest tile has 64 results, more than the cache holds.
+# Press *run* for each size. The cache holds 32 numbers here, and a line is one number. Which tile
+# moves the dot furthest to the right?
 
 # %% tags=["core"]
 rl.cache.tiles()
 
 # %% [markdown] tags=["core"]
-# And in real sizes, with k innermost, for N = 300 and the first cache of 48 KiB:
+# The dot shows the FLOPs done so far ÷ the bytes moved so far. The largest tile has 64 results, more
+# than the cache holds. Now in real sizes, for N = 288 and the first cache of 48 KiB:
 
 # %% tags=["core", "nbval-check-output"]
-for T in (1, 5, 10, 20, 30, 50, 100):
-    tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=T), l1)
-    print(f"T = {T:3}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>8}")
+for T in (1, 2, 4, 8, 16, 32, 48, 72):
+    tiled = rl.cache.simulate(rl.cache.gemm_stream(288, 288, 288, tile=T), l1)
+    print(f"T = {T:2}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>7}")
 
 # %% [markdown] tags=["core"]
-# The larger the tile, the fewer the bytes, with two exceptions. T = 10 has fewer than T = 20,
-# because 10 rows of A are 12 kB, and the cache happens to keep all of them from tile to tile. And
-# the last one has more than the one before: a real cache cannot put a line anywhere, see below. Two
-# questions, then: how much does a tile save, and when is it too large?
+# Twice the side, half the bytes, or nearly: until the tile is too large. Two questions, then: how
+# much does a tile save, and when is it too large?
 #
 # ### Exercise 2 · What a tile fetches
 #
-# A product of an `m` × `k` and a `k` × `n` matrix. A tile of `tm` × `tn` results is finished before
-# the next one begins, and it stays near meanwhile. For each tile, the rows of A and the columns of
-# B that it needs are fetched once. Every result is written once. `tm` divides `m`, and `tn` divides
-# `n`. Return the bytes.
+# A product of an `m` × `k` and a `k` × `n` matrix. A tile of `tm` × `tn` results stays in the cache
+# until it is finished. For each tile, the rows of A and the columns of B that it needs are fetched
+# once. Every result is written once. `tm` divides `m`, and `tn` divides `n`. Return the bytes:
+# `tiled_bytes(8, 8, 8, 4, 2, 4)` is 1792.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-tiles"}
@@ -215,16 +213,12 @@ rl.check("07-tiles", tiled_bytes)
 #
 # </details>
 #
-# It is said that in a product each number is used *k* times. A number of A serves a row of C, so it
-# is used *n* times. A number of B serves a column, so it is used *m* times. In a square product
-# nobody sees the difference. But a token of lesson 05 is a product with *m* = 1: each weight is
-# used once, however large *k* is.
-#
 # ### Exercise 3 · By how much?
 #
 # Tiles of `t` × `t` results in a product of two `n` × `n` matrices, against the program that
-# fetches two numbers for every multiply-add. Both write each result once, and `t` divides `n`. Return
-# by what factor the tile lowers (1) the traffic of A and B together, (2) all the traffic.
+# fetches two numbers for every multiply-add. Both write each result once, and `t` divides `n`. How
+# many times less is (1) the traffic of A and B together, (2) all the traffic? `saving(8, 4)` is
+# `(4.0, 3.4)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-claim-thousand"}
@@ -241,11 +235,11 @@ rl.check("07-claim-thousand", saving)
 # %% [markdown] tags=["core"]
 # ## It fits, so it stays?
 #
-# Three tiles take part: one of A, one of B, one of C. If they have 10 × 10 numbers each, they are
-# 300 numbers together. So take a cache that holds exactly 300 numbers, and make it as kind as can be:
-# a line holds one number, and each may lie anywhere in it. This program adds to C, so C is read once,
-# too. With that, the formula of exercise 2 says 880 kB for N = 100. **How many times as much does LRU
-# move?** Guess.
+# Three tiles take part: one of A, one of B, one of C. With 10 × 10 numbers each, they are 300
+# numbers together. So take a cache that holds exactly 300 numbers, and make it as kind as can be: a
+# line holds one number, and each may lie anywhere in it. For N = 100 the formula of exercise 2 now
+# gives 880 kB, with C read once, too. It assumes that all three tiles stay. **How many times more
+# does LRU really move?**
 
 # %% tags=["core"]
 small = rl.cache.gemm_stream(100, 100, 100, tile=10)
@@ -271,21 +265,24 @@ rl.show.say(*lines, after=second)
 # LRU does not know what you will need. It keeps what was touched last, and what was touched last
 # depends on the order of the loops *within* a tile.
 #
-# With k innermost, `ijk`, a number of C is touched once in each step from tile to tile. What is
-# touched in between? The other numbers of its tile, as many of A and a row more, and *two* tiles of
-# B: the one of this step and the one of the next. LRU must have room for all of that: four tiles
-# and a row, 410 numbers. With k outermost, `kij`, a number of C comes up again after one turn of k.
-# In between are the rest of its tile, a column of A and one number more, and two rows of B: with itself
-# 131.
+# With k innermost, `ijk`, a number of C is touched once in each step from tile to tile. In between,
+# the program touches
+#
+# - the rest of its tile of C: 99 numbers,
+# - a tile of A, and a row more: 110,
+# - two tiles of B, the one of this step and the one of the next: 200.
+#
+# LRU must have room for all of them and the number itself: 410, four tiles and a row. With k
+# outermost, `kij`, the number of C comes up again after one turn of k. In between there are the
+# rest of its tile, a column of A and one number more, and two rows of B: with itself 131.
 #
 # </details>
 #
 # ### Exercise 4 · The largest tile
 #
 # In a cache of `cache` bytes there must be room for `tiles` tiles of T × T numbers of `itemsize`
-# bytes. `tiles` depends on the order of the loops. With T = 10 it was 410 numbers / 100 = 4.1 for
-# `ijk`, and 131 / 100 = 1.31 for `kij`; here it is given. Return the largest T that fits and
-# divides `n`.
+# bytes. `tiles` is given: with T = 10 it was 410 numbers / 100 = 4.1 for `ijk`, and 1.31 for `kij`.
+# Return the largest T that fits and divides `n`: `largest_tile(288, 49152, 4, 4.1)` is 48.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-fits"}
@@ -303,9 +300,9 @@ rl.check("07-fits", largest_tile)
 # ## The wrong size
 #
 # Here is the same program in tiles of 32 × 32, on matrices of 248, 256 and 264, with the first cache
-# of many processors: 32 KiB. Four tiles of 32 × 32 and a row are 16.5 kB, so there is room to spare.
-# 32 does not divide 248 and 264; the last tiles there are cut off. Which size moves the most for each
-# multiply-add?
+# of many processors: 32 KiB. Four tiles of 32 × 32 and a row are 16.1 KiB, so there is room to
+# spare. 32 does not divide 248 and 264: the last tiles there are cut off. Which size moves the most
+# for each multiply-add?
 
 # %% tags=["core", "pause", "nbval-check-output"]
 common = rl.cache.Cache("L1", 32 * 1024, ways=8)
@@ -320,17 +317,18 @@ for n in (248, 256, 264):
 #
 # A row of 256 numbers is 1024 bytes, 16 lines. Going down a column, the program steps through
 # memory 16 lines at a time, so it only ever meets every sixteenth set: 4 of the 64. A row of a tile
-# is two lines. So the 32 rows of a tile of B fill 8 sets to the last place, and a tile of C wants
-# the very same ones. They push each other out, while other sets hold what nobody needs now. These
-# are *conflict misses*. With more ways or sets, as newer first caches have, 256 does little harm,
-# and a larger power of two does more.
+# is two lines. So the 32 rows of a tile of B fill 8 sets to the last place, and a tile of C needs
+# the same sets. They push each other out, while other sets hold what nobody needs now. These are
+# *conflict misses*. With more ways or sets 256 does little harm, and a larger power of two does
+# more.
 #
 # ### Exercise 5 · A column that does not fit
 #
 # A cache has `sets` sets of `ways` lines; line number *a* of memory may only lie in set *a* modulo
 # `sets`. A program reads the first number of each of `rows` rows. They are `row_bytes` apart, and
 # the first is at address 0. Rows in one line share it. Return (1) how many sets its lines fall into,
-# (2) how many of its lines the cache can hold at a time.
+# (2) how many of its lines the cache can hold at a time: `room_for_column(32, 1024, 64, 64, 8)` is
+# `(4, 32)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-column"}
@@ -354,10 +352,10 @@ rl.check("07-column", room_for_column)
 #
 # ## Claim court: 4.0 to 0.04
 #
-# A talk multiplies two 100 × 100 matrices of two-byte numbers. Before: 4.0 bytes
-# for each FLOP. After, with tiles and a cache: 0.04, a hundredth. On trial: what made the
-# difference? Here is what a cache fetches and writes back, simulated without a tile and with tiles of
-# 10 and 25. Its lines have 64 bytes, and each may lie anywhere.
+# The claim, from a talk on a product of two 100 × 100 matrices of two-byte numbers. Before: 4.0 bytes
+# for each FLOP. After, with tiles and a cache: 0.04, a hundredth. What made the difference? Here is
+# what a cache fetches and writes back, simulated without a tile and with tiles of 10 and 25. Its
+# lines have 64 bytes, and each may lie anywhere.
 
 # %% tags=["core", "nbval-check-output"]
 flops = rl.gemm(100, 100, 100, "bf16").flops
@@ -391,33 +389,12 @@ verdict = ("A, B, C read and written", "each matrix once, C twice", "the cache")
 rl.check("07-claim-forty", verdict)
 
 # %% [markdown] tags=["core"]
-# ## Could it be less?
-#
-# Does any order of the multiply-adds need even fewer bytes than square tiles? People have proved how
-# far one can go. A cache that holds S numbers must move at least about $2N^3/\sqrt{S}$ of them, and
-# the results, whatever the order is, whatever is thrown out. A tile of nearly
-# $\sqrt{S} \times \sqrt{S}$ results, with room left for a column of A and a row of B, would move
-# about that. So nothing beats such tiles by much. A real program moves more for two reasons: its tile
-# is smaller, and the cache has its rule, its lines and its sets.
-
-# %% tags=["core", "nbval-check-output"]
-best = rl.cache.gemm_bounds(300, 300, 300, 48 * 1024)[-1]
-print(f"proven least for 48 KiB: {rl.si(best.bytes, 'B')} ({best.name})")
-for T, order, how in ((50, "ijk", "innermost"), (75, "kij", "outermost")):
-    tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=T, order=order), l1)
-    print(f"tiles of {T}, k {how}: {rl.si(tiled.bytes('L1'), 'B')}")
-
-# %% [markdown] tags=["core"]
 # ## Does the time follow the bytes?
 #
 # Now on your machine: the product of the beginning, without tiles and with tiles of 40, 80 and 160.
-# Then the same tiles with another order of loops within a tile: j innermost, which runs along the
-# rows of B and C. There neighbours are needed together, and a vector unit can do several of them at
-# once.
-#
-# With N = 800 a row is 50 lines. So the 800 lines of a column of B fall into every second set of
-# the made-up first cache, which have room for 384. Without tiles nearly every number of B brings a
-# line of its own. The next cell simulates the first 40 rows of C, a twentieth of all.
+# Then the same tiles with j innermost within a tile, which runs along the rows of B and C. There
+# neighbours are needed together, and a vector unit can do several of them at once. First the bytes,
+# in the cache of 48 KiB. The next cell simulates the first 40 rows of C, a twentieth of all:
 
 # %% tags=["core", "nbval-check-output"]
 for T in (None, 40):
@@ -428,8 +405,8 @@ for T in (None, 40):
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# So tiles of 40 move about a three-hundredth of the bytes in that cache. On most real machines, with
-# the order of loops within a tile unchanged, the time is …
+# So tiles of 40 move about a three-hundredth of the bytes. On most real machines, with the order of
+# loops within a tile unchanged, the time is …
 #
 # <details><summary><b>A</b> about a three-hundredth.</summary>
 #
@@ -468,6 +445,23 @@ timed["library"] = fast
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("07-tiles", timed, here), after=(first, second))
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: could it be less?
+#
+# Does any order of the multiply-adds need even fewer bytes than square tiles? People have proved how
+# far one can go. Whatever the order, and whatever the cache throws out, a cache of S numbers has to
+# move at least about $2N^3/\sqrt{S}$ numbers, plus the results. A tile of nearly
+# $\sqrt{S} \times \sqrt{S}$ results, with room left for a column of A and a row of B, would move
+# about that. A real program moves more for two reasons: its tile is smaller, and the cache has its
+# rule, its lines and its sets.
+
+# %% tags=["deep", "nbval-check-output"]
+best = rl.cache.gemm_bounds(288, 288, 288, 48 * 1024)[-1]
+print(f"proven least for 48 KiB: {rl.si(best.bytes, 'B')} ({best.name})")
+for T, order, how in ((48, "ijk", "innermost"), (72, "kij", "outermost")):
+    tiled = rl.cache.simulate(rl.cache.gemm_stream(288, 288, 288, tile=T, order=order), l1)
+    print(f"tiles of {T}, k {how}: {rl.si(tiled.bytes('L1'), 'B')}")
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: tiles in tiles
@@ -556,11 +550,11 @@ rl.conclude("07-unseen", predicted, measured, costs[0], cache)
 # - **Judge** a gain: take the tile away, and see what stays.
 # - And if you went deeper: **predict** the time of tiles within tiles, and of a size never run.
 #
-# You have changed the order of the multiply-adds, and the result stayed right. Is any order
-# right? Go on with [lesson 08](08_legal_loops.ipynb), which asks which loops you may reorder.
+# You have changed the order of the multiply-adds, and the result stayed right. Is any order right?
+# Go on with [lesson 08](08_legal_loops.ipynb): which loops may you reorder?
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("07")
 
 # %% tags=["core"]
 rl.progress("07")

@@ -9,12 +9,12 @@
 # %% [markdown] tags=["core"]
 # # 08 · Loops you may reorder
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
 # **Which loops may change places, and what does it bring?**
 #
-# After this lesson you will be able to
+# <details><summary>60 minutes, with the exercises 95: what you learn, and what you need</summary>
 #
 # - **choose** the innermost loop by the steps that it takes through memory,
 # - **decide** whether an order of loops is legal, and **prove** that one is not,
@@ -23,8 +23,10 @@
 # - **judge** a claim that two programs are the same,
 # - after the *Deeper* parts: **find** how many sums a core wants to have under way.
 #
-# It takes about 60 minutes, with the *Deeper* parts 80; a lecture shows some of it in 25. You need
-# lessons 01, 03 and 07.
+# You need lessons 01, 03 and 07. The *Deeper* parts take 20 minutes more. A lecture shows some of
+# it in 25.
+#
+# </details>
 
 # %% tags=["core"]
 import rooflab as rl
@@ -41,7 +43,7 @@ import rooflab as rl
 # ```
 #
 # The next cell compiles all six for N = 496 and times them on one core of your machine. There is no
-# tile, and no library. **By what factor does the fastest of the six beat the slowest?** Guess.
+# tile, and no library. **How many times faster is the fastest of the six than the slowest?**
 
 # %% tags=["core"]
 N = 496
@@ -77,13 +79,18 @@ rl.show.say(rl.conclude("08-orders", orders, here), after=first)
 #
 # ### Exercise 1 · The loop for the inside
 #
-# Count it, then. `operands` is a list of texts, one for each array of the statement, such as
-# `["ik", "kj", "ij"]`. The letters are the loops in its brackets. Each array is stored so that its
-# last index runs through neighbours, and its rows are much longer than a line of the cache. A line
-# has `line` bytes, a number `itemsize`. Suppose that a cache keeps just the line in use of each
-# array. Then each array costs per turn of an innermost loop: nothing if the loop is not among its
-# indices, the part of a line that a number takes if it is the last one, and else a whole line.
-# Return (1) the loop whose turn fetches the fewest lines, (2) how many.
+# How many new lines of the cache does one turn of the innermost loop need? `operands` names the
+# indices of each array: `["ik", "kj", "ij"]` for the product. The last index of an array runs
+# through neighbours, and its rows are much longer than a line. A line has `line` bytes, a number
+# `itemsize`. Suppose that the cache keeps the line in use of each array, and no other one. In one
+# turn of a loop an array then needs
+#
+# - no new line, if the loop is not among its indices,
+# - `itemsize / line` of a line, if the loop is its last index,
+# - a whole line, if the loop is another one of its indices.
+#
+# Return (1) the loop whose turn needs the fewest lines of all arrays together, (2) how many:
+# `innermost(["ik", "kj", "ij"], 4, 64)` is `("j", 0.125)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-innermost"}
@@ -102,17 +109,6 @@ def innermost(operands, itemsize, line):
 rl.check("08-innermost", innermost)
 
 # %% [markdown] tags=["core"]
-# Your function can do more. Take n images of h rows and w columns, with c colours (*channels*) for
-# each dot, and add the channels up with weights:
-#
-# ```
-# O[n, h, w] += I[n, c, h, w] * W[c]
-# ```
-#
-# Stored as `nchw`, colour by colour, w is best for the inside. Stored as `nhwc`, dot by dot, it is c.
-# Try `innermost(["nchw", "c", "nhw"], 4, 64)`. To store an array in another way interchanges no
-# loops.
-#
 # ## Another statement, and it breaks
 #
 # All six orders gave the same product. Here is another simple statement, on an array of 7 × 7:
@@ -141,9 +137,7 @@ print("columns first:", swapped.run("python", A=start)["A"][3])
 # The iteration S(2, 0) reads it. So there is a **dependence**: S(1, 1) must run first. Row by row it
 # does. Column by column, the whole column 0 comes before column 1, so S(2, 0) runs first and reads
 # the old number. An order is **legal** if, for each dependence, the iteration that must run first
-# still runs first. The course asks that of every pair that touches the same number, if one of the
-# two writes it. One thing it forgives, unless you ask it not to: a sum whose terms come in another
-# order.
+# still runs first.
 
 # %% tags=["core", "nbval-check-output"]
 swapped.check()
@@ -152,8 +146,8 @@ swapped.check()
 # The two iterations that it names are a **counterexample**: one pair is enough to convict an order.
 #
 # In the picture a dot is an iteration, and an arrow goes from the one that must run first to the one
-# that waits for it. Change the order, and see which arrows turn red. Is there a way to run column
-# by column, so that no arrow is red? Pull the knob beside the last row: it makes the rows lean.
+# that waits for it. Change the order, and see which arrows turn red. Can you run column by column
+# without a red arrow? Pull the knob beside the last row: it makes the rows lean.
 
 # %% tags=["core"]
 rl.loops.space(stencil)
@@ -208,8 +202,8 @@ rl.loops.space(stencil)
 #
 # `distances` is a list of distances, each a list with a number for each loop, the outermost first.
 # `order` says how the loops are put: `order[0]` is the number of the loop that is outermost now,
-# counted from 0, and so on. Return the list of those distances that the new order breaks, unchanged
-# and in the order in which they came.
+# counted from 0, and so on. Return the list of the distances that the new order breaks, unchanged
+# and in the order in which they came: `broken([[1, -1], [1, 0]], [1, 0])` is `[[1, -1]]`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-legal"}
@@ -260,11 +254,11 @@ rl.check("08-pair", pair)
 # %% [markdown] tags=["core"]
 # ## Lean it, then tile it
 #
-# The trouble is the −1: the dependence points back in j. So count j in another way. Let j' = j + i,
-# which is called a **skew**. In the picture the rows lean. Nothing has changed in what runs when;
-# only the names of the iterations are others. The distance is now (1, −1 + 1) = (1, 0). No number
-# in it is negative any more, so both loops may change places, and tiles are legal. In the code that
-# is printed last, j' is called j:
+# The trouble is the −1: the dependence points back in j. So count j differently. Let j' = j + i. This
+# is a **skew**: it made the rows lean in the picture above. Everything still runs in the same order.
+# Only the iterations have new names. The distance is now (1, −1 + 1) = (1, 0). No number in it is
+# negative any more, so the loops may change places, and tiles are legal. In the code that is
+# printed last, j' is called j:
 
 # %% tags=["core", "nbval-check-output"]
 leaning = stencil.skew("j", by="i")
@@ -273,15 +267,14 @@ print(leaning.tile({"i": 2, "j": 2}).check())
 print(leaning.interchange("i", "j").code())
 
 # %% [markdown] tags=["core"]
-# *For these extents*: the check speaks of loops of these lengths only. A distance speaks of all
-# lengths.
+# *For these extents*: the check tried only these loop lengths. A distance holds for all lengths.
 #
 # ### Exercise 4 · How much it has to lean
 #
 # Each dependence of a nest of two loops has a distance (d, e). With a skew by `f`, j' = j + f · i, it
 # becomes (d, e + f · d). Any tile is legal if no number of any distance is negative. `distances` is
 # a list of pairs, legal in the original order. Return the least whole `f`, 0 or more, with which none
-# is negative.
+# is negative: `least_skew([(1, -1), (2, -5)])` is 3.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-skew"}
@@ -301,8 +294,7 @@ rl.check("08-skew", least_skew)
 # ## Claim court: one loop for two
 #
 # Two loops can be *coalesced* into one that counts through all of their iterations. Programs for GPUs
-# do so when they number their threads. A talk does it with these loops, and says that both programs
-# are the same:
+# do so when they number their threads. The claim, from a talk: these two programs are the same.
 #
 # ```
 # for i in range(10):              for t in range(100):
@@ -310,8 +302,7 @@ rl.check("08-skew", least_skew)
 #         S(i, j)
 # ```
 #
-# It also says what it is good for: threads with neighbouring numbers t then touch neighbours in
-# memory. On trial: both sentences.
+# And: threads with neighbouring numbers t then touch neighbours in memory. Are both true?
 #
 # ### Exercise 5 · The same?
 #
@@ -335,7 +326,83 @@ verdict = ("the loops interchanged", "legal", "illegal", "10 numbers")
 rl.check("08-claim-same", verdict)
 
 # %% [markdown] tags=["core"]
-# ## Who has to check?
+# ## Lanes
+#
+# A vector unit does one operation on several numbers at a time. Each of its places is a
+# **lane**: with 8 lanes of `fp32`, as in AVX2 with FMA, a core does eight multiply-adds in one
+# instruction. Other units have 4 lanes, or 16. Eight turns of a loop can become lanes if none of them
+# reads or writes what another of the eight writes. Take the sum over k, then take j:
+
+# %% tags=["core", "nbval-check-output"]
+print(textbook.split("k", 8).vectorize("ki").check())
+print(textbook.split("j", 8).reorder("i", "jo", "k", "ji").vectorize("ji").check())
+
+# %% [markdown] tags=["core"]
+# `split` cuts a loop in two: `jo` counts the groups of eight, `ji` the eight in a group. Lanes have
+# to be innermost, so `reorder` puts k further out. Each step returns a new nest, and leaves the old
+# one as it was. The loop of k itself cannot become lanes: all of its turns add to the same number.
+# The refusal names the way out: let each lane add to a sum of its own, and add up the eight at the
+# end. That changes the order of the additions, so a compiler does it only if you allow it. In the
+# order ijk it adds one number after the other; in ikj it can use the lanes by itself.
+#
+# ### Exercise 6 · Eight lanes
+#
+# Steps such as `split`, `reorder` and `vectorize`, one after the other, are a **schedule**. Write one
+# for the product, and return the nest that comes out. `nest` is a nest like `textbook`, in `fp32`
+# and of other sizes. The schedule must be legal. Its innermost loop must be a vector of 8 lanes, or of
+# 16, 24 or 32, which are cut into eights. We simulate it with a first cache of 4 KiB in lines of 64
+# bytes. Below this cache it may move at most 1.5 times as many bytes as ours. The order above moves
+# more.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "08-vectorise"}
+def vectorised(nest):
+    # BEGIN SOLUTION
+    return nest.reorder("i", "k", "j").split("j", 8).vectorize("ji")
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("08-vectorise", vectorised)
+
+# %% [markdown] tags=["core"]
+# ## Many sums at a time
+#
+# The order decides one more thing. A core can begin a multiply-add in each cycle, or several, but
+# the result comes some cycles later. In a sum over k each one has to wait for the one before, and
+# the core is idle most of the time. That is the third thing that slows ijk down. So give the core
+# several sums that do not depend on each other.
+#
+# In the next cell k is the loop around the lanes, and the eight sums of a vector stay in registers
+# while k runs. First the program does this for one row of C at a time, then for 2, 4 and 8 rows.
+# `unroll` writes the turns for these rows one after the other in the code, so that all of their sums
+# are under way together. **How many times faster are eight rows than one?**
+
+# %% tags=["core"]
+rows = {}
+for count in (1, 2, 4, 8):
+    cut = textbook.split("j", 8).split("i", count).reorder("io", "jo", "k", "ii", "ji")
+    rows[count] = cut.unroll("ii").vectorize("ji").measure(product)
+second = rl.ask("08-rows", rows[1].median_s / rows[8].median_s)
+second
+
+# %% tags=["core"]
+rl.show.say(rl.conclude("08-rows", rows, here), after=second)
+
+# %% tags=["core"]
+own = orders | {f"rows: {count}": one for count, one in rows.items()}
+rl.live.roofline(here, measurements=own, ops=["gemm"], cache="warm", after=(first, second))
+
+# %% [markdown] tags=["core"]
+# All of these points lie one above the other: the same multiply-adds, on the same operands. Only
+# the order in which the loops run has lifted them.
+#
+# Compare one row with the order ikj. If the compiler has used lanes for ikj, both have them. But one
+# row adds to the same eight sums again and again, and each time it has to wait. With j innermost,
+# each turn adds to eight new sums.
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: who has to check?
 #
 # [Loopy](https://documen.tician.de/loopy/) is a program that writes loops for you. We gave version
 # 2025.2 of it the stencil, and asked for i outside, then for j outside. It wrote both programs and
@@ -355,8 +422,8 @@ rl.check("08-claim-same", verdict)
 # <details><summary><b>B</b> We did.</summary>
 #
 # **Right.** By its rules the stencil is no correct program, because not every order gives the same
-# result. That every order does is a promise of the author. Nobody checks it, so whoever uses such a
-# tool has to.
+# result. The author promises that every order does. The tool does not check the promise, so you
+# have to.
 #
 # </details>
 #
@@ -374,81 +441,6 @@ rl.check("08-claim-same", verdict)
 #
 # Other tools test the dependences, as you just did, or offer only steps that cannot break anything.
 # Lesson 09 has a map of them.
-#
-# ## Lanes
-#
-# A vector unit does the same operation on several numbers at a time. Each of its places is a
-# **lane**: with 8 lanes of `fp32`, as in AVX2, a core does eight multiply-adds in one instruction.
-# Others have 4 lanes, or 16. Eight turns of a loop can become lanes if none of them reads what
-# another of the eight writes. Take the sum over k, then take j:
-
-# %% tags=["core", "nbval-check-output"]
-print(textbook.split("k", 8).vectorize("ki").check())
-print(textbook.split("j", 8).reorder("i", "jo", "k", "ji").vectorize("ji").check())
-
-# %% [markdown] tags=["core"]
-# `split` cuts a loop in two: `jo` counts the groups of eight, `ji` the eight in a group. Lanes have
-# to be innermost, so `reorder` puts k further out. The loop of k itself cannot be taken: all of its
-# turns add to the same number. The way out is named in the refusal. Let each lane add to a sum of
-# its own, and add up the eight in the end. That changes the order of the additions, so a compiler
-# does it only if you allow it. In the order ijk it adds one number after the other; in ikj it can
-# use the lanes by itself.
-#
-# ### Exercise 6 · Eight lanes
-#
-# Steps such as `split`, `reorder` and `vectorize`, one after the other, are a **schedule**. Write one
-# for the product, and return the nest that comes of it. `nest` is a nest like `textbook`, in `fp32`
-# and of other sizes. The schedule must be legal. Its innermost loop must be a vector of 8 lanes, or of
-# 16, 24 or 32, which are cut into eights. Then it is simulated with a first cache of 4 KiB in lines
-# of 64 bytes. Below this cache it may move at most 1.5 times as many bytes as ours. The order above
-# moves more.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "08-vectorise"}
-def vectorised(nest):
-    # BEGIN SOLUTION
-    return nest.reorder("i", "k", "j").split("j", 8).vectorize("ji")
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("08-vectorise", vectorised)
-
-# %% [markdown] tags=["core"]
-# ## Many sums at a time
-#
-# There is one thing left that the order decides. A core can begin a multiply-add in each cycle, or
-# several, but the result of one comes some cycles later. Where each has to wait for the one before,
-# as in a sum over k, the core is idle most of the time. That is the third thing that slows ijk
-# down. So give the core several sums that know nothing of each other.
-#
-# In the next cell k is the loop around the lanes, and the eight sums of a vector stay in registers
-# while k runs. First the program does this for one row of C at a time, then for 2, 4 and 8 rows.
-# `unroll` writes the turns for these rows one after the other in the code, so that all of their sums
-# are under way together. **By what factor are eight rows faster than one?** Guess.
-
-# %% tags=["core"]
-rows = {}
-for count in (1, 2, 4, 8):
-    cut = textbook.split("j", 8).split("i", count).reorder("io", "jo", "k", "ii", "ji")
-    rows[count] = cut.unroll("ii").vectorize("ji").measure(product)
-second = rl.ask("08-rows", rows[1].median_s / rows[8].median_s)
-second
-
-# %% tags=["core"]
-rl.show.say(rl.conclude("08-rows", rows, here), after=second)
-
-# %% tags=["core"]
-own = orders | {f"rows: {count}": one for count, one in rows.items()}
-rl.live.roofline(here, measurements=own, ops=["gemm"], cache="warm", after=(first, second))
-
-# %% [markdown] tags=["core"]
-# All of these points lie one above the other: the same multiply-adds, on the same operands. Nothing
-# but the way in which the loops run has lifted them.
-#
-# Compare one row with the order ikj. If the compiler has used lanes for ikj, both have them. But one
-# row adds to the same eight sums again and again, and each time it has to wait. With j innermost,
-# the next eight sums are others.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: what a core is like inside
@@ -523,11 +515,11 @@ rl.check("08-stencil-tiles", slanted)
 # - **Write** a schedule that fills the lanes, and keeps several sums under way.
 # - And if you went deeper: **find** latency and units of a core from its rates.
 #
-# There are more orders than anyone wants to try by hand, and most of them are legal. Go on with
-# lesson 09, which lets the machine try.
+# There are more orders than anyone wants to try by hand, and most of them are legal. In
+# [lesson 09](09_search.ipynb) the machine tries them.
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("08")
 
 # %% tags=["core"]
 rl.progress("08")

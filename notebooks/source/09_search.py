@@ -9,114 +9,60 @@
 # %% [markdown] tags=["core"]
 # # 09 · Let the machine search
 #
-# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
-# **What does a machine find that you would not, and what can no search find?**
+# **Can a search beat your own schedule? And what can no search beat?**
 #
-# After this lesson you will be able to
+# In lesson 08 you changed the order of loops by hand. Such an order, with all its marks, is a
+# **schedule**. The next cell gives a machine ten seconds and one core to find one, for a product of
+# two 384 × 384 matrices. It begins with the three plain loops. Guess how far it gets.
 #
-# - **count** the schedules of a nest of loops,
-# - **choose** the tile that fits the registers of a processor,
-# - **write** a beam search, **find** how wide it has to be, and **tile** for two caches yourself,
-# - **extract** the cheapest of many equal expressions,
-# - **judge** the log of a search, and a claim about one,
-# - after the *Deeper* parts: **describe** an operator by what it touches, and **place** a compiler
-#   on a map.
+# <details><summary>What you will be able to do, the time, and what you need</summary>
 #
-# It takes about 60 minutes, with the *Deeper* parts 80; a lecture shows some of it in 25. You need
-# lessons 07 and 08.
+# - **Choose** the tile that fits the registers of a processor.
+# - **Complete** a beam search, and **find** how wide it has to be.
+# - **Tile** for two caches yourself.
+# - **Extract** the cheapest of many equal expressions.
+# - **Judge** the log of a search, and a claim about one.
+# - After the *Deeper* parts: **count** schedules, **describe** an operator by what it touches, and
+#   **place** a compiler on a map.
+#
+# Reading takes about 40 minutes, with the exercises 90; the *Deeper* parts add 30. A lecture shows
+# some of it in 25. You need lessons 07 and 08.
+#
+# </details>
 
 # %% tags=["core"]
-import math
-from itertools import product
-
 import rooflab as rl
 
-# %% [markdown] tags=["core"]
-# ## Too many to try
-#
-# In lesson 08 you wrote a **schedule**: the loops of a nest, split, reordered and marked. You
-# tested whether it is legal, and how fast it is. Which schedule is the fastest? Try all of them,
-# one could say. How many are there?
-#
-# Take three loops, and split each of them in two. The six loops that come out can stand in 6! = 720
-# orders. We count only orders in which every inner loop stands inside its outer one, for otherwise
-# its turns would no longer be a tile. Swap the two loops of a pair, and only one of the two orders
-# counts, so each pair halves the number. There are three pairs. That leaves 720/2³ = 90 orders. And
-# each loop has a tile size to choose:
-
-# %% tags=["core", "nbval-check-output"]
 N = 384
-tiles = sum(N % tile == 0 for tile in range(2, N))
-orders = math.factorial(6) // 2**3
-count = tiles**3 * orders
-print(f"N = {N}: {tiles}³ choices of tile sizes × {orders} orders = {count:,} schedules")
-print(f"at ten of them a second: {count / 10 / 3600:.1f} hours")
-
-# %% [markdown] tags=["core"]
-# Loops that are split twice, marks for lanes, and copies of operands multiply that again and again.
-#
-# ### Exercise 1 · How many schedules?
-#
-# `extents` are the lengths of the loops. Each loop is either left whole, or split in two by a tile
-# size. A tile size divides the length, is larger than 1 and smaller than the length. Count any
-# order in which every inner loop is somewhere inside its outer one. Return how many schedules there
-# are.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "09-count"}
-def schedules(extents):
-    # BEGIN SOLUTION
-    total = 0
-    for chosen in product((False, True), repeat=len(extents)):
-        ways = math.factorial(len(extents) + sum(chosen)) // 2 ** sum(chosen)
-        for extent, split in zip(extents, chosen):
-            if split:
-                ways *= sum(extent % tile == 0 for tile in range(2, extent))
-        total += ways
-    return total
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("09-count", schedules)
-
-# %% [markdown] tags=["core"]
-# ## A machine that tries
-#
-# So let the machine choose what to try. A **search** begins with the loops as written. It knows
-# some *moves*. A move takes one schedule and makes others of it: it puts a tile into registers, a
-# tile into a cache, swaps two loops, copies an operand into the order in which it is read. Each
-# *round* does four things:
-#
-# 1. it applies all moves to the best schedules so far,
-# 2. **predicts** the time of what comes out, from bytes and roofs,
-# 3. tests the most promising for legality, compiles and **measures** them, with what they copy,
-# 4. goes on from the fastest, four of them here.
-#
-# It ends when the time is up, or after two rounds without a gain. The next cell gives it ten
-# seconds, on one core. **By what factor will the best schedule be faster than the three loops as
-# written?** Guess.
-
-# %% tags=["core"]
 found = rl.search.search(N, seconds=10)
-gemm = rl.gemm(N, N, N, accumulate=True)
-library = rl.measure(gemm, threads=1, cache="warm")
 first = rl.ask("09-search", found.naive.seconds / found.winner.seconds)
 first
 
+# %% [markdown] tags=["core"]
+# The loops do not know that they are a product. A library does, and experts have tuned it for
+# years. So the next cell measures the library on the same core.
+
 # %% tags=["core"]
+gemm = rl.gemm(N, N, N, accumulate=True)
+library = rl.measure(gemm, threads=1, cache="warm")
 here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 
 # %% [markdown] tags=["core"]
-# Its moves are those of lessons 07 and 08. Nobody told it which of them to make, in which order and
-# with which sizes. Pull the slider to see the candidates in the order in which they were measured.
-# The line rises with each that was the fastest so far, from round to round. How many steps
-# does it take to the top? With the picture stands the fastest schedule so far as loops, and what
-# the last step changed is blue. A move is not a small step: a whole tile in registers is a single
-# one. Below the picture you read how many bytes the fastest takes. Which steps save bytes?
+# ## Step by step
+#
+# The search knows five **moves**. Each is a small change that you know from lessons 07 and 08: it
+# swaps two loops, puts the innermost loop into lanes, unrolls a loop, cuts a loop into tiles, or
+# copies an operand into the order in which it is read. Nobody says which move to make, in which
+# order, or with which size.
+#
+# Each dot below is a schedule that was measured, in order from left to right. When one was clearly
+# faster than all before it, the line climbs a step. The step has the name of the last move. Pull
+# the slider back to the first step, and read the loops as you climb. Which step pays most? And
+# which of them did you make yourself in lesson 08?
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -124,18 +70,38 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 # %% [markdown] tags=["core"]
 # ## Predict to sort out, measure to decide
 #
-# Why does it predict at all? A prediction takes a few milliseconds. A measurement takes many times
-# as long, as its schedule has to be compiled first. And why does it measure, if it can predict? In
-# the picture, switch to *against the prediction*. If predictions were perfect, all points would lie
-# on the dashed line.
+# Why does it not try every schedule? Split each of the three loops once, and keep each inner loop
+# inside its outer one. That leaves 90 orders, and each loop can have 14 tile sizes.
+
+# %% tags=["core", "nbval-check-output"]
+import math
+from itertools import product
+
+tiles = sum(N % tile == 0 for tile in range(2, N))
+count = tiles**3 * math.factorial(6) // 2**3
+print(f"{count / 1000:.0f} thousand schedules, at ten a second {count / 10 / 3600:.1f} hours")
+
+# %% [markdown] tags=["core"]
+# Lanes, copies and second splits multiply that again. So the search must choose what to measure. It
+# works in *rounds*:
+#
+# 1. It applies all moves to the four fastest schedules so far.
+# 2. It **predicts** the time of everything that comes out, from bytes and roofs.
+# 3. It checks the twelve most promising: are they legal? Then it compiles and **measures** them.
+# 4. It goes on from the four fastest.
+#
+# A prediction takes a few milliseconds. A measurement takes many times longer, because its schedule
+# has to be compiled first. But is the prediction good enough to decide? In the picture, press
+# *against the prediction*. If all predictions were right, all dots would lie on the dashed line.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("09-predicted", found), after=first)
 
 # %% [markdown] tags=["core"]
-# Here is what a count of bytes does not see. In each of these four schedules a tile of sums is
-# meant to stay in registers while k runs: 16 columns of C, and 1, 4, 8 or 64 rows. The more rows,
-# the more often a number of B is used while it is there. By bytes alone, 64 rows are best.
+# Here is something that a count of bytes does not see. In these four schedules a tile of sums is
+# meant to stay in registers while k runs. It has 16 columns of C, and 1, 4, 8 or 64 rows. With more
+# rows, each number of B is used more often while it is there. By bytes alone, 64 rows are best.
+# What do you expect?
 
 # %% tags=["core"]
 textbook = rl.loops.Nest({"i": N, "j": N, "k": N}, "C[i, j] += A[i, k] * B[k, j]")
@@ -147,22 +113,20 @@ rl.conclude("09-rows", rows, here)
 
 # %% [markdown] tags=["core"]
 # With few sums, each multiply-add waits for the one before it in its sum. With too many, the sums
-# do not fit the registers: some of them go to the cache and come back, which is called *spilling*.
-# A count of bytes sees neither, so the search has a rule for each. Those who write libraries know
-# both, and choose the tile by hand.
+# do not fit the registers: some go to the cache and come back, which is called *spilling*. The
+# search has a rule for each. People who write libraries know both, and choose the tile by hand.
 #
-# ### Exercise 2 · A tile in registers
+# ### Exercise 1 · A tile in registers
 #
 # A processor has `registers` vector registers of `lanes` numbers. It has `units` vector units. In
-# every cycle each of them begins a multiply-add of vectors, and its result is there `latency`
-# cycles later. A tile of rows × vectors registers, each a vector of sums, stays there. In each step
-# of k, its `vectors` vectors of B are loaded, each into a register. Then one number of A after
-# another is loaded into all lanes of one more register, and every vector of sums of its row gets a
-# multiply-add.
+# every cycle each unit begins a multiply-add of vectors, and its result is there `latency` cycles
+# later. A tile of rows × vectors registers, each a vector of sums, stays there. In each step of k,
+# its `vectors` vectors of B are loaded, each into a register. Then one number of A after another is
+# loaded into all lanes of one more register. Every vector of sums in its row gets a multiply-add.
 #
 # Which tile fits, has enough vectors of sums to keep all units busy, and needs the fewest loads for
-# each multiply-add? Little's law tells how many are enough. Return (1) its rows, (2) its columns,
-# in numbers. In each case one tile is best.
+# each multiply-add? Little's law gives the number that is enough. Return (1) its rows, (2) its
+# columns, counted in numbers, not in vectors. There is always exactly one best tile.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-register-tile"}
@@ -184,31 +148,46 @@ rl.check("09-register-tile", register_tile)
 # %% [markdown] tags=["core"]
 # ## How wide?
 #
+# Here is a search so small that you can see all of it. Each dot is a schedule, and a line leads to
+# what one move makes of it. The lower a dot, the faster its schedule. The search knows none of the
+# times in advance. It begins at *s*. Pull the slider: how many schedules must it keep in each
+# round, so that it finds *g*?
+
+# %% tags=["core"]
+rl.search.tree()
+
+# %% [markdown] tags=["core"]
 # A search that keeps several schedules from round to round is a **beam search**. How many it keeps
-# is the **width** of the beam. With width 1 it is *greedy*: it always goes on from the fastest one
-# alone. So it can miss what begins with a step that pays less than another one at first, or not at
-# all.
+# is the **width** of the beam. With width 1 it is *greedy*: it goes on from the fastest schedule
+# alone. So it misses whatever begins with a slow step. A wider beam finds more, but not always: at
+# width 3, two quick schedules push out the one that would have led to *g*.
 #
-# ### Exercise 3 · Write the beam
+# ### Exercise 2 · The line that makes it a beam
 #
-# `children` says which schedules can be made of each schedule in one step, and `seconds` how long
-# each of them takes. Both are dictionaries: `children["tile 1"]` is a list of names, empty at an
-# end, and `seconds["tile 1"]` a number. All times are different. Begin with `start`, and time it.
-# In a round, time all children of the kept schedules that have not been timed yet. Of the kept and
-# the new ones, keep the `width` fastest. Stop when there is nothing new to time. Return (1) the
-# fastest schedule that was found, (2) how many schedules were timed.
+# `children[name]` lists the schedules that one move makes of a schedule, and `seconds[name]` is the
+# time of one. All times are different. In a round, everything new is timed. Then the `width`
+# fastest are kept, out of those kept before and the new ones. The loop below lacks one line. Copy
+# it into the function, and add the line. It returns the fastest schedule and how many were timed.
+# The example is the picture.
+#
+# ```python
+# kept, timed, new = [], set(), {start}
+# while new:
+#     timed |= new
+#     kept = ...
+#     new = {child for name in kept for child in children[name]} - timed
+# return kept[0], len(timed)
+# ```
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-beam"}
 def beam(children, seconds, start, width):
     # BEGIN SOLUTION
-    kept, timed = [start], {start}
-    while True:
-        new = {child for name in kept for child in children[name]} - timed
-        if not new:
-            break
+    kept, timed, new = [], set(), {start}
+    while new:
         timed |= new
         kept = sorted({*kept, *new}, key=seconds.get)[:width]
+        new = {child for name in kept for child in children[name]} - timed
     return kept[0], len(timed)
     # END SOLUTION
 
@@ -217,30 +196,11 @@ def beam(children, seconds, start, width):
 rl.check("09-beam", beam)
 
 # %% [markdown] tags=["core"]
-# To see the width at work without the noise of a clock, let the simulator of lesson 07 decide. The
-# next cell searches a product of N = 48 for the fewest bytes that a cache of 4 KiB moves. The
-# prediction is the same simulation, so no schedule is left out because it was predicted wrongly.
-# Which tiles fit the registers still depends on your processor.
-
-# %% tags=["core"]
-cache = rl.cache.Cache("L1", 4096)
-
-
-def moved(nest):
-    return rl.cache.simulate(nest.stream(), cache).bytes()
-
-
-widths = {}
-for width in (1, 2, 4, 8):
-    widths[width] = rl.search.search(48, width=width, score=moved, measure=moved, seconds=30)
-rl.conclude("09-widths", widths)
-
-# %% [markdown] tags=["core"]
-# ### Exercise 4 · How wide does it have to be?
+# ### Exercise 3 · How wide does it have to be?
 #
-# The data are those of exercise 3, and so is the search. Return the least width with which it finds
-# the fastest of all schedules in `seconds`. All of them can be reached from `start`. Your `beam`
-# may help.
+# With the same data, return the least width with which the search finds the fastest of all
+# schedules in `seconds`. All of them can be reached from `start`. Your `beam` may help, and the
+# picture shows what comes out for its own graph.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-width"}
@@ -257,15 +217,47 @@ def least_width(children, seconds, start):
 rl.check("09-width", least_width)
 
 # %% [markdown] tags=["core"]
+# ### Vote, or choose for yourself
+#
+# A search has one minute. With width 8 instead of 1, what it finds after that minute is …
+#
+# <details><summary><b>A</b> faster: it has looked at more schedules.</summary>
+#
+# The time is the same, so about as many are measured.
+#
+# </details>
+#
+# <details><summary><b>B</b> at least as fast: a wide beam keeps all that a narrow one
+# keeps.</summary>
+#
+# It does in the first round. After that, new schedules can push out the one that would have led
+# on, as in the picture at width 3. And there are fewer rounds in a minute.
+#
+# </details>
+#
+# <details><summary><b>C</b> faster or slower, which depends on the nest and the minute.</summary>
+#
+# **Right.** A wide beam measures more in each round, and gets through fewer rounds. Tools leave the
+# width to their users.
+#
+# </details>
+#
+# <details><summary><b>D</b> the same: both end at the best schedule.</summary>
+#
+# Both would if they could measure everything.
+#
+# </details>
+#
 # Now take the place of the search.
 #
-# ### Exercise 5 · Tiles for two caches
+# ### Exercise 4 · Tiles for two caches
 #
 # `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
 # cache of 640 bytes and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule
 # that moves few bytes between the two, and few between the second one and memory. Both are
 # simulated, and each may be at most 1.45 times what ours moves. You need tiles only; copies would
-# count, too. `nest.tile({"i": 48})` cuts i into `io` and `ii`, and `ii` can be cut again.
+# count, too. Every step returns a new nest: `nest.tile({"i": 48})` cuts i into `io` and `ii`, and
+# `ii` can be cut again.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}
@@ -280,72 +272,48 @@ def two_caches(nest):
 rl.check("09-tiles", two_caches)
 
 # %% [markdown] tags=["core"]
-# ### Vote, or choose for yourself
+# ## Change the sum, not the loops
 #
-# A search has one minute. With width 8 in place of 1, what it finds after that minute is …
-#
-# <details><summary><b>A</b> faster: it has looked at more schedules.</summary>
-#
-# The time is the same, so about as many are measured.
-#
-# </details>
-#
-# <details><summary><b>B</b> at least as fast: a wide beam holds the narrow one.</summary>
-#
-# In its first round it does. But new schedules of others can push out the one that would have led
-# on, as in exercise 4. And there are fewer rounds in a minute.
-#
-# </details>
-#
-# <details><summary><b>C</b> faster or slower, which depends on the nest and the minute.</summary>
-#
-# **Right.** A wide beam goes through more in each round, and through fewer rounds. Tools leave the
-# width to their users.
-#
-# </details>
-#
-# <details><summary><b>D</b> the same: both end at the best schedule.</summary>
-#
-# Both would if they could measure everything.
-#
-# </details>
-#
-# ## Other things to search
-#
-# Loops are not the only thing with many equal forms. An expression has them, too. Let *v* be a
-# vector, and compute (*AB*)*v*. *A*(*Bv*) is the same in exact arithmetic. A *rewrite rule* says
-# that one form may take the place of another. The obvious way to use rules is greedy: take the
-# first of the list that fits, again and again. Look what that does to 2*a*/2, with the rules 2*x* →
-# *x* shifted left by one bit, (*sx*)/*t* → (*s*/*t*)*x* and 1*x* → *x*:
-
-# %% tags=["core", "nbval-check-output"]
-a = rl.search.vector("a", 1000, "int32")
-rules = ["shift", "multiply-divide", "once"]
-print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
-
-# %% [markdown] tags=["core"]
-# Two rules fitted. The shift stood first in the list, and now no rule fits any more. With the
-# second rule first, it would have ended at *a*. The second rule takes for granted that 2*a* is no
-# larger than an `int32` can be. Where it is larger, 2*a*/2 is not *a*, and a compiler has to know
-# that it may ignore this.
-#
-# An **e-graph** does not replace. It keeps the old expression beside the new one, in a *class* of
-# expressions that are equal. What stands in a class is a *node*: an operation whose arguments are
-# classes, and not single expressions. So a few nodes stand for a great many expressions. When no
-# rule adds anything, the e-graph is *saturated*. Then the cheapest expression is taken out of it,
-# here the one whose steps read and write the fewest bytes. Pull the slider from round to round:
+# A schedule changes the order of the work. Is all the work needed? Let *A* and *B* be 1024 × 1024
+# matrices and *v* a vector. (*AB*)*v* is a GEMM and a GEMV. *A*(*Bv*) gives the same result in
+# exact arithmetic, and is two GEMVs: 512 times fewer FLOPs. The next cell measures one GEMM and one
+# GEMV on one core, with operands in the cache, and adds up. **How many times faster is *A*(*Bv*)?**
+# Guess.
 
 # %% tags=["core"]
-rl.search.growth(2 * a / 2, rules)
+matrix, vector = rl.gemm(1024, 1024, 1024), rl.gemv(1024, 1024)
+timed = [rl.measure(one, threads=1, cache="warm") for one in (matrix, vector)]
+gain = (timed[0].median_s + timed[1].median_s) / (2 * timed[1].median_s)
+second = rl.ask("09-rewrite", gain)
+second
+
+# %% tags=["core"]
+rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
 
 # %% [markdown] tags=["core"]
-# ### Exercise 6 · The cheapest expression
+# How does a machine find that? With a *rewrite rule*: (*XY*)*Z* = *X*(*YZ*). In the picture, each
+# frame holds forms of one result, and a line leads to each thing that a form needs. Pull the slider
+# back to the start. In round 1 the rule adds a second form to the frame of (*AB*)*v*. The old one
+# stays.
+
+# %% tags=["core"]
+A, B = (rl.search.matrix(name, 1024, 1024) for name in "AB")
+v = rl.search.vector("v", 1024)
+rl.search.growth((A @ B) @ v, cost="flops")
+
+# %% [markdown] tags=["core"]
+# This is an **e-graph**. A frame is a *class*: everything in it is equal. What stands in a class is
+# a *node*: an operation whose arguments are classes, not single expressions. So a few nodes stand
+# for a great many expressions. When no rule adds anything, the e-graph is *saturated*. Then the
+# cheapest expression is taken out of it.
 #
-# `classes` is a saturated e-graph, such as `{"p": [[3, ["q", "r"]], [70, []]], ...}`. For each
-# class it lists the nodes in it, each as its own cost and the list of its arguments, which are
-# classes. To compute a class, choose one of its nodes and compute all arguments of it. A class that
-# is needed twice is paid twice, wherever it stands. Some nodes lead back to their own class, and
-# going round in a circle computes nothing. Return the least cost of the class `root`.
+# ### Exercise 5 · The cheapest expression
+#
+# `classes` is a saturated e-graph. For each class it lists the nodes in it, each as its own cost
+# and the list of its arguments, which are classes. To compute a class, choose one of its nodes and
+# compute all its arguments. A class that is needed twice is paid twice, wherever it stands. Some
+# nodes lead back to their own class, and going round in a circle computes nothing. Return the least
+# cost of the class `root`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-extract"}
@@ -365,43 +333,20 @@ def cheapest(classes, root):
 rl.check("09-extract", cheapest)
 
 # %% [markdown] tags=["core"]
-# Now the product of two matrices and a vector, with all rules of the course, and FLOPs as the cost:
-
-# %% tags=["core", "nbval-check-output"]
-A, B = (rl.search.matrix(name, 1024, 1024) for name in "AB")
-v = rl.search.vector("v", 1024)
-rl.search.simplify((A @ B) @ v, cost="flops")
-
-# %% [markdown] tags=["core"]
-# 512 times fewer FLOPs, and nobody touched a loop. (*AB*)*v* is a GEMM and a GEMV, *A*(*Bv*) is two
-# GEMVs. The next cell measures one GEMM and one GEMV on one core, with operands in the cache, and
-# adds up: one of each against two GEMVs. **By what factor is it faster?** Guess.
-
-# %% tags=["core"]
-matrix, vector = rl.gemm(1024, 1024, 1024), rl.gemv(1024, 1024)
-timed = [rl.measure(one, threads=1, cache="warm") for one in (matrix, vector)]
-gain = (timed[0].median_s + timed[1].median_s) / (2 * timed[1].median_s)
-second = rl.ask("09-rewrite", gain)
-second
-
-# %% tags=["core"]
-rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
-
-# %% [markdown] tags=["core"]
-# ## What no search can do
+# ## What no search can beat
 #
 # A search finds an order of the work. It does not beat the peak. Operands that begin in memory must
 # be carried from it at least once. If a log says otherwise, the log is wrong. That happens: a clock
-# that was read before the work was done, a result that nobody compared.
+# was read before the work was done, or nobody compared the result.
 #
-# ### Exercise 7 · Rows that cannot be true
+# ### Exercise 6 · Rows that cannot be true
 #
-# A search for a product of two `n` × `n` matrices left a `log`. Each of its rows is a list: the
-# seconds as measured, the name of a level, and the bytes that a simulator counted from and to that
-# level. The two factors begin in memory. The result is only written, and ends in memory. On its
-# way, everything passes every level. Work and traffic overlap. `peak` is in FLOP/s, and
-# `bandwidths` gives byte/s for each level. Return a list with True for each row that cannot be
-# true, and False for each other row.
+# A search for a product of two `n` × `n` matrices left a `log`. Each row is a list: the seconds as
+# measured, the name of a level, and the bytes that a simulator counted from and to that level. The
+# two factors begin in memory. The result is only written, and ends in memory. On its way,
+# everything passes every level. Work and traffic overlap. `peak` is in FLOP/s, and `bandwidths`
+# gives byte/s for each level. Return a list with True for each row that cannot be true, and False
+# for each other row.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-impossible"}
@@ -422,17 +367,15 @@ rl.check("09-impossible", impossible)
 # %% [markdown] tags=["core"]
 # ## Claim court: the beam on a laptop
 #
-# A talk runs the beam search of a small compiler on the GPU of a laptop. It has 14 cores of 128
-# lanes. Each lane begins a multiply-add in every cycle, at 1.4e9 cycles a second. Its memory brings
-# 150e9 byte/s. The talk prints 0.023 byte/FLOP for this machine. It shows no time for N = 1024.
-# Suppose that somebody reports 0.3 ms.
+# *Claim: on the GPU of a laptop, a beam search found a product of two 1024 × 1024 matrices in
+# `fp32` that takes 0.3 ms.* The GPU has 14 cores of 128 lanes. Each lane begins a multiply-add in
+# every cycle, at 1.4e9 cycles a second. Its memory brings 150e9 byte/s. A slide gives 0.023
+# byte/FLOP for this machine, and no time. We added the 0.3 ms.
 #
-# ### Exercise 8 · Could it be?
+# ### Exercise 7 · Could it be?
 #
 # Set `verdict` to (1) the byte/FLOP of the machine: its bandwidth over its peak, (2) the least
-# seconds for the 2 · 1024³ FLOPs of a product of two 1024 × 1024 matrices in `fp32`,
-# (3) `"possible"` or `"impossible"`
-# for the 0.3 ms.
+# seconds for the 2 · 1024³ FLOPs, (3) `"possible"` or `"impossible"` for the 0.3 ms.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-claim-beam"}
@@ -447,14 +390,14 @@ rl.check("09-claim-beam", verdict)
 # %% [markdown] tags=["core"]
 # ## Three levers
 #
-# The time of a program is its **work**, divided by the **resources** times the **efficiency** with
-# which they are used. Work is the FLOPs that are asked for, and each operand carried once.
-# Resources are cores, lanes and bandwidth. A search over schedules pulls the third lever only.
-# *A*(*Bv*) pulled the first.
+# $$\text{time} = \frac{\text{work}}{\text{resources} \times \text{efficiency}}$$
 #
-# It is said that a program that waits for memory is slow by the *hardware's* fault. But if one pass
-# over a vector does what two passes did, half of the bytes need not be carried at all. That is
-# software, and the first lever again.
+# **Work** is the FLOPs that are asked for, and each operand carried once. **Resources** are cores,
+# lanes and bandwidth. **Efficiency** is the share of them that is used. A search over schedules
+# pulls the third lever only. *A*(*Bv*) pulled the first.
+#
+# When a program waits for memory, people blame the hardware. But if one pass over a vector does
+# what two passes did, half of the bytes need not be carried at all. That is the first lever again.
 #
 # ### Vote, or choose for yourself
 #
@@ -464,13 +407,13 @@ rl.check("09-claim-beam", verdict)
 #
 # <details><summary><b>A</b> None: the FLOP/s fell, so it is slower.</summary>
 #
-# FLOP/s are no aim. What you want is tokens, and there are more than four times as many.
+# FLOP/s are not the goal. You want tokens, and there are more than four times as many.
 #
 # </details>
 #
 # <details><summary><b>B</b> Efficiency: the hardware is used better.</summary>
 #
-# The arithmetic units are nearly idle now. By their peak, the efficiency fell.
+# The arithmetic units are nearly idle now. Measured by their peak, the efficiency fell.
 #
 # </details>
 #
@@ -488,11 +431,67 @@ rl.check("09-claim-beam", verdict)
 # </details>
 
 # %% [markdown] tags=["deep"]
+# ## Deeper: how many schedules?
+#
+# Above we split every loop once. Six loops have 6! = 720 orders. Swap the two loops of a pair, and
+# only one of the two orders has the inner loop inside. So each of the three pairs halves the
+# number, and 90 are left.
+#
+# ### Exercise 8 · How many schedules?
+#
+# `extents` are the lengths of the loops. Each loop is either left whole, or split in two by a tile
+# size. A tile size divides the length, is larger than 1 and smaller than the length. Count any
+# order in which every inner loop is somewhere inside its outer one. Return how many schedules there
+# are.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "09-count"}
+def schedules(extents):
+    # BEGIN SOLUTION
+    total = 0
+    for chosen in product((False, True), repeat=len(extents)):
+        ways = math.factorial(len(extents) + sum(chosen)) // 2 ** sum(chosen)
+        for extent, split in zip(extents, chosen):
+            if split:
+                ways *= sum(extent % tile == 0 for tile in range(2, extent))
+        total += ways
+    return total
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("09-count", schedules)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: why keep the old form?
+#
+# The obvious way to use rules is greedy: take the first of the list that fits, again and again.
+# Look what that does to 2*a*/2, where *a* holds integers. The rules are 2*x* → *x* shifted left
+# by one bit, (*sx*)/*t* → (*s*/*t*)*x*, and 1*x* → *x*:
+
+# %% tags=["deep", "nbval-check-output"]
+a = rl.search.vector("a", 1000, "int32")
+rules = ["shift", "multiply-divide", "once"]
+print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
+
+# %% [markdown] tags=["deep"]
+# Two rules fitted. The shift stood first in the list, and now no rule fits any more. An e-graph
+# keeps both forms. Look how two frames become one in round 2:
+
+# %% tags=["deep"]
+rl.search.growth(2 * a / 2, rules)
+
+# %% [markdown] tags=["deep"]
+# The second rule assumes that 2*a* is no larger than an `int32` can be. Where it is larger, 2*a*/2
+# is not *a*, and a compiler has to know that it may ignore this.
+
+# %% [markdown] tags=["deep"]
 # ## Deeper: what more resources bring
 #
-# Resources are a lever, too. An A100 has matrix units, and by the datasheet they do 16 times the FLOP/s
-# of its vector units. A talk concludes that a program with them is *simply 16 times as fast*. Here are
-# the roofs' times of N × N products, with numbers in `bf16` for both units, each matrix carried once:
+# Resources are a lever, too. By the datasheet, the matrix units of an A100 do 16 times the FLOP/s
+# in `bf16` that its vector units do in `fp32`. *Claim: a program that uses them is 16 times as
+# fast.* Here are the roofs' times of N × N products of `bf16` numbers, computed in `fp32` by the
+# vector units, each matrix carried once:
 
 # %% tags=["deep", "nbval-check-output"]
 a100 = rl.machine("a100-sxm-80")
@@ -505,10 +504,9 @@ for n in (64, 128, 256, 512):
 print(*[f"{a100.bandwidth() / peak:.4f} byte/FLOP" for peak in (vector, unit)], sep=", ")
 
 # %% [markdown] tags=["deep"]
-# The units bring 16 times the speed only where nothing but arithmetic takes time. The same talk gives
-# this chip *one* byte/FLOP, about 0.10, and calls every program above it limited by bandwidth. That is
-# the first number of the last line. With matrix units it is the second one. So no chip has such a
-# number; a chip with a number type and a unit has one.
+# The gain is 16 only where nothing but arithmetic takes time. And the last line has two numbers:
+# the byte/FLOP of this chip with its vector units, and with its matrix units. A chip alone has no
+# such number; a chip with a number type and a unit has one.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: one description for all operators
@@ -516,10 +514,10 @@ print(*[f"{a100.bandwidth() / peak:.4f} byte/FLOP" for peak in (vector, unit)], 
 # The search knew nothing of matrices. It was given loops, and a line that says which elements are
 # touched. Much of deep learning can be written so: *data* with a shape, for each of them the index
 # as a sum of loops, and what is done with the numbers. From that alone the package reads what
-# lessons 01 to 04 counted by hand, here in `fp32`. It also names the loop whose turns need the
-# fewest new cache lines. By that count alone it would stand innermost; lanes, or a loop of two
-# turns, may decide otherwise. A loop that the result does not name is a reduction: a sum, or for
-# max-pool a maximum.
+# lessons 01 to 04 counted by hand, here in `fp32`. It also names a loop whose turns need the fewest
+# new cache lines, the first of them where several need as few. By that count alone it would stand
+# innermost; lanes, or a loop of two turns, may decide otherwise. A loop that the result does not
+# name is a reduction: a sum, or for max-pool a maximum.
 
 # %% tags=["deep", "nbval-check-output"]
 ops = rl.search.operators
@@ -533,11 +531,12 @@ for one in (
 
 # %% [markdown] tags=["deep"]
 # Each of them is a nest of loops, so it can be searched as the product was. Here is a convolution.
-# How far does the search get in five seconds, and which of its moves did the product's best
-# schedule make, too?
+# Each line is a schedule that was the fastest so far. Which of its moves did the product make, too?
 
 # %% tags=["deep"]
-print(rl.search.search(ops.conv2d(1, 30, 30, 32, 32, 3).nest(), seconds=5, progress=False))
+windows = rl.search.search(ops.conv2d(1, 30, 30, 32, 32, 3).nest(), seconds=5, progress=False)
+for one in windows.records():
+    print(f"{rl.si(windows.rate(one), 'FLOP/s'):>13}  {windows.short(one)}")
 
 # %% [markdown] tags=["deep"]
 # And an operator of your own, from a line of text. A row of *X* is multiplied by a row of weights:
@@ -565,10 +564,9 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # | Triton | not stated in our sources | the user cuts the work into blocks and lists their sizes; inside one the compiler decides <sup>20, 21</sup> | configurations are run; a model of the user's may prune them <sup>21</sup> | LLVM IR, then PTX or AMD's assembly <sup>21</sup> | “the Triton compiler makes heavy use of block-level data-flow analysis, a technique for scheduling iteration blocks statically” <sup>20</sup> |
 # | XLA | not stated in our sources | passes of the compiler: what is fused, laid out, sent to a library <sup>22</sup> | on GPUs a model of time decides on fusions; kernels' parameters are tuned <sup>23, 24</sup> | LLVM IR, and native code from it <sup>22</sup> | “These backends emit the LLVM IR necessary to represent the HLO computation in an efficient manner, and then invoke LLVM to emit native code” <sup>22</sup> |
 #
-# Maps of this kind are on slides of many talks, and some put names in wrong places. SGLang, which
-# one of them lists beside Halide and TVM, serves language models: it is no compiler of loops.
-# Another slip of that talk: an e-graph is said to find a shortest *path*. What is extracted is one
-# node for each class that is needed. Together they are an expression, and no path.
+# Two names are often put on the wrong shelf. SGLang serves language models: it does not compile
+# loops. And an e-graph does not find a shortest *path*. It gives one node for each class that is
+# needed, and together these are an expression.
 #
 # Sources, with the version that was read:
 #
@@ -598,23 +596,30 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # 24. OpenXLA, docs/persisted_autotuning.md: [openxla/xla](https://github.com/openxla/xla) 31a7ef0
 
 # %% [markdown] tags=["core"]
+# ## Numbers worth keeping
+#
+# - **90 × 14³, about 250 thousand**: schedules of three loops, each split once. Nobody tries all.
+# - **12 vectors of sums**: what 16 registers have room for, beside the operands. Ten are enough
+#   where two units take five cycles.
+# - **2N³ and 3N²**: the FLOPs of a product, and the numbers that it has to carry. No schedule
+#   changes them.
+# - **N/2**: how many times fewer FLOPs *A*(*Bv*) needs, for N × N matrices.
+#
 # ## What you can do now
 #
-# - **Count** schedules: tile sizes times orders. We counted those with every inner loop inside its
-#   outer one.
 # - **Choose** a tile for the registers: enough sums to hide the latency, and room for what is
 #   multiplied.
-# - **Write** a beam search: predict to sort out, measure to decide, keep several. **Tile** for each
-#   cache.
-# - **Extract** the cheapest expression out of all that are equal.
+# - **Complete** a beam search: predict to sort out, measure to decide, keep several. **Tile** for
+#   each cache.
+# - **Extract** the cheapest out of all equal expressions.
 # - **Judge** a log: nothing beats the peak, and what begins in memory is carried at least once.
-# - And if you went deeper: **describe** an operator, and **place** a compiler.
+# - And if you went deeper: **count** schedules, **describe** an operator, and **place** a compiler.
 #
 # So far each operation stood alone. Lesson 10 joins two of them, so that what the first one makes
 # never goes to memory.
 
 # %% tags=["core"]
-rl.my_guesses()
+rl.my_guesses("09")
 
 # %% tags=["core"]
 rl.progress("09")

@@ -7,9 +7,14 @@ browser is the session's ``chromium`` of tests/conftest.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
+import nbformat
 import pytest
+from filelock import FileLock
 from nbformat import NotebookNode
 
 from tests.browser.front import Front
@@ -143,9 +148,26 @@ def open_notebook(leave: Callable[[str], Front], jupyter: Server) -> Callable[..
 
 
 @pytest.fixture(scope="session")
-def run_cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., NotebookNode]]:
-    """``run_cells(*cells)`` runs cells as a notebook of their own: that, with its widgets."""
-    with one_kernel(tmp_path_factory.mktemp("kernel")) as run:
+def run_cells(
+    tmp_path_factory: pytest.TempPathFactory, shared: Path
+) -> Iterator[Callable[..., NotebookNode]]:
+    """``run_cells(*cells)`` runs cells as a notebook of their own: that, with its widgets.
+
+    Once for all processes: the first that asks has a kernel for it.
+    """
+    with ExitStack() as at_the_end:
+
+        @cache
+        def kernel() -> Callable[..., NotebookNode]:
+            return at_the_end.enter_context(one_kernel(tmp_path_factory.mktemp("kernel")))
+
+        def run(*cells: str) -> NotebookNode:
+            file = shared / f"cells-{sha256(repr(cells).encode()).hexdigest()[:16]}.ipynb"
+            with FileLock(f"{file}.lock"):
+                if not file.exists():
+                    nbformat.write(kernel()(*cells), file)
+            return nbformat.read(file, as_version=4)
+
         yield run
 
 

@@ -44,7 +44,8 @@ class Server:
     def api(self, path: str, method: str = "GET", body: dict | None = None) -> object:
         """Call the server's REST interface."""
         data = json.dumps(body).encode() if body else None
-        request = urllib.request.Request(f"{self.url}/api/{path}", data, method=method)
+        kind = {"Content-Type": "application/json"}  # else it is read as the fields of a form
+        request = urllib.request.Request(f"{self.url}/api/{path}", data, kind, method=method)
         with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read()
         return json.loads(text) if text else None

@@ -15,13 +15,14 @@ HAS_SIZE = "size => innerWidth === size[0] && innerHeight === size[1]"
 # A frame runs what was asked of it, lays out, then tells who watches sizes; all may ask for more.
 STAND = """async nodes => {
     const frame = () => new Promise(requestAnimationFrame);
-    const look = () => JSON.stringify(
-        [...document.querySelectorAll(nodes)].map(node => node.getBoundingClientRect()));
-    for (let before, same = 0, frames = 0; same < 3; frames += 1) {
+    const look = () => [...document.querySelectorAll(nodes)].flatMap(node => {
+        const { x, y, width, height } = node.getBoundingClientRect();
+        return [x, y, width, height]; });
+    for (let before = [], same = 0, frames = 0; same < 3; frames += 1) {
         if (frames > 2000) throw new Error(`${nodes} never stands still`);
         await frame();
-        const now = look();
-        same = now === before ? same + 1 : 0;
+        const now = look(), stands = now.length === before.length;
+        same = stands && now.every((value, n) => value === before[n]) ? same + 1 : 0;
         before = now;
     } }"""
 

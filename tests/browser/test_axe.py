@@ -28,16 +28,12 @@ os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp()
 import numpy as np
 import rooflab as rl
 from rooflab.labs.golf import sweep
+from rooflab.labs.golf.solutions import axpy_chunks
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show.guess_axis import guess
 from tests.exercises.test_sorting import HERE as SORTED, TEN
 from tests.support.film_example import HERE as RAN, SMALL, run
 from tests.support.morph_example import HERE, MEASURED
-def chunked(x, y, chunk=4096):
-    out = np.empty_like(x)
-    for i in range(0, len(x), chunk):
-        np.add(0.5 * x[i : i + chunk], y[i : i + chunk], out=out[i : i + chunk])
-    return out
 x, y, k = np.ones(50_000), np.ones(50_000), (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
 guess("seventeen", "How long do seventeen take?", result=4.3, unit="ms", low=1, high=200)"""
@@ -45,15 +41,16 @@ CELLS = (
     PROSE,
     PICTURES,
     'rl.live.roofline(["epyc-2core-vm", "h100-sxm"], machine="epyc-2core-vm", n=1024, cache="both",'
-    " overhead=True, band=(4, 8), box=True, ladder=True)",
+    " overhead=True, band=(4, 8), ladder=True)",
+    'rl.live.roofline("h100-sxm", box=True)',
     "rl.live.film(SMALL, RAN, decode_run=[run(1), run(8)], context=256)",
-    "rl.live.golf(sweep(chunked, x, y, chunks=(1000, 50_000), rounds=0))",
+    "rl.live.golf(sweep(axpy_chunks, 0.5, x, y, chunks=(1000, 50_000), rounds=0))",
     "rl.live.free_lunch(curve, names=True)",
     'rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})',
     'rl.loops.space(rl.loops.Nest({"i": (1, 5), "j": 5}, "A[i,j] = A[i-1,j+1]*0.5"))',
     'rl.sort("03-ten", TEN, machine=SORTED)',
 )
-OURS = ":is(.rl-pic, .rooflab-live, .rl-waits)"
+OURS = ".rl-pic"
 READY = f"""() => document.querySelectorAll('{OURS}').length >= 9
     && document.querySelector('.rl-sort svg[tabindex]')"""
 RULES = {"runOnly": {"type": "tag", "values": [
@@ -113,7 +110,7 @@ CUT = """ours => [...document.querySelectorAll(
     `${ours} :is(.rl-fall text, button, select, b)`)]
     .filter(n => n.getClientRects().length && n.textContent.trim())
     .filter(n => { const b = n.getBoundingClientRect();
-        let own = n.closest('.rl-pic, .rooflab-live');
+        let own = n.closest('.rl-pic');
         // one that has no box of its own
         while (!own.getBoundingClientRect().width) own = own.parentElement;
         const card = own.getBoundingClientRect();

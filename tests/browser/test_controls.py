@@ -69,7 +69,7 @@ def sliders_stand_in_one_grid(opened) -> list[list]:
 
 # Of all pictures: what moves without a name, a value or the keys of its own in a notebook.
 NAMELESS = """() => [...document.querySelectorAll(
-    ':is(.rl-pic, .rooflab-live) :is(input[type=range], [role=slider])')].filter(one =>
+    '.rl-pic :is(input[type=range], [role=slider])')].filter(one =>
         !one.ariaLabel || !one.ariaValueText && one.ariaDisabled !== 'true'
         || one.dataset.lmSuppressShortcuts !== 'true').map(one => one.outerHTML)"""
 

@@ -35,21 +35,21 @@ def test_a_moving_slider_leaves_the_kernel_in_peace(open_notebook) -> None:
     assert page.evaluate("told") == 0
     assert page.evaluate("rest()") >= 1 and page.evaluate("told") >= 1
     tick = page.locator(".rl-live-roofline .stage svg").first.get_attribute("data-i")
-    wait_for_kernel(page, "w.view.i", tick)
+    wait_for_kernel(page, "w.i", tick)
 
 
 def test_a_slow_kernel_does_not_move_the_slider_under_the_hand(open_notebook) -> None:
     page = open_notebook("lab", "hush_late.ipynb", CELLS[0])
     ready(page)
-    start = int(ask_kernel(page, "w.view.i"))
+    start = int(ask_kernel(page, "w.i"))
     hold_hand(page)
     press(page, 0, "ArrowRight", 3)
     dot = page.locator(".rl-live-roofline .stage svg").first
     place = dot.get_attribute("data-tick")
-    assert ask_kernel(page, "w.view.i") == str(start), "the kernel does not know yet"
+    assert ask_kernel(page, "w.i") == str(start), "the kernel does not know yet"
     assert dot.get_attribute("data-tick") == place
     page.evaluate("rest()")
-    wait_for_kernel(page, "w.view.i", str(start + 3))
-    ask_kernel(page, "None", "w.view.i = 0")
+    wait_for_kernel(page, "w.i", str(start + 3))
+    ask_kernel(page, "None", "w.i = 0")
     moved = "place => document.querySelector('.rl-live-roofline .stage svg').dataset.tick !== place"
     page.wait_for_function(moved, arg=place)

@@ -320,14 +320,14 @@ def test_what_is_on_the_stage_and_what_its_keys_say(open_lecture) -> None:
 
 
 def a_recorded_sentence_is_broken_and_recorded_columns_are_not(staged) -> None:
-    for words, recorded in {"alone": "one long sentence", "print('columns')": "2  "}.items():
+    for words, recorded in {"# alone": "one long sentence", "print('columns')": "2  "}.items():
         go_to(staged, words)
         staged.keyboard.press("l")
         box = staged.locator(".lec-on .lec-recorded pre", has_text=recorded)
         box.wait_for()
         staged.evaluate(STANDING)
         lines, letters = box.evaluate(LETTERS)
-        prose = words == "alone"
+        prose = words == "# alone"
         assert (lines > 3) == prose, f"{recorded}: {lines} lines"
         assert letters > 20 or not prose, f"{recorded}: {letters} pixels"
 

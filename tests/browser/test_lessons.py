@@ -26,7 +26,7 @@ from tools.slides import build, deep
 
 pytestmark = [pytest.mark.browser, pytest.mark.notebook]
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
-OURS = ":is(.rl-pic, .rl-said, .rooflab-live)"
+OURS = ":is(.rl-pic, .rl-said)"
 MOVED = ":is(input[type=range], .noUi-handle[aria-label])"
 FRONTS = ("lab", "notebook")
 #: In how many a lesson is opened: these have pictures, guesses, cards, films, words that wait.
@@ -35,6 +35,7 @@ THERE = """async ([n, selector]) => {  // a cell above may still grow and push i
     const notebook = window.jupyterapp.shell.currentWidget.content;
     notebook.activeCellIndex = n;
     await notebook.scrollToItem(n, 'start');
+    await new Promise(then => setTimeout(then, 100));  // what scrolling draws again has been drawn
     return document.querySelector(selector)?.checkVisibility(); }"""
 DRAWN = "cell => [...document.querySelectorAll(`${cell} svg`)].map(one => one.outerHTML).join()"
 CHANGED = f"([cell, before]) => ({DRAWN})(cell) !== before"

@@ -67,10 +67,21 @@ def test_pulling_the_last_row_mends_what_columns_first_has_broken(still_page) ->
     cell = point(still_page, 1)[0] - first[0]
     assert point(still_page, 0) == pytest.approx(first, abs=0.1)
     assert point(still_page, 35) == pytest.approx((last[0] + 5 * cell, last[1]), abs=0.5)
-    pull(still_page, "skew", 5)
-    assert stop(still_page, "skew") == "2"
-    pull(still_page, "skew", -10)
+    pull(still_page, "skew", -5)
     assert stop(still_page, "skew") == "0" and red(still_page) == 25
+
+
+def test_the_space_follows_the_hand_between_two_skews(still_page) -> None:
+    first, last = point(still_page, 0), point(still_page, 35)
+    cell = point(still_page, 1)[0] - first[0]
+    x, y = middle(still_page.locator(".rl-scene .skew-knob"))
+    still_page.mouse.move(x, y)
+    still_page.mouse.down()
+    still_page.mouse.move(x + 2 * cell, y, steps=4)
+    assert point(still_page, 35)[0] - last[0] == pytest.approx(2 * cell, abs=0.2 * cell)
+    still_page.mouse.up()
+    assert point(still_page, 35) == pytest.approx(last, abs=0.5)
+    assert stop(still_page, "skew") == "0"
 
 
 def test_arrows_turn_red_while_the_hand_still_pulls(still_page) -> None:

@@ -42,13 +42,13 @@ def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     name = f"back-{front}.ipynb"
     asked, picture = CELLS[:2]
     unasked = 'guess("later", "And later?", result=4.0, unit="ms", low=1, high=200)'
-    roofline = f"import rooflab as rl\n{PICTURES['both']}"
+    roofline = f"import rooflab as rl\n{PICTURES['roofline']}"
     page = open_notebook(front, name, asked, picture, unasked, roofline)
     page.locator(".rl-guess .rl-grip[tabindex]").nth(1).wait_for()
     page.locator(".rl-guess .skip").first.click()
     page.locator(".rl-lunch input[type=range]").wait_for()
     ready(page)
-    page = fronts[front].come_back(name)
+    page = fronts[front].open_again(name)
     page.locator(".rl-lunch input[type=range]").wait_for()
     assert page.locator(LOST).count() == 0
     assert page.locator(".rl-guess.done").first.inner_text().startswith("How long do seventeen")

@@ -23,8 +23,7 @@ def sheet(wide):
     scene.says = Fill(words, a=By("a", ["off", "on"]))
     scene.switch("a", "first")
     for n, name in enumerate(("off", "on")):
-        scene.button(name, {"b": n}, pressed=By("b", [n == 0, n == 1]), shown=By("a", [1, 0]),
-                     row="second:", above=True)
+        scene.button(name, {"b": n}, shown=By("a", [1, 0]))
     return scene
 Player(sheet(720), sheet(400), stem="follower", kind="rl-follower")"""
 
@@ -49,18 +48,6 @@ def test_what_follows_is_looked_up_again(moving_page) -> None:
     expect(bar).to_have_attribute("width", "360")  # where the glide ends
     expect(link).to_have_attribute("d", "M360.00 20.00 L360.00 60.00")
     expect(moving_page.locator(".rl-follower .word")).to_have_text("apart")
-
-
-def test_buttons_in_a_row_say_which_is_pressed_and_leave_together(moving_page) -> None:
-    row = moving_page.get_by_role("group", name="second:")
-    off, on = (row.get_by_role("button", name=name, exact=True) for name in ("off", "on"))
-    expect(off).to_have_attribute("aria-pressed", "true")
-    on.click()
-    expect(on).to_have_attribute("aria-pressed", "true")
-    expect(off).to_have_attribute("aria-pressed", "false")
-    expect(moving_page.locator(".rl-follower .say")).to_have_text("They differ.")
-    moving_page.get_by_role("button", name="first").click()
-    expect(moving_page.locator(".rl-buttons")).to_be_hidden()
 
 
 def test_the_second_sheet_reads_the_words_of_the_first(moving_page) -> None:

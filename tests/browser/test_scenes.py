@@ -125,3 +125,28 @@ def test_texts_that_overlap_or_are_cut_off_are_found(tab, address) -> None:
                 place,
             )
             assert ask(page, "faults")[0], place
+
+
+SMALL = [(683, 340), (844, 390)]  # CSS pixels: a laptop at 200 %, a phone held sideways
+TRACK, LETTERS = 200, 12  # CSS pixels
+
+SMALLEST = """() => {
+  const scale = ({ a, b }) => Math.hypot(a, b); // turned letters are as large as others
+  const size = (one) => parseFloat(getComputedStyle(one).fontSize) * scale(one.getScreenCTM());
+  const letters = [...document.querySelectorAll('.rl-scene svg text')]
+    .filter((one) => one.textContent && one.getClientRects().length).map(size);
+  const tracks = [...document.querySelectorAll('.rl-scene input[type=range]')]
+    .filter((one) => one.getClientRects().length).map((one) => one.getBoundingClientRect().width);
+  return [Math.min(...tracks), Math.min(...letters)];
+}"""
+
+
+def test_in_small_windows_tracks_and_letters_keep_a_size(tab, address) -> None:
+    for name in ("roofline", "product", "tiles", "energy bars", "film"):
+        with tab.silent(address(name), SMALL[0], motion="reduce") as page:
+            page.locator(".rl-scene [data-mark]").first.wait_for(state="attached")
+            for window in SMALL:
+                resize(page, window)
+                track, letters = page.evaluate(SMALLEST)
+                assert track >= TRACK and letters >= LETTERS, (name, window, track, letters)
+                assert not page.evaluate(SIDEWAYS), (name, window)

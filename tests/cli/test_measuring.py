@@ -165,7 +165,7 @@ def test_record_writes_lists_and_explains(tiny, tmp_path):
 
 
 def test_record_names_what_it_left_out(tiny):
-    text = run("record", "mine", "--threads", "1", "--dtypes", "fp32", "--minutes", "0.02")
+    text = run("record", "mine", "--threads", "1", "--dtypes", "fp32", "--minutes", "0.001")
     assert "left out" in text
     assert "for everything" in text
 

@@ -64,9 +64,9 @@ def test_it_says_about_and_at_most_and_what_was_assumed():
 
 
 def test_quant_names_both_formats():
-    named = run("llama-3-8b", "--quant", "w4a8", "--machine", "a100-sxm-80")
+    named = run("llama-3-8b", "--quant", "w8a8", "--machine", "a100-sxm-80")
     apart = run(
-        "llama-3-8b", "--weights", "int4", "--activations", "int8", "--machine", "a100-sxm-80"
+        "llama-3-8b", "--weights", "int8", "--activations", "int8", "--machine", "a100-sxm-80"
     )
     assert named.exit_code == 0
     assert named.output == apart.output

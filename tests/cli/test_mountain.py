@@ -41,7 +41,7 @@ def test_a_row_a_level_and_a_sentence_for_each(monkeypatch, capsys, made):
     assert [line.split()[0] for line in out.splitlines() if "ns" in line and "/s" in line] == [
         "L1", "L2", "L3", "memory",
     ]  # fmt: skip
-    assert "503 MB" in out and "virtual machine" in " ".join(out.split())
+    assert "503 MB" in out and "gets only a part of it" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
     assert errors == "rooflab: on battery\n"
 

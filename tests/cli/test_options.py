@@ -6,7 +6,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.cli.options import operation
-from rooflab.cli.terminal import doubt, duration, seconds
+from rooflab.cli.terminal import doubt, seconds
 from tests.support.rows import each_row
 
 TIMES = {
@@ -56,7 +56,7 @@ def test_nothing_is_doubted_where_nothing_is_expected():
 
 def test_a_duration_may_be_nothing():
     for nothing in ("0", "0s", "0us", "0 s", "0.0", " 0.000ms"):
-        assert duration(nothing, "--overhead") == 0.0
-    assert duration("2us", "--overhead") == pytest.approx(2e-6)
+        assert seconds(nothing, "--overhead", zero=True) == 0.0
+    assert seconds("2us", "--overhead", zero=True) == pytest.approx(2e-6)
     with pytest.raises(ValueError, match="--overhead='-1us' must be zero or more"):
-        duration("-1us", "--overhead")
+        seconds("-1us", "--overhead", zero=True)

@@ -100,6 +100,12 @@ def test_latent_attention_reads_one_vector_a_position():
     assert op.intensity > 150  # all heads share it: no longer the memory's affair
 
 
+def test_cross_attention_sees_another_sequence():
+    """4096 pixels look at 77 words, as in a diffusion model; counted by hand."""
+    op = rl.attention(2, 4096, 77, 8, head_dim=40, dtype="fp16", causal=False)
+    assert (op.flops, op.bytes) == (807_403_520, 10_682_880)
+
+
 @each_row(
     ({"kv_heads": 3}, "kv_heads=3 must divide heads=8; 2 would"),
     ({"kv_heads": 16}, "kv_heads=16 must be at most heads=8"),

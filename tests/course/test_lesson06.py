@@ -217,6 +217,7 @@ TRIALS = {
     "06-hop": lambda on, rng: (any_mountain(on, rng), on.machine),
     "06-levels": lambda on, rng: (any_mountain(on, rng),),
     "06-underway": lambda on, rng: (any_chases(on, rng),),
+    "06-keep": lambda on, rng: (any_mountain(on, rng),),
     "06-bandwidths": lambda on, rng: (
         bandwidths(*(on.machine.bandwidth() * rng.choice((1, 1, 0.7, 1.3, 1.8)) for _ in MIXES),
                    chases=rng.choice((None, any_chases(on, rng)))),),
@@ -257,10 +258,11 @@ def levels(on: Simulated, memory_s: float = HOPS["dram"], **more):
     (lambda: conclude("06-underway", chases(MAC, stream=1.0)), "no more than chases",
      ["12 lines"], []),
     (lambda: conclude("06-underway", chases(MAC, stream=1.2)), "prefetchers help", [], []),
-    # Fetching is the limit: a copy reports what reading does, and half as much again travels.
     (lambda: conclude("06-bandwidths", bandwidths(20e9, 30e9, 20e9, 40e9)), "several",
-     ["| copy | 20.0 GB/s | up to 20.0 GB/s | 10.0 GB/s | up to 30.0 GB/s |",
-      "| read | 20.0 GB/s | 20.0 GB/s | – | 20.0 GB/s |"], []),
+     ["- Updating in place reports ×2 of what", "the copy only looks slow"], []),
+    (lambda: conclude("06-keep", mountain(LAPTOP)), "all",
+     ["| a hop in L2 | 4 ns | 4.0 ns |", "| a line | 64 bytes | 64 bytes |"], ["–"]),
+    (lambda: conclude("06-keep", mountain(H200, l2=0)), "some", ["| a hop in L2 | 4 ns | – |"], []),
     (lambda: conclude("06-bandwidths", bandwidths(20e9, 20e9, 20e9, 21e9)), "alike", [], []),
 )  # fmt: skip
 def test_what_is_said_and_what_is_not(tell, case, words, never):

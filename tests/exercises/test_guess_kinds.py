@@ -33,7 +33,7 @@ def asked(home, monkeypatch):
     ("01-order", ["AXPY", "GEMM", "GEMV"], list(RATES),
      "You guessed AXPY < GEMM < GEMV, it is AXPY < GEMV < GEMM: 1 pair of 3 the other way round."),
     ("01-order", "GEMM < GEMV < AXPY", list(RATES), "3 pairs of 3 the other way round."),
-    ("01-share", 30, 60, "You guessed 30, it is 60 %: off by ×2, too low."),
+    ("01-share", 30, 60, "You guessed 30 %, it is 60 %: off by ×2, too low."),
 )  # fmt: skip
 def test_a_guess_is_kept_and_held_against_what_was_measured(id, mine, right, said, asked):
     for file in asked.glob("*"):

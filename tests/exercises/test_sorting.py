@@ -75,7 +75,7 @@ def test_all_right_is_ten_of_ten_and_every_card_tells_time_rate_and_reason(home)
     assert not cards.covered and cards.score == "10 of 10"
     text = repr(cards)
     assert text.startswith("10 of 10 lie where the model puts them.")
-    assert text.count("measured ") == 10 == text.count("FLOP/s")
+    assert text.count("Measured ") == 10 == text.count("FLOP/s")
     assert "✗" not in text
     assert "The call alone costs 200 ns, the work" in text
     assert "Carrying 4.20 MB from the L3 cache takes 70.0 µs" in text

@@ -145,7 +145,7 @@ def test_a_cluster_that_is_gone_keeps_what_is_finished(tmp_path, monkeypatch):
             raise pipeline.NoRunner("the scheduler does not answer any more")
         return in_process.run(locked)
 
-    monkeypatch.setattr(grading, "cluster_runner", lambda *_: nullcontext(run))
+    monkeypatch.setattr(grading, "open_runner", lambda *_: nullcontext(run))
     words = ["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--seed", "7", "--jobs", "1"]
     result = CliRunner().invoke(app, [*words, "--scheduler", "tcp://a:0"])
     assert result.exit_code == 2 and "what is finished is kept" in result.output

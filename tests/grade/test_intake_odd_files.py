@@ -136,7 +136,3 @@ def test_what_is_no_notebook_has_its_line_too(tmp_path):
         "but a file of the kind .py; hand in the lesson's .ipynb" in reasons["solution.py"].reason
     )
     assert "without an ending" in reasons["notes"].reason
-
-
-def test_a_notebook_under_another_name_is_read(tmp_path):
-    assert isinstance(intake.read(put(tmp_path / "ann.txt", solution("00"))), Submission)

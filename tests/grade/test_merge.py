@@ -84,12 +84,6 @@ def test_hidden_cases_are_the_seeds_and_never_the_public_ones(locked):
     assert secret(5, "01-product") != secret(5, "01-name")
 
 
-def test_cells_may_be_moved(locked):
-    notebook = solution("01")
-    notebook["cells"] = notebook["cells"][::-1]
-    assert all(one.passed for one in judged(locked(notebook)).values())
-
-
 def test_a_deleted_answer_costs_itself_only(locked):
     notebook = solution("01")
     notebook["cells"].remove(answer(notebook, "01-name"))
@@ -98,14 +92,6 @@ def test_a_deleted_answer_costs_itself_only(locked):
     found = judged(one)
     assert [id for id, verdict in found.items() if not verdict.passed] == ["01-name"]
     assert "missing" in found["01-name"].reason
-
-
-def test_an_answer_whose_mark_was_taken_off_is_found_all_the_same(locked):
-    notebook = solution("01")
-    answer(notebook, "01-name")["metadata"] = {"tags": ["answer"]}
-    one = locked(notebook)
-    assert judged(one)["01-name"].passed
-    assert any("found by the cell's id" in flag for flag in one.flags)
 
 
 def test_of_two_answer_cells_the_last_one_counts(locked):
@@ -188,6 +174,7 @@ def test_any_mistake_costs_once(locked):
     for kind, product in WRONG.items():
         found = judged(locked(changed({"01-product": product})))
         assert [id for id, one in found.items() if not one.passed] == ["01-product"], kind
+        assert (found["01-product"].misconception in KNOWN) is (kind == "two at once"), kind
 
 
 def test_a_wrong_answer_costs_no_answer_that_calls_it(locked):
@@ -214,11 +201,6 @@ def test_what_stands_in_is_right():
         exec(text.replace("def answer", "def f"), names)
         count = names["f"].__code__.co_argcount
         assert names["f"](*(2.0, 3.0, 5.0)[:count]) == (2 / 3 if count == 2 else 3.0)
-
-
-def test_two_mistakes_at_once_have_a_name(locked):
-    both = PRODUCT.replace(*KNOWN["multiply-adds"]).replace(*KNOWN["elements for bytes"])
-    assert judged(locked(changed({"01-product": both})))["01-product"].misconception in KNOWN
 
 
 def test_points_are_carried_on_only_where_the_mistake_is_called(locked):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rooflab.exercises.registry import exercises
-from rooflab.grade.notebook_code import needed
+from rooflab.grade.notebook_code import Needs
 from rooflab.grade.sandbox_copy import copy_package
 
 
@@ -98,7 +98,7 @@ def test_a_conclusion_beside_an_answer_is_not_run_with_it():
     text = (
         "import rooflab as rl\nn = 3\nrl.conclude('01-ratio', n)\nsaid = rl.conclude('01-ratio', n)"
     )
-    found = needed(["rl", "n", "said"], ast.parse(text).body)
+    found = Needs(ast.parse(text).body).of(["rl", "n", "said"])
     assert [ast.unparse(one) for one in found] == ["import rooflab as rl", "n = 3"]
 
 

@@ -131,6 +131,7 @@ def test_what_the_grader_had_to_guess_leaves_a_remark(tmp_path):
         "a value in the check": "written into its check",
         "the stub left, a new cell": "its own cell is not answered",
         "a method checked by its path": "written into its check",
+        "a copy with an older try": "the last one counts, or a right one that was checked",
     }
     for name, words in told.items():
         exercise, change = {**WHOLE, **ON}[name]

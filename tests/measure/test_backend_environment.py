@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import struct
+import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -201,8 +202,8 @@ def test_macos_asks_the_performance_cores_first(monkeypatch):
         text = known.get(command[-1])
         return type("Done", (), {"returncode": int(text is None), "stdout": (text or "") + "\n"})
 
-    monkeypatch.setattr(caches.subprocess, "run", sysctl)
-    assert caches._macos() == {"l1": 131072, "l2": 4 << 20}
+    monkeypatch.setattr(subprocess, "run", sysctl)
+    assert caches._macos() == {"l1": 131072, "l2": 4 << 20, "l3": 0}
 
 
 @each_row(
@@ -215,7 +216,7 @@ def test_the_length_of_a_cache_line(platform, told, line, monkeypatch, tmp_path)
     def sysctl(*_, **__):
         if told is None:
             raise FileNotFoundError("sysctl")
-        return type("Done", (), {"stdout": f"{told}\n"})
+        return type("Done", (), {"returncode": 0, "stdout": f"{told}\n"})
 
     folder = tmp_path / f"{platform} {told}"
     (folder / "index0").mkdir(parents=True)
@@ -223,7 +224,7 @@ def test_the_length_of_a_cache_line(platform, told, line, monkeypatch, tmp_path)
         (folder / "index0" / "coherency_line_size").write_text(f"{told}\n")
     monkeypatch.setattr(caches, "SYSFS", folder)
     monkeypatch.setattr(caches.sys, "platform", platform)
-    monkeypatch.setattr(caches.subprocess, "run", sysctl)
+    monkeypatch.setattr(subprocess, "run", sysctl)
     assert caches.line_bytes.__wrapped__() == line
 
 

@@ -1,17 +1,17 @@
-"""What the driver tells of a GPU: through NVML if its package is there, else through nvidia-smi."""
+"""What the driver tells of a GPU: through NVML while it works, its facts through nvidia-smi."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
-import time
 import types
 
 import pytest
 
 from rooflab.measure import gpu
-from tests.support.rows import each_row
 
 BUS = "0000:0A:00.0"
+RUN = subprocess.run
 
 
 class Nvml(types.ModuleType):
@@ -50,12 +50,7 @@ class Nvml(types.ModuleType):
 def library(monkeypatch) -> Nvml:
     made = Nvml()
     monkeypatch.setitem(sys.modules, "pynvml", made)
-    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: pytest.fail("NVML could tell"))
     return made
-
-
-def never() -> None:
-    pytest.fail("NVML needs no work repeated")
 
 
 def test_nvml_tells_while_the_gpu_works(library):
@@ -63,7 +58,7 @@ def test_nvml_tells_while_the_gpu_works(library):
     library.bits = 0x48
     watch.look()
     library.bits = 0x01  # idle again
-    assert watch.reasons(never) == "hardware slowdown, heat (hardware)"
+    assert watch.reasons() == "hardware slowdown, heat (hardware)"
     assert watch.clock == "1980 MHz"
 
 
@@ -72,7 +67,7 @@ def test_counters_tell_of_what_passed_between_two_looks(library):
     watch = gpu.ClockWatch(BUS)
     library.counters[74] += 1_000_000
     watch.look()
-    assert watch.reasons(never) == "power limit"
+    assert watch.reasons() == "power limit"
 
 
 def test_answers_that_nvml_refuses_are_no_reasons(library):
@@ -84,91 +79,38 @@ def test_answers_that_nvml_refuses_are_no_reasons(library):
     library.nvmlDeviceGetClockInfo = refused
     watch = gpu.ClockWatch(BUS)
     watch.look()
-    assert watch.reasons(never) is None
+    assert watch.reasons() is None
     assert watch.clock is None
 
 
-def test_without_the_drivers_library_nvidia_smi_is_asked(monkeypatch):
-    made = Nvml()
-    made.nvmlInit = lambda: (_ for _ in ()).throw(OSError("libnvidia-ml.so.1"))
+@pytest.mark.parametrize("error", [OSError("libnvidia-ml.so.1"), None])
+def test_without_the_drivers_library_nobody_tells(error, monkeypatch):
+    made = Nvml() if error else None  # None: there is no such package
+    if error:
+        made.nvmlInit = lambda: (_ for _ in ()).throw(error)
     monkeypatch.setitem(sys.modules, "pynvml", made)
-    answers(monkeypatch, clocks_event_reasons__active="0x04")
     watch = gpu.ClockWatch(BUS)
     watch.look()
-    assert watch.reasons(lambda: None) == "power limit"
+    assert watch.reasons() is None and watch.clock is None
 
 
-def answers(monkeypatch, after: int = 0, **fields: str) -> None:
-    """An nvidia-smi that knows ``fields``, dots written as two underscores; it has its answer when
-    it was asked for the ``after``-th time."""
-    known = {name.replace("__", "."): text for name, text in fields.items()}
-
-    class Process:
-        def __init__(self, command, **_):
-            asked = command[2].removeprefix("--query-gpu=").split(",")
-            ok = all(name in known for name in asked)
-            self.text = ", ".join(known[name] for name in asked) if ok else "not a valid field"
-            self.code, self.polls, self.returncode = int(not ok), 0, None
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def poll(self):
-            self.polls += 1
-            self.returncode = self.code if self.polls > after else None
-            return self.returncode
-
-        def communicate(self, timeout):
-            self.returncode = self.code
-            return self.text, None
-
-    monkeypatch.setattr(gpu.subprocess, "Popen", Process)
-
-
-@each_row(
-    ("0x0000000000000000", None),
-    ("0x0000000000000001", None),  # idle: no reason of a busy GPU
-    ("0x0000000000000004", "power limit"),
-    ("0x0000000000000048", "hardware slowdown, heat (hardware)"),
-    ("[N/A]", None),
-)
-def test_throttling_is_read_from_the_bits_of_nvml(bits, reason, monkeypatch):
-    answers(monkeypatch, clocks_event_reasons__active=bits)
-    assert gpu.throttling(BUS) == reason
-    answers(monkeypatch, clocks_throttle_reasons__active=bits)  # drivers before 535
-    assert gpu.throttling(BUS) == reason
-
-
-def test_the_gpu_is_kept_at_work_until_nvidia_smi_has_its_answer(monkeypatch):
-    answers(monkeypatch, after=5, clocks_event_reasons__active="0x04")
-    done = []
-    assert gpu.throttling(BUS, lambda: done.append(1)) == "power limit"
-    assert len(done) == 5
-
-
-def test_an_nvidia_smi_that_hangs_is_left(monkeypatch):
-    monkeypatch.setattr(gpu, "_ANSWER_S", 0.05)
-    began = time.monotonic()
-    assert gpu._output(["sleep", "30"], lambda: None) == ""
-    assert time.monotonic() - began < 20
-
-
-def test_no_nvidia_smi_means_no_answer(monkeypatch):
-    def missing(*_, **__):
-        raise FileNotFoundError("nvidia-smi")
-
-    monkeypatch.setattr(gpu.subprocess, "Popen", missing)
-    assert gpu.throttling(BUS) is None
-    assert gpu.nvidia_smi(BUS, "clocks.sm") == {}
+def asked(monkeypatch, *command: str) -> dict[str, str]:
+    """What nvidia-smi tells of two fields, ``command`` running in its place."""
+    monkeypatch.setattr(subprocess, "run", lambda _, **options: RUN(command, **options))
+    return gpu.nvidia_smi(BUS, "driver_version", "power.limit")
 
 
 def test_fields_that_nvidia_smi_cannot_tell_are_left_out(monkeypatch):
-    answers(monkeypatch, driver_version="580.65.06", power__limit="[N/A]")
-    told = gpu.nvidia_smi(BUS, "driver_version", "power.limit")
+    told = asked(monkeypatch, sys.executable, "-c", "print('580.65.06, [N/A]')")
     assert told == {"driver_version": "580.65.06"}
+
+
+def test_an_nvidia_smi_that_fails_is_missing_or_hangs_tells_nothing(monkeypatch):
+    for code in ("print('580.65.06, 700 W'); raise SystemExit(1)", "print('not a valid field')"):
+        assert asked(monkeypatch, sys.executable, "-c", code) == {}
+    assert asked(monkeypatch, "no-such-program") == {}
+    monkeypatch.setattr(gpu, "_ANSWER_S", 0.05)
+    assert asked(monkeypatch, sys.executable, "-c", "import time; time.sleep(30)") == {}
 
 
 def test_the_package_has_what_is_asked_of_it():

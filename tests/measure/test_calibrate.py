@@ -19,17 +19,36 @@ from tests.support.rows import each_row
 LEVELS = {"l1": 32 << 10, "l2": 256 << 10, "l3": 2 << 20, "dram": 8 << 30}
 
 
+MIXES = ("read", "axpy", "copy", "update")
+CORE = Machine(
+    id="core", name="one core", kind="cpu", origin="measured", threads=1,
+    peaks={"fp32": Figure(1e11, unit="vector")},
+    bandwidths={lv: {mix: Figure(1e10) for mix in MIXES} for lv in LEVELS}, capacities=LEVELS,
+)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def routines() -> dict:
     """A real calibration against invented roofs and small caches, so that it is quick."""
-    mixes = ("read", "axpy", "copy", "update")
-    core = Machine(
-        id="core", name="one core", kind="cpu", origin="measured", threads=1,
-        peaks={"fp32": Figure(1e11, unit="vector")},
-        bandwidths={lv: {mix: Figure(1e10) for mix in mixes} for lv in LEVELS},
-        capacities=LEVELS,
-    )  # fmt: skip
-    return calibrate(core, ("fp32",))
+    return calibrate(CORE, ("fp32",))
+
+
+def test_a_product_that_something_disturbed_is_timed_again(monkeypatch):
+    """The largest takes ten times too long at first; only it is timed again, and once."""
+    asked = []
+
+    def timed(fits, threads):
+        ops = [op for fit in fits for op in (fit.tiny, *fit.points)]
+        asked.append(ops)
+        slow = 10 if len(asked) == 1 else 1
+        each = {op: op.flops / 5e10 * (slow if op.flops > 1e8 else 1) for op in ops}
+        return each, each
+
+    monkeypatch.setattr(calibration, "_timed", timed)
+    monkeypatch.setattr(calibration, "PAUSE", 0)
+    points = calibrate(CORE, ("fp32",))["gemm/fp32"]["points"]
+    assert [point["efficiency"] for point in points] == pytest.approx([0.5] * 3, rel=0.03)
+    assert [set(ops) for ops in asked[1:]] == [{op for op in asked[0] if op.flops > 1e8}]
 
 
 def test_no_fitting_size_is_a_power_of_two_or_half_way_between_two(routines):

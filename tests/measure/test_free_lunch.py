@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rooflab.measure import free_lunch as freelunch
 from rooflab.measure.backend import available_cores, host_id
+from rooflab.measure.caches import cache_levels
 from rooflab.measure.free_lunch import FreeLunch, free_lunch
 from rooflab.measure.roof_kernels import host, lunch_block
 from tests.support.rows import each_row
@@ -143,7 +144,7 @@ MiB = 2**20
     ({"l1": None, "l2": None, "l3": None}, 128 * MiB),
 )
 def test_the_array_is_four_times_what_the_caches_may_hold(told, expected):
-    assert freelunch._beyond(freelunch.cache_levels(told, 1, {})) == expected
+    assert freelunch._beyond(cache_levels(told, 1, {})) == expected
 
 
 def test_an_array_beyond_memory_is_refused(monkeypatch):

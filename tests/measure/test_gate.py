@@ -168,7 +168,7 @@ def test_a_run_that_waits_for_its_result_is_timed_too(cp):
 
 
 def test_the_step_of_the_events_is_measured(cp):
-    assert gpu.event_step_s(cp) == pytest.approx(32e-9, rel=0.01)
+    assert gpu.event_step_s(cp, 0) == pytest.approx(32e-9, rel=0.01)
     found = timed(cp, axpy(cp, 256))
     assert found.step_s == pytest.approx(32e-9, rel=0.01)
     assert caveats(found) == ()  # one microsecond is thirty steps of this clock
@@ -176,7 +176,7 @@ def test_the_step_of_the_events_is_measured(cp):
 
 def test_equal_times_tell_no_step_and_the_documented_one_holds(cp, monkeypatch):
     monkeypatch.setattr(gpu, "_CYCLES", 0)
-    assert gpu.event_step_s(cp) == gpu.EVENT_STEP_S
+    assert gpu.event_step_s(cp, 0) == gpu.EVENT_STEP_S
     found = timed(cp, axpy(cp, 256))
     assert any("moves in steps of 500 ns" in text for text in caveats(found))
 

@@ -143,5 +143,5 @@ def test_sizes_are_rounded_down_to_whole_rounds_of_the_grid(n, blocks, even):
 
 @each_row((6e13, 8192), (1e9, 1024), (1e12, 3584))
 def test_products_take_about_ten_milliseconds(peak, n):
-    assert roofs._product_size(peak, 10) == n
+    assert roofs.product_size(10 * peak, 1024, 8192) == n
     assert n % 256 == 0

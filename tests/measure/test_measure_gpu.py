@@ -36,7 +36,7 @@ def test_gpu_short_calls_are_below_the_resolution_of_events(fake, monkeypatch):
 
 
 def test_gpu_throttling_is_a_warning(fake, monkeypatch):
-    monkeypatch.setattr(gpu, "throttling", lambda bus, work: work() or "power limit")
+    monkeypatch.setattr(gpu.ClockWatch, "reasons", lambda self: "power limit")
     assert "throttled: power limit" in measure(GEMM).warnings
 
 
@@ -53,12 +53,7 @@ def test_gpu_results_that_stay_in_l2_are_a_caveat_of_cold_calls(fake):
 
 def test_gpu_facts_are_asked_of_the_driver_once(fake, monkeypatch):
     asked = []
-
-    def asks_facts(bus, *names, work=None):
-        asked.extend([bus] if work is None else [])  # with work it asks what slows the GPU down
-        return {"a": "b"}
-
-    monkeypatch.setattr(gpu, "nvidia_smi", asks_facts)
+    monkeypatch.setattr(gpu, "nvidia_smi", lambda bus, *_: asked.append(bus) or {"a": "b"})
     for _ in range(3):
         assert measure(GEMM).environment["gpu"]["a"] == "b"
     assert len(asked) == 1

@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import blas
 
 import rooflab.count as rl
+from rooflab.measure import verify
 from rooflab.measure.measure import measure
 from tests.support.products import GEMM, F, numpy_gemm
 from tests.support.rows import each_row
@@ -104,6 +105,27 @@ def test_one_wrong_element_of_a_large_product_is_found_and_named(place):
 
     with pytest.raises(ValueError, match=rf"c\[{place[0]}, {place[1]}\] is"):
         measure(op, run, threads=1)
+
+
+def wrong_tile(a, b, c):
+    c += a @ b
+    c[320:336, 16:32] += 0.05
+
+
+def without_last_row(a, b, c):
+    c[:-1] += a[:-1] @ b
+
+
+@each_row(
+    (wrong_tile, r"c\[3[23]\d, 16\] is"),
+    (without_last_row, r"c\[639, 0\] is"),
+    (lambda a, b, c: c + a @ b.T, r"c\[\d, 0\] is"),
+    (lambda a, b, c: a @ b, r"c\[\d, 0\] is"),
+)
+def test_rows_spread_over_a_huge_product_show_what_is_wrong(run, told, monkeypatch):
+    monkeypatch.setattr(verify, "WHOLE", 1)  # as if it were too large to be computed again
+    with pytest.raises(ValueError, match=told):
+        measure(rl.gemm(640, 64, 64, accumulate=True), run, threads=1)
 
 
 @each_row("fp32", "fp64")

@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,14 +67,12 @@ def _nvidia(pattern: str) -> Path | None:
 
 
 NVRTC, NVDISASM = _nvidia("lib/libnvrtc.so*"), _nvidia("bin/nvdisasm")
-needs_compiler = pytest.mark.skipif(NVRTC is None, reason="nvidia-cuda-nvrtc is not installed")
-needs_disassembler = pytest.mark.skipif(
+needs_compiler = pytest.mark.skipif(
     NVRTC is None or NVDISASM is None,
     reason="nvidia-cuda-nvrtc or nvidia-cuda-nvdisasm is not installed",
 )
 
 
-@cache
 def cubin(code: str, options: tuple[str, ...], arch: int) -> bytes:
     """Machine code for one architecture, by NVRTC with CuPy's default standard, C++17."""
     nvrtc = ctypes.CDLL(str(NVRTC))
@@ -95,14 +92,13 @@ def cubin(code: str, options: tuple[str, ...], arch: int) -> bytes:
     return text.raw
 
 
-@cache
-def machine_code(code: str, options: tuple[str, ...], arch: int) -> dict[str, list[str]]:
+def machine_code(cubin: bytes) -> dict[str, list[str]]:
     """Kernel -> its instructions, with a line ".L" where a block begins."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.cubin")
-        path.write_bytes(cubin(code, options, arch))
+        path.write_bytes(cubin)
         text = subprocess.run(
-            [str(NVDISASM), "-c", str(path)], capture_output=True, text=True, check=True
+            [str(NVDISASM), "-c", "-ndf", str(path)], capture_output=True, text=True, check=True
         ).stdout
     kernels: dict[str, list[str]] = {}
     lines: list[str] = []
@@ -151,29 +147,26 @@ def test_sources_list_their_kernels():
 
 @needs_compiler
 @each_row(*BUILDS)
-def test_compiles_without_local_memory(source: CudaSource, options, arch):
-    """A spill or an indexed array would show as a stack frame."""
-    found = resources(cubin(source.code, options, arch))
+def test_machine_code(source: CudaSource, options, arch, request):
+    """No local memory: a spill or an indexed array would show as a stack frame."""
+    code = cubin(source.code, options, arch)
+    found = resources(code)
     assert set(found) == set(source.kernels)
     for name, used in found.items():
         assert used.frame == 0, f"{name} keeps {used.frame} bytes a thread in local memory"
         assert used.registers <= 128
-
-
-@needs_disassembler
-@each_row(*BUILDS)
-def test_machine_code(source: CudaSource, options, arch, request):
     if arch not in (75, 90, 120) and not request.config.option.all:
-        return  # the oldest, a middle and the newest generation are read each time
+        return  # the instructions of the oldest, a middle and the newest generation, each time
+    instructions = machine_code(code)
     for name in source.kernels:
-        lines = machine_code(source.code, options, arch)[name]
+        lines = instructions[name]
         assert not [line for line in lines if re.search(r"\b(LDL|STL)\b", line)]
         if source not in SOURCES.values():
             continue
         if name == "fma_roof":
             check_multiply_adds(lines, "FFMA" if "float" in options[0] else "DFMA")
         else:
-            check_stream(name, lines, resources(cubin(source.code, options, arch))[name], arch)
+            check_stream(name, lines, found[name], arch)
 
 
 def check_multiply_adds(lines: list[str], instruction: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rooflab.count as rl
-from rooflab.measure import backend, caches, measure, threads
+from rooflab.measure import backend, caches, measure, settings
 from rooflab.measure.backend import Backend
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.operands import make
@@ -56,14 +56,14 @@ class Done:
 def test_a_macs_tools_are_asked_and_may_be_silent(monkeypatch) -> None:
     told = {"hw.perflevel0.name": Done("Performance\n"), "none": Done("what?", 1)}
     monkeypatch.setattr(subprocess, "run", lambda command, **_: told[command[-1]])
-    assert threads._sysctl("hw.perflevel0.name") == "Performance"
-    assert threads._sysctl("none") == ""
+    assert settings.printed("sysctl", "-n", "hw.perflevel0.name") == "Performance"
+    assert settings.printed("sysctl", "-n", "none") == ""
 
     def missing(*_: object, **__: object) -> None:
         raise FileNotFoundError("sysctl")
 
     monkeypatch.setattr(subprocess, "run", missing)
-    assert threads._sysctl("hw.nperflevels") == ""
+    assert settings.printed("sysctl", "-n", "hw.nperflevels") == ""
 
 
 def test_caches_come_from_sysconf_where_linux_lists_none(monkeypatch, tmp_path) -> None:

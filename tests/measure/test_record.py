@@ -12,7 +12,7 @@ import types
 import pytest
 
 import rooflab as rl
-from rooflab.measure import gpu, timing
+from rooflab.measure import gpu, operands, timing
 from rooflab.measure import measure as timed_room
 from rooflab.measure import record as recorder
 from rooflab.measure import recording as shelf
@@ -97,7 +97,7 @@ def test_a_killed_process_loses_only_the_measurement_it_was_at(tmp_path):
     command = [sys.executable, "-c", script, str(ASSETS.parents[1])]
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 9
     lines = (tmp_path / "mine.journal").read_text(encoding="utf-8").splitlines()
-    assert sum("samples" in json.loads(line)["found"] for line in lines[4:]) == 3
+    assert sum("samples" in (json.loads(line).get("found") or {}) for line in lines) == 3
     assert len(record().measurements) == 12
 
 
@@ -152,14 +152,14 @@ def test_noisy_samples_are_taken_again_and_the_quietest_kept(monkeypatch):
     found = record()
     assert [m.environment["tries"] for m in found.measurements] == [3] + [1] * 11
     assert max(found.measurements[0].samples) == pytest.approx(1.2e-5)
-    monkeypatch.setattr(recorder, "PATIENCE", 0.012)  # just enough time for each of them once
     spreads = iter([0.5] * 100)
-    hurried = record("hurried")
+    hurried = record("hurried", minutes=0.125)  # just enough time for each of them once
     assert hurried.measurements[0].environment["tries"] == 1
     assert len(hurried.measurements) == 12
 
 
-def test_a_run_that_has_to_stop_is_taken_up_by_the_next(monkeypatch, tmp_path):
+@pytest.fixture
+def now(monkeypatch):
     """Time passes only in measurements, a second in each."""
     real, now = recorder.measurement_step, [0.0]
     monkeypatch.setattr(recorder, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
@@ -169,6 +169,10 @@ def test_a_run_that_has_to_stop_is_taken_up_by_the_next(monkeypatch, tmp_path):
         return real(*task)
 
     monkeypatch.setattr(recorder, "measurement_step", slow)
+    return now
+
+
+def test_a_run_that_has_to_stop_is_taken_up_by_the_next(now, tmp_path):
     for number in (1, 2):
         with pytest.raises(
             recorder.RecordingStopped, match="stopped after 5 s with .* steps kept in .*mine"
@@ -180,6 +184,28 @@ def test_a_run_that_has_to_stop_is_taken_up_by_the_next(monkeypatch, tmp_path):
     assert now[0] == 12  # what was kept was not measured again
     assert len(found.measurements) == 12
     assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
+
+
+def test_what_there_is_no_time_for_is_named_and_the_time_of_earlier_runs_counts(now):
+    with pytest.raises(recorder.RecordingStopped):
+        record(minutes=8 / 60, stop_after=3)
+    found = record(minutes=8 / 60)
+    assert now[0] == len(found.measurements) == 8
+    assert len(found.left_out) == 4
+    assert all("s of the 8 s for everything" in entry["reason"] for entry in found.left_out)
+    largest = max(m.op.bytes for m in found.measurements)
+    assert rl.gemv(128, 128).bytes > largest  # what is dearest goes first
+
+
+def test_what_memory_cannot_hold_is_named(monkeypatch):
+    monkeypatch.setattr(recorder, "LARGEST", {"cpu": {"axpy": 26, "gemv": 6, "gemm": 4}})
+    monkeypatch.setattr(operands, "available_bytes", lambda backend: 1 << 28)
+    found = record(quick=True)
+    large = rl.axpy(2**26).label
+    assert {entry["what"] for entry in found.left_out} == {
+        f"{large}, cold, 1 thread", f"{large}, warm, 1 thread"
+    }  # fmt: skip
+    assert all("of memory" in entry["reason"] for entry in found.left_out)
 
 
 @each_row(0, float("inf"), True, "5")
@@ -219,7 +245,7 @@ def test_a_gpu_is_recorded_with_its_own_dtypes_and_no_threads(monkeypatch, tmp_p
     monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})
     monkeypatch.setattr(recorder, "LARGEST", {"gpu": {"axpy": 8, "gemv": 6, "gemm": 4}})
     roof = {**roofs(None), "backend": "gpu"}
-    monkeypatch.setattr(recorder, "roofs_step", lambda backend, threads: roof)
+    monkeypatch.setattr(recorder, "measured_roofs", lambda *_: roof)
     found = record(threads=None, dtypes=None)
     kinds = {str(m.op.compute_dtype) for m in found.measurements}
     assert kinds | {entry["what"].split(", ")[0].split()[-1] for entry in found.left_out} == {
@@ -227,7 +253,7 @@ def test_a_gpu_is_recorded_with_its_own_dtypes_and_no_threads(monkeypatch, tmp_p
     }  # fmt: skip
     assert {m.threads for m in found.measurements} == {None}
     steps = len(found.measurements) + len(found.left_out)
-    assert len(freed) == 2 + steps  # room for the next one; two to see what the smallest costs
+    assert len(freed) == steps  # room for the next one
     assert found.machine.kind == "gpu" and found.machine.threads is None
     assert found.machine.name == found.environment["gpu"]["name"]
     assert found.environment["cpu"]  # the host's part in it is told too

@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from rooflab.measure.record import RecordJournal
 from tests.support.rows import each_row
 
 
-def test_a_torn_last_line_is_measured_again(tmp_path):
+@pytest.fixture
+def path(tmp_path):
+    """A journal of two steps."""
     journal = RecordJournal(tmp_path / "a.journal", {"n": 1})
-    journal.add("one", {"x": 1})
-    journal.add("twö", {"x": 2})
-    journal.close()
-    whole = (tmp_path / "a.journal").read_bytes()
+    journal.once("one", lambda: {"x": 1})
+    journal.once("twö", lambda: {"x": 2})
+    return journal.path
+
+
+def test_a_torn_last_line_is_measured_again(path):
+    whole = path.read_bytes()
     for cut in range(1, 20):  # also in the middle of a letter
-        (tmp_path / "a.journal").write_bytes(whole[:-cut])
-        again = RecordJournal(tmp_path / "a.journal", {"n": 1})
-        assert "one" in again
+        path.write_bytes(whole[:-cut])
+        again = RecordJournal(path, {"n": 1})
         assert ("twö" in again) == (cut == 1)  # only the line's end was missing
-        again.add("three", 3)
-        again.close()
-        last = RecordJournal(tmp_path / "a.journal", {"n": 1})
-        assert last["three"] == 3 and last["one"] == {"x": 1}
-        last.close()
+        again.once("three", lambda: 3)
+        last = RecordJournal(path, {"n": 1})
+        assert last.once("three", pytest.fail) == 3
+        assert last.once("one", pytest.fail) == {"x": 1}
 
 
-def test_damage_in_the_middle_of_a_journal_is_refused(tmp_path):
-    journal = RecordJournal(tmp_path / "a.journal", {"n": 1})
-    journal.add("one", 1)
-    journal.add("two", 2)
-    journal.close()
-    lines = (tmp_path / "a.journal").read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "a.journal").write_text(lines[0] + "{nonsense\n" + lines[2], encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.journal: line 2 is damaged.*restart=True"):
-        RecordJournal(tmp_path / "a.journal", {"n": 1})
-    fresh = RecordJournal(tmp_path / "a.journal", {"n": 1}, restart=True)
-    assert "one" not in fresh and fresh.resumed == 0
-    fresh.close()
+def test_what_follows_a_damaged_line_is_measured_again(path):
+    first, one, two, _ = path.read_text(encoding="utf-8").split("\n")
+    path.write_text(f"{first}\n{one}\n{{nonsense\n{two}\n", encoding="utf-8")
+    again = RecordJournal(path, {"n": 1})
+    assert "one" in again and "twö" not in again
 
 
-@each_row("[]", "3", "null", '"step"', "[" * 99_999)
-@each_row(1, 2)
-def test_lines_of_something_else_are_damage_too(number, line, tmp_path):
-    path = tmp_path / f"{number}-{len(line)}.journal"
-    journal = RecordJournal(path, {"n": 1})
-    journal.add("one", 1)
-    journal.add("two", 2)
-    journal.close()
-    lines = path.read_text(encoding="utf-8").splitlines()
-    lines[number - 1] = line
-    path.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"line {number} is damaged.*--restart"):
-        RecordJournal(path, {"n": 1})
-    assert path.read_text(encoding="utf-8") == "\n".join(lines)
+@each_row(({"journal": 0, "campaign": {"n": 1}}, "journal=0, not 1"),
+          ({"journal": 1, "campaign": {"n": 2}}, "n=2, not 1"), ({}, "journal=None"))  # fmt: skip
+def test_a_journal_of_another_version_or_campaign_is_not_taken_up(head, says, path):
+    steps = path.read_text(encoding="utf-8").split("\n", 1)[1]
+    other = path.with_name(f"{says}.journal")
+    other.write_text(f"{json.dumps(head)}\n{steps}", encoding="utf-8")
+    with pytest.raises(ValueError, match=f"{says}.*restart=True"):
+        RecordJournal(other, {"n": 1})
+    assert other.read_text(encoding="utf-8").endswith(steps)
+    assert "one" not in RecordJournal(other, {"n": 1}, restart=True)
+
+
+def test_a_journal_without_times_is_taken_up(path):
+    """As they were written before steps were timed."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    old = [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
+    path.write_text("\n".join(map(json.dumps, old)), encoding="utf-8")
+    again = RecordJournal(path, {"n": 1})
+    assert again.once("twö", pytest.fail) == {"x": 2} and again.spent({"one", "other"}) == 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import pytest
 import rooflab as rl
 from rooflab.measure import recording, this_machine
 from rooflab.measure.free_lunch import FreeLunch
-from rooflab.measure.record import RecordJournal
 from tests.support.rows import each_row
 
 EPYC = "epyc-2core-vm"
@@ -67,19 +65,6 @@ def test_a_recording_that_cannot_be_read_says_why(tmp_path) -> None:
     folder.mkdir()
     with pytest.raises(ValueError, match=r"gone\.json: cannot be read \(Is a directory\)"):
         recording.read(folder)
-
-
-@pytest.mark.parametrize("head", [{"journal": 0, "campaign": {}}, {"campaign": []}, {}])
-def test_a_journal_of_another_version_is_not_taken_up(tmp_path, head) -> None:
-    path = tmp_path / "a.journal"
-    journal = RecordJournal(path, {"n": 1})
-    journal.add("one", 1)
-    journal.close()
-    _, *lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([json.dumps(head), *lines]) + "\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="not a journal that this version .*restart=True"):
-        RecordJournal(path, {"n": 1})
-    RecordJournal(path, {"n": 1}, restart=True).close()
 
 
 def test_a_curve_knows_only_what_was_measured() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import rooflab.count as rl
-from rooflab.measure import operands, roofs
+from rooflab.measure import caches, operands, roofs
 from rooflab.measure.backend import available_cores, select
 from rooflab.measure.roof_kernels import MIXES
 from rooflab.measure.roofs import measure_roofs
@@ -74,8 +74,8 @@ def test_every_slice_stays_inside_its_memory(last_level, hurried, monkeypatch):
         return store[-1]
 
     sizes = {"l1": 48 << 10, "l2": 2 * MIB, "l3": last_level}
-    monkeypatch.setattr(roofs, "cache_sizes", lambda: sizes)
-    monkeypatch.setattr(roofs, "sharers", lambda: {"l1": 1, "l2": 1, "l3": 2})
+    monkeypatch.setattr(caches, "cache_sizes", lambda: sizes)
+    monkeypatch.setattr(caches, "sharers", lambda: {"l1": 1, "l2": 1, "l3": 2})
     monkeypatch.setattr(roofs, "aligned", aligned)
     monkeypatch.setattr(roofs, "_measure", lambda roofs, crew, tell: taken.extend(roofs))
     monkeypatch.setattr(roofs.Roof, "entry", lambda roof: {"value": 1e9})

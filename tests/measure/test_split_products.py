@@ -48,18 +48,15 @@ def positive(fake, op):
     )
 
 
-@each_row(verify.WHOLE, 0)
 @each_row(*DTYPES)
 @each_row(2, 4, 16)
 @each_row(False, True)
-def test_parts_in_sixteen_bits_are_right(same_sign, parts, dtype, whole, fake, monkeypatch):
-    monkeypatch.setattr(verify, "WHOLE", whole)
+def test_parts_in_sixteen_bits_are_right(same_sign, parts, dtype, fake):
     op = rl.gemm(96, 80, 512, dtype)
     operands = positive(fake, op) if same_sign else None
     assert judged(fake, op, lambda a, b: in_parts(a, b, parts), operands) is None
 
 
-@each_row(verify.WHOLE, 0)
 @each_row(*DTYPES)
 @each_row(
     lambda a, b: in_parts(a[:, :-16], b[:-16], 4),  # the last tile of k is left out
@@ -67,8 +64,7 @@ def test_parts_in_sixteen_bits_are_right(same_sign, parts, dtype, whole, fake, m
     lambda a, b: in_parts(a, b, 4) + in_parts(a[:, :8], b[:8], 1),  # a part counted twice
     lambda a, b: in_parts(a, b[:, ::-1], 4),
 )
-def test_wrong_products_stay_wrong(wrong, dtype, whole, fake, monkeypatch):
-    monkeypatch.setattr(verify, "WHOLE", whole)
+def test_wrong_products_stay_wrong(wrong, dtype, fake):
     op = rl.gemm(96, 80, 512, dtype)
     with pytest.raises(ValueError, match=r"c\[\d+, \d+\] is"):
         judged(fake, op, lambda a, b: wrong(a, b).astype(a.dtype))

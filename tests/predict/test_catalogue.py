@@ -219,11 +219,31 @@ def test_vague_names_list_what_they_could_mean(name, meant):
 
 @each_row(
     ("h100-smx", "nvidia-h100-sxm"), ("rtx-5080", "nvidia-rtx-5090"), ("mi300", "amd-mi300x"),
-    ("rtx4090", "nvidia-rtx-4090"), ("nvidia-h100-sxn", "nvidia-h100-sxm"), ("tpu-v5", "tpu-v5e")
+    ("rtx4090", "nvidia-rtx-4090"), ("nvidia-h100-sxn", "nvidia-h100-sxm"), ("tpu-v5", "tpu-v5e"),
+    ("H800", "nvidia-h100-sxm"), ("MI300A", "amd-mi300x"), ("L20", "nvidia-l40s' or 'nvidia-l4'"),
+    ("Tesla V100-PCIE-16GB", "nvidia-v100-sxm2"), ("A30", "nvidia-a100-sxm-40"),
+    ("B100", "nvidia-b200"), ("Apple M5", "apple-m4")
 )  # fmt: skip
 def test_unknown_names_come_with_suggestions(name, suggested):
     with pytest.raises(ValueError, match=f"machine='{name}' .*{suggested}"):
         rl.machine(name)
+
+
+def test_a_proposal_is_of_the_same_kind():
+    for name, far in [("MI300A", "b300"), ("L20", "b200"), ("A30", "b300"), ("Thor", "did you")]:
+        with pytest.raises(ValueError) as error:
+            rl.machine(name)
+        assert far not in str(error.value), name
+
+
+def test_a_slice_of_a_card_says_how_it_is_written():
+    with pytest.raises(
+        ValueError, match="slice of nvidia-a100-sxm-80: 1 of 7 .* 255 GB/s"
+    ) as error:
+        rl.machine("NVIDIA A100-SXM4-80GB MIG 1g.10gb")
+    made = eval(str(error.value).partition("its own: ")[2], {"rl": rl})
+    assert made.bandwidth() == pytest.approx(254.9e9, rel=1e-3)
+    assert made.peak("fp16") == pytest.approx(312e12 / 7)
 
 
 def test_hopeless_names_list_the_catalogue():

@@ -141,6 +141,8 @@ def test_a_warm_estimate_without_efficiencies_lies_between_its_roofs(n):
 
 
 def test_bad_input_is_named():
+    with pytest.raises(TypeError, match=r"^op=\[0, 1, 2, 3, 4, 5, \.\.\.\] must be an Operation"):
+        rl.predict([*range(999)], "h200-sxm")
     with pytest.raises(TypeError, match="op='gemm' must be an Operation"):
         rl.predict("gemm", "h200-sxm")
     with pytest.raises(ValueError, match="cache='hot'.*warm"):

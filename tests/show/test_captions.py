@@ -33,12 +33,7 @@ def test_the_limit_is_the_rooflines(m: int, n: int, k: int) -> None:
 def test_above_and_below_the_roof() -> None:
     assert captions.measured(2e9, 8e9) == " Measured 2.00 GFLOP/s, ×4 below this roof."
     assert captions.measured(8e9, 4e9) == " Measured 8.00 GFLOP/s, ×2 above this roof."
-    assert "cache" in captions.measured(8e9, 4e9, "warm"), (
-        "warm operands may come from a nearer one"
-    )
-    assert captions.outside("Predicted", 3e7).startswith(
-        " Predicted 30.0 MFLOP/s, which lies below"
-    )
+    assert "cache" in captions.measured(8e9, 4e9, "warm"), "operands may come from a nearer one"
 
 
 def test_a_promise_is_not_called_a_measurement(here: rl.Machine) -> None:

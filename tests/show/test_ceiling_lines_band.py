@@ -27,11 +27,11 @@ def test_it_is_shaded_and_labelled_on_both_sides(machine: str) -> None:
 def test_without_it_nothing_is_shaded() -> None:
     figure = rl.show.roofline("h100-sxm", rl.axpy(100))
     assert not figure.axes[0].patches and "thumb" not in figure.words
-    assert "band" not in seen(rl.live.roofline("h100-sxm", **FEW).view)
+    assert "band" not in seen(rl.live.roofline("h100-sxm", **FEW))
 
 
 def test_in_the_live_picture_it_lies_between_its_two_intensities() -> None:
-    view = rl.live.roofline(["h100-sxm", "mi300x"], band=(1, 10), **FEW).view
+    view = rl.live.roofline(["h100-sxm", "mi300x"], band=(1, 10), **FEW)
     (band,) = named(view.scene, "band")
     left, _, wide, _ = view.scene.value(band, "box")
     ticks = {h["text"]: h["at"][0] for m, h in drawn(view.scene) if m.kind == "text"}
@@ -40,7 +40,7 @@ def test_in_the_live_picture_it_lies_between_its_two_intensities() -> None:
 
 
 def test_a_band_beyond_the_axes_ends_at_them() -> None:
-    view = rl.live.roofline("h100-sxm", band=(1e-9, 1e9), **FEW).view
+    view = rl.live.roofline("h100-sxm", band=(1e-9, 1e9), **FEW)
     (band,), (axis, *_) = named(view.scene, "band"), named(view.scene, "axis")
     left, _, wide, _ = view.scene.value(band, "box")
     corners = view.scene.value(axis, "points")

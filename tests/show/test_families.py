@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.show.rooflines.families import FAMILIES, batches, families, sizes
+from rooflab.show.rooflines.tables import FAMILIES, batches, families, sizes
 
 N = st.integers(1, 4096)
 BATCH = st.integers(1, 512)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rooflab.measure.free_lunch import FreeLunch
-from rooflab.show import free_lunch_picture, free_lunch_words
+from rooflab.show import free_lunch_picture
 from rooflab.show.free_lunch_picture import free_lunch
 from rooflab.show.guess_axis import guess
 from rooflab.show.scene import Scene
@@ -24,42 +24,34 @@ def ideal(carry: float, compute: float, k=(1, 2, 3, 5, 9, 17, 33, 65, 129, 257))
 
 CURVE = ideal(4e-3, 0.2e-3)
 SWEEP = CURVE
-STOPS = free_lunch_words.stops(SWEEP)
+STOPS = free_lunch_picture.stops(SWEEP)
 SCENES = [free_lunch_picture.lunch_scene(SWEEP, wide, names=True) for wide in (720, 400)]
 each_sheet = pytest.mark.parametrize("scene", SCENES, ids=["wide", "narrow"])
 
 
-def test_the_flat_end_gives_the_bandwidth_and_the_result_travels_too() -> None:
+def test_the_ends_give_bandwidth_and_peak_and_the_bend_is_the_ridge() -> None:
     # 2²⁴ fp32 numbers there and back are 134 MB; in 4 ms that is 33.6 GB/s.
     assert CURVE.bandwidth == pytest.approx(2 * 2**24 * 4 / 4e-3)
-
-
-def test_the_rising_end_gives_the_peak_at_two_flop_a_multiply_add() -> None:
     assert CURVE.peak == pytest.approx(2 * 2**24 / 0.2e-3)
-
-
-def test_the_bend_is_the_ridge_in_flop_per_byte() -> None:
-    sweep = CURVE
-    assert sweep.bend == pytest.approx(20)
     # 20 multiply-adds are 40 FLOP on a number of which 4 bytes come and 4 go.
-    assert sweep.ridge == pytest.approx(40 / 8)
+    assert CURVE.bend == pytest.approx(20) and CURVE.ridge == pytest.approx(40 / 8)
 
 
 def test_the_sentence_says_which_is_longer_and_that_the_other_is_free() -> None:
     sweep = CURVE
-    time, _ = free_lunch_words.sentences(sweep, 9)
+    time, _ = free_lunch_picture.sentences(sweep, 9)
     assert time == (
         "9 multiply-adds: carrying 4.0 ms, computing 1.8 ms → 4.0 ms. The arithmetic is free. "
         "You measured 4.0 ms."
     )
-    assert "the carrying is free" in free_lunch_words.sentences(sweep, 100)[0]
-    assert "bends" in free_lunch_words.sentences(sweep, 20)[0]
-    assert "measured" not in free_lunch_words.sentences(sweep, 100)[0]
-    assert free_lunch_words.sentences(sweep, 1)[0].startswith("1 multiply-add:")
+    assert "the carrying is free" in free_lunch_picture.sentences(sweep, 100)[0]
+    assert "bends" in free_lunch_picture.sentences(sweep, 20)[0]
+    assert "measured" not in free_lunch_picture.sentences(sweep, 100)[0]
+    assert free_lunch_picture.sentences(sweep, 1)[0].startswith("1 multiply-add:")
 
 
 def test_the_rate_sentence_names_the_lower_roof() -> None:
-    rate = free_lunch_words.sentences(CURVE, 100)[1]
+    rate = free_lunch_picture.sentences(CURVE, 100)[1]
     assert re.search(r"\(200 FLOP\).*839 GFLOP/s.*168 GFLOP/s → 168 GFLOP/s", rate)
 
 
@@ -108,7 +100,7 @@ def test_picture_and_file_say_whose_curve_it_is() -> None:
 def test_a_bad_curve_is_named() -> None:
     for bad, error, words in [
         ([1, 2, 3], TypeError, "is no measured curve; pass what rl.free_lunch"),
-        (dataclasses.replace(CURVE, k=(1, 2)), ValueError, "2 k and 10 seconds"),
+        (dataclasses.replace(CURVE, k=(1, 2)), ValueError, "with a time for each"),
         (dataclasses.replace(CURVE, k=CURVE.k[::-1]), ValueError, "must rise"),
         (dataclasses.replace(CURVE, seconds=(0.0,) * 10), ValueError, "must be positive"),
         (dataclasses.replace(CURVE, seconds=(float("nan"),) * 10), ValueError, "must be positive"),
@@ -133,7 +125,7 @@ def test_it_may_open_as_work_per_second() -> None:
     picture = free_lunch(CURVE, view="rate")
     assert (
         picture.view == "rate"
-        and picture.sentence == free_lunch_words.sentences(picture.sweep, picture.sweep.k[0])[1]
+        and picture.sentence == free_lunch_picture.sentences(picture.sweep, picture.sweep.k[0])[1]
     )
     with pytest.raises(ValueError, match="view='roof' is unknown"):
         free_lunch(CURVE, view="roof")

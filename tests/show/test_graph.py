@@ -115,7 +115,7 @@ def test_a_number_that_is_missing_is_no_place_and_no_word() -> None:
 
 
 def test_a_browser_gets_exact_numbers_and_each_ruler_once() -> None:
-    packed = pack(scene())
+    packed = pack(scene())[0]
     floats = np.frombuffer(packed["exact"], "<f4")
     assert -1.0 in floats and 11.0 in floats
     assert set(packed["rulers"]) == {"FLOP/s"}

@@ -194,25 +194,19 @@ def test_a_usual_slip_is_named_after_the_guess_and_not_before() -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    for changed, error, words in [
-        ({"result": 0.0}, ValueError, r"result=0\.0 must be positive"),
-        ({"low": -1}, ValueError, "low=-1 must be positive"),
-        ({"high": float("inf")}, ValueError, "high=inf must be positive and finite"),
-        ({"low": 200, "high": 1}, ValueError, "low=200 must be below high=1"),
-        ({"result": "4 ms"}, TypeError, "result='4 ms' must be a number"),
-        ({"result": True}, TypeError, "result=True must be a number"),
-        ({"picture": b"GIF89a"}, TypeError, "PNG"),
-        ({"marks": {"one": 0}}, ValueError, "one=0 must be positive"),
-        (
-            {"slips": {"You multiplied.": "62"}},
-            TypeError,
-            r"You multiplied\.='62' must be a number",
-        ),
+    for changed, words in [
+        ({"result": 0.0}, r"result=0\.0 must be a positive number"),
+        ({"low": -1}, "low=-1 must be a positive"),
+        ({"high": float("inf")}, "high=inf must be a positive number"),
+        ({"low": 200, "high": 1}, "low=200 must be below high=1"),
+        ({"result": "4 ms"}, "result='4 ms' must be a positive number"),
+        ({"marks": {"one": 0}}, "one=0 must be a positive"),
+        ({"slips": {"You multiplied.": "62"}}, r"You multiplied\.='62' must be a positive"),
     ]:
-        with pytest.raises(error, match=words):
+        with pytest.raises(ValueError, match=words):
             ask(**changed)
 
 
 def test_an_empty_question_is_refused() -> None:
-    with pytest.raises(TypeError, match="question=''"):
+    with pytest.raises(ValueError, match="question=''"):
         guess("id", "", result=1, low=1, high=2)

@@ -55,7 +55,7 @@ def test_a_label_stands_at_its_own_marker(crowd: Crowd) -> None:
 
 
 def test_without_a_place_a_label_is_left_out_unless_it_must_be_written(crowd: Crowd) -> None:
-    crowd.add_box((0, 0, 500, 500))
+    crowd.room.taken.append((0, 0, 500, 500))
     assert not crowd.write("nowhere", [Spot(100, 100)], forced=False)
     assert spoken(crowd) == []
     assert crowd.write("somewhere", [Spot(100, 100)]) and spoken(crowd) == ["somewhere"]

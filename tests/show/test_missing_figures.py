@@ -23,19 +23,19 @@ def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
 
 def title(live: Live) -> str:
     """What stands above the picture."""
-    (words,) = (words for kind, words, _ in live.view.scene.notes if kind == "title")
-    return str(live.view.scene.settled(words, live.view.scene.places(**live.view.state)))
+    (words,) = (words for kind, words, _ in live.scene.notes if kind == "title")
+    return str(live.scene.settled(words, live.scene.places(**live.state)))
 
 
 def marks(live: Live) -> list[str]:
     """The roofs and dots that are seen."""
     parts = ("slope", "flat", "bound", "measured", "thread")
-    return [name for name in seen(live.view) if name.startswith(parts)]
+    return [name for name in seen(live) if name.startswith(parts)]
 
 
 def test_without_a_peak_the_counts_stay_and_the_reason_is_said() -> None:
     live = rl.live.roofline("apple-m1", dtype="fp64", dtypes=["fp64"], ops="gemv", band=(4, 8))
-    count, band, origin = live.sentence.splitlines()
+    count, band, origin = live.words.splitlines()
     assert count == "GEMV 1024×1024 in fp64: 2.10 MFLOP over 8.40 MB is 0.2495 FLOP/byte."
     assert band.startswith("Shaded:")
     reason = f"{APPLE}: no fp64 figure, so there is no roof to draw."
@@ -45,18 +45,18 @@ def test_without_a_peak_the_counts_stay_and_the_reason_is_said() -> None:
 
 def test_another_number_type_is_shown_where_the_machine_lacks_the_one_asked_for() -> None:
     live = rl.live.roofline("apple-m1", dtype="fp64", dtypes=("fp32",), ops="gemv")
-    assert f"{APPLE}: no fp64 figure, so this is fp32. Roofs of" in live.sentence
+    assert f"{APPLE}: no fp64 figure, so this is fp32. Roofs of" in live.words
     assert title(live) == f"{APPLE} · fp32 · datasheet"
-    assert live.sentence.startswith("GEMV 1024×1024 in fp32: ") and "no roof" not in live.sentence
+    assert live.words.startswith("GEMV 1024×1024 in fp32: ") and "no roof" not in live.words
     assert {"slope dram", "flat dram", "bound gemv_cold"} <= set(marks(live))
-    live.view.dtype = "fp32"
-    assert "no fp64" not in live.sentence
+    live.dtype = "fp32"
+    assert "no fp64" not in live.words
 
 
 def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Machine) -> None:
     live = rl.live.roofline(["this", here], machine=here, ops="gemv", ladder=True, dtypes=["fp32"])
-    live.view.machine = "this"
-    _, origin = live.sentence.splitlines()
+    live.machine = "this"
+    _, origin = live.words.splitlines()
     assert origin == "This computer: not measured yet, rl.this_machine() does it."
     assert marks(live) == []
 
@@ -70,8 +70,8 @@ def test_what_is_not_measured_has_no_figures_to_ask_for() -> None:
 
 def test_the_machine_shown_first_is_on_offer_whatever_else_is() -> None:
     live = rl.live.roofline("apple-m1", machine="h100-sxm", ops="gemv", dtypes=["fp32"])
-    assert [offer.id for offer in live.scene.offers] == ["nvidia-h100-sxm", "apple-m1"]
-    assert live.view.machine == "nvidia-h100-sxm"
+    assert [offer.id for offer in live.spec.offers] == ["nvidia-h100-sxm", "apple-m1"]
+    assert live.machine == "nvidia-h100-sxm"
 
 
 @pytest.mark.parametrize("cache", ["cold", "both"])
@@ -92,7 +92,7 @@ def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machin
     live = rl.live.roofline(
         here, ops="gemv", measurements=[taken], n=64, ladder=True, dtypes=["fp32"]
     )
-    assert "easured at" not in live.sentence and "unexplained" not in live.sentence
+    assert "easured at" not in live.words and "unexplained" not in live.words
 
 
 @pytest.mark.parametrize(

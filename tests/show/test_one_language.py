@@ -50,7 +50,6 @@ CHANCE = {
     60: "player.js: pixels of a hand for which a dot gives most of its way",
     72: "said.js: letters of a line on a slide",
     150: "player.js: milliseconds of rest before a kernel is told",
-    255: "share.js: steps of a colour",
     400: "overlay.js: milliseconds before a question is asked again",
 }
 

@@ -141,7 +141,7 @@ def test_what_is_packed_is_what_was_meant(rows: list[list[float]], words: bool) 
     mark = page.text(
         By("n m", rows), 3, By("n m", [[str(v) for v in row] for row in rows]) if words else "a"
     )
-    packed = pack(page)
+    packed = pack(page)[0]
     channels = packed["marks"][0]["channels"]
     for state in some_states(page):
         meant = page.value(mark, "at", **state)
@@ -157,7 +157,7 @@ def test_a_dimension_that_changes_nothing_costs_nothing() -> None:
     many = Dim("many", [str(n) for n in range(1000)])
     page = scene(many)
     page.rect(0, 0, By("many n", np.tile([20.0, 40, 80], (1000, 1))), 20)
-    packed = pack(page)
+    packed = pack(page)[0]
     parts = packed["marks"][0]["channels"]["box"]["parts"]
     assert [0] in [part.get("dims") for part in parts if isinstance(part, dict)]
     assert len(packed["buffer"]) <= 2 * (1 + 3 + 1)
@@ -170,7 +170,7 @@ def test_rows_that_are_alike_are_kept_once() -> None:
     table = np.tile(np.linspace(0, 90, 60), (50, 1))
     table[0] += 1
     page.dot(By("a b", table), 0)
-    packed = pack(page)
+    packed = pack(page)[0]
     assert len(packed["buffer"]) < 2 * (2 * 60 * 2 + 50) + 1
     track = packed["marks"][0]["channels"]["at"]
     for a, b in ((0, 0), (0, 59), (1, 30), (49, 59)):
@@ -184,7 +184,7 @@ def test_of_a_path_only_the_bends_are_kept() -> None:
     bend = np.interp(np.arange(101), [0, 30, 100], [0, 60, 60])
     page.dot(By("s", bend), 0)
     page.text(0, 0, By("s", ["early"] * 40 + ["late"] * 61))
-    packed = pack(page)
+    packed = pack(page)[0]
     at, text = (packed["marks"][n]["channels"][name] for n, name in ((0, "at"), (1, "text")))
     (moving,) = [part for part in at["parts"] if "keys" in part]
     assert moving["keys"] == [[0, 30, 100]] and text["keys"] == [[0, 40]]
@@ -199,7 +199,7 @@ def test_the_packed_scene_is_json_and_one_buffer_and_always_the_same() -> None:
         page.button(By("n", ["x", "y", "z"]), {"t": 1}, shown=By("t", [1, 0]))
         page.grip("n", By("n", [0, 50, 99]), 5, area=page.marks[0], label="how many")
         page.note("from a test")
-        return pack(page)
+        return pack(page)[0]
 
     one = made()
     assert json.dumps({**one, "buffer": ""}, allow_nan=False)
@@ -222,7 +222,7 @@ def test_a_hand_may_rest_between_two_stops_of_a_free_dimension() -> None:
 
 def test_what_was_seen_once_is_told_to_the_browser_and_must_be_there() -> None:
     page = Scene(200, 100, [Dim("s", "ab"), Dim("seen", "ab", once="s")])
-    assert [dim["once"] for dim in pack(page)["dims"]] == ["", "s"]
+    assert [dim["once"] for dim in pack(page)[0]["dims"]] == ["", "s"]
     with pytest.raises(ValueError, match="dim='t' is unknown"):
         Scene(200, 100, [Dim("s", "ab"), Dim("seen", "ab", once="t")])
 
@@ -234,7 +234,7 @@ def test_a_dimension_may_count_what_others_hold() -> None:
     page.says = By("in", ["none", "one", "two", "three"])
     assert [one.name for one in page.given] == ["card0", "card1", "card2"]
     assert page.sentence(card0=1, card2=1) == "two" and page.sentence() == "none"
-    assert len(pack(page)["dims"][3]["of"]["sum"]) == 3
+    assert len(pack(page)[0]["dims"][3]["of"]["sum"]) == 3
     with pytest.raises(ValueError, match=r"By\('card0'\) holds \(3,\) values; \(2,\) are needed"):
         Scene(200, 100, [*cards, Dim("in", "abc", of=Sum(By("card0", [0, 1, 2])))])
 
@@ -247,7 +247,7 @@ def test_a_mark_that_is_pressed_has_a_name_in_every_state_and_may_have_a_key() -
                says=By("n", ["one", "two", "four"]))  # fmt: skip
     page.button("the same", {"n": 2}, key="Enter")
     page.classes["done"] = By("t", [0, 1])
-    packed = pack(page)
+    packed = pack(page)[0]
     (pressed,) = packed["presses"]
     assert (pressed["mark"], pressed["key"]) == (0, "1")
     assert pressed["label"]["words"] and pressed["says"]["words"] and pressed["enabled"]["dims"]
@@ -262,7 +262,7 @@ def test_a_grip_may_have_a_ghost_and_be_let_go_of() -> None:
     page = scene(Dim("over", ["one", "two", "four"]))
     page.grip("n", By("n", [0, 50, 99]), 5, area=(0, 0, 200, 100), label="how many", ghost="over",
               enabled=By("n", [1, 1, 0]))  # fmt: skip
-    (grip,) = pack(page)["grips"]
+    (grip,) = pack(page)[0]["grips"]
     assert grip["ghost"] == "over" and grip["enabled"]["dims"] == [0]
     with pytest.raises(ValueError, match="dim='above' is unknown"):
         page.grip("n", 0, 5, area=(0, 0, 9, 9), ghost="above")
@@ -280,7 +280,7 @@ def test_a_path_is_read_back_at_every_place(stretches: list[tuple[int, float, bo
         path += [goal] * many if still else np.linspace(path[-1], goal, many + 1)[1:].tolist()
     page = Scene(200, 100, [Dim("s", ["a", "b"], keys=(0, len(path) - 1))])
     page.dot(By("s", path), 0)
-    packed = pack(page)
+    packed = pack(page)[0]
     at = packed["marks"][0]["channels"]["at"]
     codes = np.frombuffer(packed["buffer"], "<i2")
     parts = at if isinstance(at, list) else at.get("parts", [at])
@@ -298,7 +298,7 @@ def test_a_menu_greys_entries_and_may_bring_others_along() -> None:
     scene = Scene(100, 50, [Dim("m", ["a", "b"]), Dim("w", ["x", "y"])])
     scene.menu("w", "format", ["x", By("m", ["y", "y (none)"])], enabled=[1, By("m", [1, 0])])
     scene.menu("m", "machine", ["a", "b"], also={"w": By("m w", [[0, 1], [0, 0]])})
-    first, second = pack(scene)["controls"]
+    first, second = pack(scene)[0]["controls"]
     assert first["kind"] == "menu" and first["enabled"][0] == [1.0]
     assert first["labels"][1]["words"] and second["also"]["w"]["dims"] == [0, 1]
     with pytest.raises(ValueError, match="must be one a stop of w"):

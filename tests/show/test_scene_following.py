@@ -15,7 +15,7 @@ def test_the_template_of_a_sentence_may_depend_on_the_state() -> None:
     scene.says = Fill(words, n=By("n", ["1", "2"]))
     assert scene.sentence(kind=0, n=1) == "There is nothing."
     assert scene.sentence(kind=1, n=1) == "There are 2."
-    packed = pack(scene)["says"]
+    packed = pack(scene)[0]["says"]
     assert packed["template"]["dims"] == [0] and packed["holes"]["n"]["dims"] == [1]
 
 
@@ -39,7 +39,7 @@ def test_a_widget_holds_only_what_a_hand_moves() -> None:
     player = Player(follower(), stem="follower", b=1)
     assert player.state == {"a": 0, "b": 1} and player.sentence == "They differ."
     assert not player.has_trait("same")
-    of = [dim["of"] for dim in pack(player.scene)["dims"]]
+    of = [dim["of"] for dim in pack(player.scene)[0]["dims"]]
     assert of[:2] == [None, None] and of[2]["dims"] == [0, 1]
 
 
@@ -68,7 +68,7 @@ def test_marks_that_share_a_place_keep_it_once() -> None:
     scene.line([(at, 10), (end, 10), (end, 20), (at, 20)], fill="ink")
     scene.line([(end, 10), (end, 40)])
     scene.text(at, 50, "here")
-    packed = pack(scene)
+    packed = pack(scene)[0]
     bar, link, text = (columns(next(iter(mark["channels"].values()))) for mark in packed["marks"])
     start, stop = bar[0], bar[2]
     assert bar == [start, 10, stop, 10, stop, 20, start, 20] and start != stop
@@ -85,7 +85,7 @@ def test_the_sheets_of_a_picture_share_words_and_tables() -> None:
     first, second = sheets(sheet(200), sheet(100))
     assert first["texts"] == ["left", "right"] and first["buffer"] and "texts" not in second
     assert first["marks"] == second["marks"] and first["width"] != second["width"]
-    assert first["buffer"] == pack(sheet(200))["buffer"]
+    assert first["buffer"] == pack(sheet(200))[0]["buffer"]
 
 
 def test_a_dimension_named_like_something_of_every_player_is_refused() -> None:

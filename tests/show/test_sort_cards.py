@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.show.scene import Scene, drawn
-from rooflab.show.sort_cards import ROW, Deck, Face, SortCards, cards_scene
+from rooflab.show.sort_cards import INKS, ROW, Deck, Face, SortCards, cards_scene
 from tests.support.scenes import named
 
 BINS = ("memory", "compute", "overhead")
@@ -37,8 +37,8 @@ def boxes(scene: Scene, placed: list[int], covered: bool = True) -> dict[int, tu
     return seen
 
 
-def bins(scene: Scene, placed: list[int]) -> list[tuple[float, ...]]:
-    found = [scene.value(mark, "box", **state(placed)) for mark in named(scene, "bin")]
+def bins(scene: Scene, placed: list[int], covered: bool = True) -> list[tuple[float, ...]]:
+    found = [scene.value(mark, "box", **state(placed, covered)) for mark in named(scene, "bin")]
     return [(x, y, x + w, y + h) for x, y, w, h in found]
 
 
@@ -60,6 +60,9 @@ def test_cards_lie_in_their_bins_in_the_decks_order_and_never_on_each_other(
     assert all(home[3] <= scene.height for home in homes)
     if scene is NARROW:
         assert homes[0][3] <= homes[1][1] and homes[1][3] <= homes[2][1]
+    seen, homes = boxes(scene, placed, False), bins(scene, placed, False)
+    assert len(seen) == 4 and all(inside(box, homes[TRUTH[n]]) for n, box in seen.items())
+    assert seen[0][3] < seen[1][1] and seen[1][3] < seen[3][1], "uncovered, where they belong"
 
 
 @settings(deadline=None, max_examples=25)
@@ -105,39 +108,48 @@ def said(scene: Scene, placed: list[int], covered: bool) -> list[str]:
 
 
 def test_the_truth_is_said_once_it_is_uncovered() -> None:
-    assert said(WIDE, [2, 0, 1, -1], True) == []
-    assert said(WIDE, [2, 0, 1, -1], False) == [
-        "✓ AXPY 256, fp32, warm: overhead. measured 1 ns.", "Why 0: 5 µs.",
-        "✗ GEMM 8×8×8, fp32, warm: overhead (you said memory). measured 2 ns.", "Why 1: 5 µs.",
-        "✓ GEMM 1024×1024×1024, fp32, cold: compute. measured 3 ns.", "Why 2: 5 µs.",
-        "· GEMV 32×32, fp32, warm: overhead. measured 4 ns.", "Why 3: 5 µs.",
-        "Roofs of a test.",
-    ]  # fmt: skip
+    why = [f"Measured {n + 1} ns. Why {n}: 5 µs." for n in range(4)]
+    why[1] = f"You said memory. {why[1]}"
+    placed = [2, 0, 1, -1]
+    assert on_cards(placed, True) == "" and on_cards(placed) == " ".join(why)
+    assert said(WIDE, placed, False) == ["Roofs of a test."]
+    below = [f"{name}: {text}" for name, text in zip(NAMES, why, strict=True)]
+    assert said(NARROW, placed, True) == []
+    assert said(NARROW, placed, False) == [*below, "Roofs of a test."]
     assert WIDE.sentence(**state([2, 0, 1, -1], False)).startswith("2 of the 3 sorted lie")
     assert WIDE.sentence(**state([2, 0, 1, 2], False)).startswith("3 of 4 lie")
     assert WIDE.sentence(**state([-1] * 4, False)) == "Shown without a sorting."
     assert WIDE.sentence(**state([0, -1, -1, -1])).startswith(f"{NAMES[1]}: which one decides")
-    unsorted = boxes(WIDE, [-1] * 4, covered=False)
-    homes = bins(WIDE, [-1] * 4)
-    assert all(inside(box, homes[TRUTH[n]]) for n, box in unsorted.items()), "where they belong"
 
 
-def test_a_wrong_card_is_told_by_a_sign_and_the_way_as_well_as_by_its_colour() -> None:
+def on_cards(placed: list[int], covered: bool = False) -> str:
+    """What stands on the cards below their names."""
+    lines = [WIDE.value(mark, "text", **state(placed, covered)) for mark in named(WIDE, "why")]
+    return " ".join(" ".join(lines).replace("\u00a0", " ").split())
+
+
+def test_reasons_too_long_for_the_cards_stand_below_the_sheet() -> None:
+    long = [Face(name, 0, "measured 1 ns", "But the clock says more. " * 12) for name in NAMES]
+    scene = cards_scene(Deck(tuple(long), "", BINS, "Roofs.", ""), 960)
+    assert len(said(scene, [-1] * 4, False)) == 5 and scene.height < WIDE.height + 20
+
+
+def test_a_wrong_card_is_told_by_a_sign_and_words_as_well_as_by_its_colour() -> None:
     for at in range(3):
-        scene, (mark, *_) = WIDE, named(WIDE, "goal")
-        seen = {one for one, _ in drawn(scene, **state([at, -1, -1, -1], False))}
-        name = scene.value(named(scene, "card-name")[0], "text", **state([at, -1, -1, -1], False))
-        assert (mark in seen) == (at != TRUTH[0])
-        assert name[0] == ("✓" if at == TRUTH[0] else "✗") and mark.channels["text"] == "→ overhead"
+        placed = [at, -1, -1, -1]
+        name = WIDE.value(named(WIDE, "card-name")[0], "text", **state(placed, False))
+        frame = WIDE.value(named(WIDE, "card")[0], "ink", **state(placed, False))
+        assert name[0] == ("✓" if at == TRUTH[0] else "✗") and frame == INKS[at]
+        assert ("You said" in on_cards(placed)) == (at != TRUTH[0])
 
 
 def test_covered_the_widget_keeps_the_uncovered_picture_aside() -> None:
     cards = SortCards(DECK, None, "four")
     data, about = cards._repr_mimebundle_()
     assert data["text/plain"].startswith("4 operations: what decides?\n   1  AXPY 256")
-    assert "measured" not in data["text/plain"]
+    assert "easured" not in data["text/plain"]
     under = about["rooflab"]["under"]
-    assert under["alt"].startswith("Shown without a sorting.") and "measured 3 ns" in under["alt"]
+    assert under["alt"].startswith("Shown without a sorting.") and "Measured 3 ns" in under["alt"]
     assert under["png"] != data["image/png"]
     assert "rooflab" not in cards.show()._repr_mimebundle_()[1]
 

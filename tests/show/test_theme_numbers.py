@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.show import captions, theme
-from rooflab.show.falls import factor_text, seconds_of, ticks
+from rooflab.show.falls import factor_text
 
 
 def test_things_are_counted_in_words_from_a_million_on() -> None:
@@ -46,17 +46,3 @@ def test_a_factor_has_at_most_eight_letters() -> None:
         (1.2e-9, "×1.2e-9"), (3e7, "×3.0e7"), (float("inf"), "×inf"),
     ]:  # fmt: skip
         assert factor_text(factor) == text and len(text) <= 8
-
-
-def test_times_beyond_what_a_float_holds_keep_their_power_of_ten() -> None:
-    assert seconds_of(-3) == "1.00 ms" and seconds_of(400) == "1e400 s"
-    assert seconds_of(-400) == "1e-400 s"
-
-
-def test_ticks_are_round_factors_of_the_bound() -> None:
-    for lo, hi, labels in [
-        (0, 0.2, ["×1", "×1.2", "×1.5"]),
-        (-0.5, 0.5, ["×0.5", "×1", "×1.5", "×2", "×3"]),
-        (0, 12, ["×1", "×100", "×1e4", "×1e6", "×1e8", "×1e10", "×1e12"]),
-    ]:
-        assert [label for _, label in ticks(lo, hi)] == labels

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.show.guess_axis import guess
-from rooflab.show.labels import Room, apart
-from rooflab.show.name_places import Name, put_names
+from rooflab.show.labels import apart
 from rooflab.show.scene import Scene
 from rooflab.show.time_to_roofline import Morph, morph
 from tests.support.machine import measurement
@@ -40,17 +39,6 @@ def test_whatever_was_measured_names_keep_apart_and_points_stay_inside(slowed: l
         assert left - 0.1 <= x <= right + 0.1 and top - 0.1 <= y <= bottom + 0.1
 
 
-def test_a_label_stands_beside_its_own_marker_or_nowhere() -> None:
-    room, marks = Room((0, 0, 400, 200)), ((100, 100), (118, 100), (136, 100))
-    for mark in marks:
-        room.add_marker(*mark)
-    found = put_names(room, [Name(text, own) for text, own in zip("abc", marks)], lines=False)
-    assert any(found)
-    for own, place in zip(marks, found):
-        if place is not None:
-            assert min(marks, key=lambda mark: apart(place.box, mark)) == own
-
-
 def lesson_with_guesses() -> Morph:
     """The lesson's measurements, two of them with axes on which a guess is asked for."""
     axes = {}
@@ -61,14 +49,15 @@ def lesson_with_guesses() -> Morph:
 
 
 def names_at(picture: Morph, scene: Scene, at: int) -> dict[int, tuple[float, ...]]:
-    """Number of a point → the box of its name, of all that are named at a stop."""
-    numbered = any(kind == "names" for kind, *_ in scene.notes)
-    names = [str(n + 1) if numbered else dot.label for n, dot in enumerate(picture.dots)]
-    boxes = {text: box for text, box in words(scene, at=at) if text in names}
-    return {names.index(text): (*b.min(axis=0), *b.max(axis=0)) for text, b in boxes.items()}
+    """Number of a point → the box of its name, or of its number, of all that have one at a stop."""
+    names = [{dot.label, str(n)} for n, dot in enumerate(picture.dots, 1)]
+    found = {}
+    for text, b in words(scene, at=at):
+        found |= {n: (*b.min(axis=0), *b.max(axis=0)) for n, its in enumerate(names) if text in its}
+    return found
 
 
-def test_in_decades_every_point_has_its_name_and_it_is_nearest_to_its_own() -> None:
+def test_in_decades_every_point_has_its_name_or_number_and_it_is_nearest_to_its_own() -> None:
     for picture in (made("morph"), lesson_with_guesses()):
         for scene, at in product(picture.sheets, (2, 3)):
             marks = [tuple(scene.value(m, "at", at=at).tolist()) for m in named(scene, "point")]

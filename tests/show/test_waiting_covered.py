@@ -44,6 +44,7 @@ def test_it_is_covered_until_the_guess_and_then_the_picture_that_never_waited(na
     assert data["text/plain"] == picture.sentence == COVERED == about["image/png"]["alt"]
     under = about["rooflab"]["under"]
     assert data["image/png"] != wanted["image/png"] == under["png"], "a lecture uncovers this one"
+    assert under["alt"] in wanted["text/plain"]
     asked.covered = False
     assert output(picture) == (wanted, words) and "under" not in words.get("rooflab", {})
     assert picture.sentence == plain.sentence

@@ -7,16 +7,15 @@ import itertools
 import math
 from base64 import b64decode
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show.falls import Fall, of_explanation, of_prediction, ticks, window
+from rooflab.show.falls import Fall, of_explanation, of_prediction, window
 from rooflab.show.scene import Scene
-from rooflab.show.waterfall_picture import draw, fall_scene, lane
+from rooflab.show.waterfall_picture import fall_scene, lane
 from tests.support.machine import ROOFS, measurement
 
 HERE = rl.Machine.from_roofs(ROOFS, id="here", name="A test machine")
@@ -32,12 +31,10 @@ MACHINES = st.sampled_from([HERE, TIMED, "h100-sxm", "mi250x-gcd", "raspberry-pi
 CACHES = st.sampled_from(["cold", "warm"])
 
 
-def bars(scene: Scene, **state: object) -> list[tuple[float, float]]:
-    """Where each bar of a waterfall begins and ends, in pixels; none where there is no step."""
+def bars(scene: Scene) -> list[tuple[float, float]]:
+    """Where each bar of a waterfall begins and ends, in pixels."""
     found = [mark for mark in scene.marks if mark.name.startswith("bar ")]
-    ends = [scene.value(mark, "points", **state).reshape(-1, 2)[:2, 0] for mark in found]
-    gone = (math.nan, math.nan)
-    return [gone if np.isnan(one).any() else (float(one[0]), float(one[1])) for one in ends]
+    return [tuple(scene.value(mark, "points")[[0, 2]].tolist()) for mark in found]
 
 
 def decade(fall: Fall, wide: float = 760) -> float:
@@ -83,16 +80,29 @@ def test_colours_say_what_a_step_is_made_of_and_hollow_bars_make_it_shorter() ->
     assert dashed == ["bar unexplained"]
 
 
-@given(st.floats(-300, 300), st.floats(0.1, 300))
-def test_ticks_are_few_and_lie_inside(lo, width) -> None:
-    found = ticks(lo, lo + width)
-    assert len(found) <= 10 and all(lo - 1e-9 <= at <= lo + width + 1e-9 for at, _ in found)
-    assert len({label for _, label in found}) == len(found)
+@settings(max_examples=30, deadline=None)
+@given(OPS, MACHINES, SECONDS, st.sampled_from([450, 760]))
+def test_ticks_have_room_and_lie_inside(op, machine, seconds, wide) -> None:
+    scene = fall_scene(of_explanation(explain(op, machine, seconds)), wide)
+    ticks = [mark for mark in scene.marks if mark.name == "tick"]
+    places = sorted(scene.value(mark, "at")[0] for mark in ticks)
+    left, right = lane(wide)
+    assert left <= places[0] and places[-1] <= right
+    assert all(far - near >= 60 for near, far in itertools.pairwise(places))
+    assert len({scene.value(mark, "text") for mark in ticks}) == len(ticks)
 
 
 def test_ticks_name_factors() -> None:
-    assert [label for _, label in ticks(-0.1, 1.1)] == ["×1", "×2", "×5", "×10"]
-    assert [label for _, label in ticks(-1, 3)] == ["×0.1", "×1", "×10", "×100", "×1000"]
+    op = rl.gemm(4096, 4096, 4096, "bf16")  # 139 µs at the peak
+    for seconds, factors in (
+        (140e-6, {"×1", "×1.5", "×2"}),
+        (2e-3, {"×1", "×2", "×5", "×10"}),
+        (139e-3, {"×1", "×10", "×100", "×1000"}),
+        (139, {"×1", "×100", "×1e4", "×1e6"}),
+    ):
+        scene = fall_scene(of_explanation(explain(op, "h100-sxm", seconds)))
+        ticks = {scene.value(mark, "text") for mark in scene.marks if mark.name == "tick"}
+        assert ticks == factors
 
 
 def test_a_factor_near_one_does_not_fill_the_picture() -> None:
@@ -147,7 +157,7 @@ def test_a_measurement_is_explained_and_a_notebook_shows_it() -> None:
 
 def test_times_beyond_every_clock_are_drawn() -> None:
     for seconds in (5e-324, 1e300):
-        assert draw(of_explanation(explain(rl.axpy(100), HERE, seconds))).words
+        assert rl.show.waterfall(rl.axpy(100), HERE, seconds).words
 
 
 def test_bad_questions_are_named() -> None:

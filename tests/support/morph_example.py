@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -65,12 +64,6 @@ def says(picture: Morph) -> list[str]:
     return [picture.scene.sentence(at=at) for at in range(4)]
 
 
-def packed(picture: Morph) -> float:
-    """Bytes of what a browser gets of the picture."""
-    held = [len(json.dumps({**one, "buffer": ""})) for one in picture.packed]
-    return sum(held) + 4 / 3 * sum(len(one.get("buffer", b"")) for one in picture.packed)
-
-
 def places(scene: Scene, mark: Mark, channel: str = "at", **state: Any) -> np.ndarray:
     """Where a mark lies at the first three stops."""
     return np.array([scene.value(mark, channel, at=at, **state) for at in range(3)])
@@ -95,8 +88,7 @@ def points(picture: Morph) -> list[dict[str, Any]]:
 def point(picture: Morph, name: str, scene: Scene | None = None) -> dict[str, Any]:
     """The point of that name: its places, what it says, and the guess that hangs at it.
 
-    A guess that is asked for has all its places: "y" and "told" of each, and "says" and "label"
-    of the words beside it, if there are any.
+    A guess that is asked for has "y", "says" and "told" of all its places.
     """
     scene, state = scene or picture.scene, picture.state
     number = [dot.label for dot in picture.dots].index(name)
@@ -107,31 +99,22 @@ def point(picture: Morph, name: str, scene: Scene | None = None) -> dict[str, An
     if dot.guesses:
         before = [one for one in picture.dots[:number] if one.guesses]
         guess = named(scene, "guess")[len(before)]
-        after = scene.marks[scene.marks.index(guess) + 1]
-        off = after if after.name == "off" else None
-        found |= {"off": off} | ({"guess": _guess(scene, guess, off)} if dot.asked is None else {})
-        if dot.asked is not None:
-            asked = len([one for one in before if one.asked is not None])
-            found["asked"] = _asked(scene, mark, guess, off, asked) | {"id": dot.asked.id}
+        off = scene.marks[scene.marks.index(guess) + 1]
+        if dot.asked:
+            asked = len([one for one in before if one.asked])
+            return found | {"asked": _asked(scene, mark, guess, off, asked)}
+        words = scene.value(off, "text") if off.name == "off" else ""
+        found["guess"] = {"at": places(scene, guess).tolist(), "says": words}
     return found
 
 
-def _guess(scene: Scene, guess: Mark, off: Mark | None) -> dict[str, Any]:
-    words = "" if off is None else scene.value(off, "text")
-    return {"at": places(scene, guess).tolist(), "says": words}
-
-
-def _asked(scene: Scene, mark: Mark, guess: Mark, off: Mark | None, n: int) -> dict[str, Any]:
+def _asked(scene: Scene, mark: Mark, guess: Mark, off: Mark, n: int) -> dict[str, Any]:
     many = scene.dim(f"guess{n}").size - 1
     states = [{f"guess{n}": g + 1, f"hidden{n}": False} for g in range(many)]
     told = [scene.settled(mark.look["point"], scene.places(**state)) for state in states]
     own = scene.settled(mark.look["point"], scene.places())
-    words = [off and str(scene.value(off, "text", **state)) for state in states]
-    spots = [off and scene.value(off, "at", at=2, **state) for state in states]
-    anchors = [off and str(scene.value(off, "anchor", **state)) for state in states]
     return {
         "y": [places(scene, guess, **state)[:, 1].tolist() for state in states],
-        "says": words, "told": [text.removeprefix(own) for text in told],
-        "label": [None if at is None or np.isnan(at).any() else [*at[:2], anchor]
-                  for at, anchor in zip(spots, anchors)],
-    }  # fmt: skip
+        "says": [str(scene.value(off, "text", **state)) for state in states],
+        "told": [text.removeprefix(own) for text in told],
+    }

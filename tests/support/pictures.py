@@ -14,7 +14,6 @@ from rooflab.show.scene.player import Player
 MACHINES = ("epyc-2core-vm", "h100-sxm", "mi250x-gcd", "apple-m1", "raspberry-pi-5")
 FEW = {"machine": "h100-sxm", "dtypes": ("fp32", "fp64", "fp8_e4m3"), "band": (4, 8)}
 BOTH = {"dtypes": ("fp64", "fp32"), "cache": "both", "overhead": True}
-# Each is two pictures on the same sliders, built when the first of them is asked for.
 product = functools.cache(lambda: rl.live.box(machine="h100-sxm"))
 beside = functools.cache(lambda: rl.live.roofline(MACHINES, box=True, **FEW))
 below = functools.cache(lambda: rl.live.roofline(MACHINES[:4], ladder=True, **BOTH))
@@ -23,10 +22,9 @@ PICTURES = {  # each leaves its widget in `picture`
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
 picture = rl.live.free_lunch(curve, names=True, start=17)""",
-    "box": "picture = pictures.product().box",
-    "roofline": "picture = pictures.beside().view",
-    "cold and warm": "picture = pictures.below().view",
-    "product": "picture = pictures.product().view",
+    "roofline": "picture = pictures.beside()",
+    "cold and warm": "picture = pictures.below()",
+    "product": "picture = pictures.product()",
     "guess": """from rooflab.show.guess_axis import guess
 asked = {"result": 43.0, "unit": "ms", "low": 1, "high": 1000}
 picture = guess("nine", "One takes 3.7 ms. Nine?", marks={"one multiply-add": 3.7}, **asked)""",
@@ -89,7 +87,12 @@ picture = rl.live.golf(dataclasses.replace(pieces, seconds=(23.6e-3, 5e-3, 8e-3)
 told = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
 found = mountain(zen(24 * MIB, noise=0.05), told, name="A core", measured_on="2026-11-23")
 picture = rl.live.mountain(found, start=2 * MIB)""",
-    "boxes": "picture = pictures.beside().box",
+    "rings": "picture = rl.memory.rings()",
+    "rings of a shuffle": "picture = rl.memory.rings(shuffle=True)",
+    "bandwidth bars": """from tests.labs.memory.support.core import found
+core = rl.recording("epyc-2core-vm").at(threads=1)
+picture = rl.memory.bandwidth_bars(rl.memory.bandwidths(core, chases=found(10, together=30e9)))""",
+    "belt": "picture = rl.memory.belt()",
     "tiles": "picture = rl.cache.tiles()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
 picture = rl.loops.space(nest)""",
@@ -100,12 +103,12 @@ picture = rl.loops.space(
     nest, {"as written": nest, "interchange": nest.interchange("i", "j"), "back": nest.reverse("i")}
 )""",
     "trail": """from tests.labs.search.support.searches import PLAIN, searched
-picture = rl.search.trail({1: searched(1), 2: searched()}, PLAIN, peer={"a library": 120e9})""",
+picture = rl.search.trail(searched(), PLAIN, peer={"a library": 120e9})""",
+    "tree": "picture = rl.search.tree()",
     "growth": "picture = rl.search.growth()",
     "growth of products": """A, B, C = (rl.search.matrix(name, 1024, 1024) for name in "ABC")
 picture = rl.search.growth(((A @ B) @ C) @ rl.search.vector("v", 1024), cost="flops")""",
-    "growth of passes": """x = rl.search.vector("x", 10**6)
-picture = rl.search.growth(rl.search.elementwise("relu", 2 * x + 3 * x))""",
+    "growth of passes": "picture = rl.search.growth(3 * (2 * rl.search.vector('x', 10**6)))",
 }
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})

@@ -19,6 +19,10 @@ class PlainCaches:
         self.counts: Counter[tuple[str, int, str]] = Counter()
         self.owner: dict[int, str] = {}
 
+    def fills(self, level: int) -> bool:
+        """Whether a level fetches lines itself: not a last one that holds victims alone."""
+        return not self.hierarchy.exclusive or level + 1 < len(self.caches)
+
     def find(self, level: int, line: int) -> Line:
         """The set of a level that a line belongs to."""
         return self.sets[level][line % self.caches[level].sets]
@@ -30,7 +34,8 @@ class PlainCaches:
             part = min(address + width, (line + 1) * size) - max(address, line * size)
             missed = self.ask(operand, 0, line, part, write)
             for level in sorted(missed, reverse=True):
-                if self.caches[level].prefetch and line + 1 not in self.find(level, line + 1):
+                prefetch = self.caches[level].prefetch and self.fills(level)
+                if prefetch and line + 1 not in self.find(level, line + 1):
                     self.counts[operand, level, "prefetched"] += 1
                     self.fill(operand, level, line + 1)
                     self.find(level, line + 1)[line + 1]["fresh"] = True
@@ -40,7 +45,7 @@ class PlainCaches:
         if level == len(self.caches):
             return []
         if not self.has(operand, level, line):
-            if write and not self.caches[level].write_allocate:
+            if write and not (self.caches[level].write_allocate and self.fills(level)):
                 self.counts[operand, level, "through"] += width
                 return self.ask(operand, level + 1, line, width, write)
             missed = self.fill(operand, level, line)
@@ -62,13 +67,18 @@ class PlainCaches:
 
     def fill(self, operand: str, level: int, line: int) -> list[int]:
         """Fetch a line from below into a level."""
-        missed = [level]
+        missed, dirty = [level], False
         below = level + 1
-        if below < len(self.caches) and not self.has(operand, below, line):
-            missed += self.fill(operand, below, line)
+        if below < len(self.caches):
+            there = self.has(operand, below, line)
+            if not self.fills(below):
+                self.counts[operand, below, "fetched"] += not there
+                dirty = self.find(below, line).pop(line)["dirty"] if there else False
+            elif not there:
+                missed += self.fill(operand, below, line)
         self.owner[line] = operand
         self.counts[operand, level, "fetched"] += 1
-        self.place(level, line, dirty=False)
+        self.place(level, line, dirty)
         return missed
 
     def place(self, level: int, line: int, dirty: bool) -> None:
@@ -80,11 +90,12 @@ class PlainCaches:
             lost = marks["dirty"]
             if self.hierarchy.inclusive:
                 lost |= self.lose_above(level, left)
-            self.counts[self.owner[left], level, "written"] += lost
-            left = left if lost else None
+            down = lost or (level + 1 < len(self.caches) and not self.fills(level + 1))
+            self.counts[self.owner[left], level, "written"] += down
+            left = left if down else None
         group[line] = {"dirty": dirty}
         if left is not None and level + 1 < len(self.caches):
-            self.write_back(level + 1, left)
+            self.leave(level + 1, left, lost)
 
     def lose_above(self, level: int, line: int) -> bool:
         """Take a line out of the levels above; return whether it was dirty there."""
@@ -96,14 +107,14 @@ class PlainCaches:
                 self.counts[self.owner[line], above, "written"] += dirty
         return dirty
 
-    def write_back(self, level: int, line: int) -> None:
-        """A dirty line arrives from above."""
+    def leave(self, level: int, line: int, dirty: bool) -> None:
+        """A line arrives from above: a dirty one, or a victim."""
         group = self.find(level, line)
         if line in group:
-            group[line]["dirty"] = True
+            group[line]["dirty"] |= dirty
         else:
-            self.counts[self.owner[line], level, "stray"] += 1
-            self.place(level, line, dirty=True)
+            self.counts[self.owner[line], level, "stray"] += self.fills(level)
+            self.place(level, line, dirty)
 
     def flush(self) -> None:
         """Write back what is dirty: a line crosses every border below the one it is dirty at."""

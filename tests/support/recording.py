@@ -37,7 +37,7 @@ def roofs(threads: int | None = 1, peak: float = 1e11, bandwidth: float = 2e10) 
 def small_campaign(monkeypatch: pytest.MonkeyPatch, axpy: int, gemv: int, gemm: int) -> None:
     """Sizes up to these powers of two, roofs that were measured earlier, no free lunch."""
     monkeypatch.setattr(record, "LARGEST", {"cpu": {"axpy": axpy, "gemv": gemv, "gemm": gemm}})
-    monkeypatch.setattr(record, "roofs_step", lambda backend, threads: roofs(threads))
+    monkeypatch.setattr(record, "measured_roofs", lambda backend, threads, _: roofs(threads))
     monkeypatch.setattr(record, "lunch_step", lambda backend, name: None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +10,7 @@ import typer
 from rooflab.cli.terminal import complain, say, table
 
 if TYPE_CHECKING:
+    from rooflab.measure.recording import Recording
     from rooflab.predict.machine import Machine
 
 # Every figure of one machine, with its sources, disputes and notes.
@@ -33,10 +34,12 @@ def _catalogued(machine: Machine) -> None:
     from rooflab.predict.catalogue import record, sources
 
     row = record(machine.id)
-    say(f"{row['name']} ({machine.id}), {row['kind']}, {row['vendor']}" + _per(row))
+    per = f", figures per {row['per']}" if "per" in row else ""
+    say(f"{row['name']} ({machine.id}), {row['kind']}, {row['vendor']}{per}")
     if "note" in row:
         say(row["note"])
-    lines = [_figure(key, entry) for key, entry in row.items() if _is_figure(entry)]
+    figures = {k: e for k, e in row.items() if isinstance(e, Mapping) and "value" in e}
+    lines = [_figure(key, entry) for key, entry in figures.items()]
     for block, word in (("peak_flops", "peak"), ("measured", "measured")):
         lines += [
             _figure(f"{word} {key}", entry, _unit_of_rate(key))
@@ -70,14 +73,6 @@ def _measured(machine: Machine) -> None:
     ]
     lines += [(f"{where} size", si(size, "B"), "") for where, size in machine.capacities.items()]
     table(("figure", "measured", "note"), lines, right=(1,))
-
-
-def _is_figure(entry: object) -> bool:
-    return isinstance(entry, Mapping) and "value" in entry
-
-
-def _per(row: Mapping[str, object]) -> str:
-    return f", figures per {row['per']}" if "per" in row else ""
 
 
 def _unit_of_rate(key: str) -> str:
@@ -128,15 +123,9 @@ def machines(name: NAME = None) -> None:
     if name is not None:
         everything(name)
         return
-    from rooflab.measure.recording import recording, recordings
     from rooflab.predict.catalogue import machines as catalogue
 
-    listed = list(catalogue().values())
-    for recorded in recordings():
-        try:
-            listed.append(recording(recorded).machine)
-        except ValueError as error:
-            complain(str(error))
+    listed = [*catalogue().values(), *(recorded.machine for recorded in _recorded())]
     headings = ("machine", "", "memory", "fp32", "16 bit", "ridge", "from")
     table(headings, [_row(machine) for machine in listed], right=(2, 3, 4, 5), keep=(0, 1))
     say(
@@ -163,21 +152,26 @@ def _row(machine: Machine) -> tuple[str, ...]:
 
 def recordings() -> None:
     """List the recorded runs, and say where they were looked for."""
-    from rooflab.measure.recording import folders, recording
-    from rooflab.measure.recording import recordings as names
+    from rooflab.measure.recording import folders
 
-    rows = []
-    for name in names():
-        try:
-            found = recording(name)
-        except ValueError as error:
-            complain(str(error))
-            continue
-        rows.append(
-            (name, found.machine.name, found.recorded_on[:10], str(len(found.measurements)))
-        )
+    rows = [
+        (one.name, one.machine.name, one.recorded_on[:10], str(len(one.measurements)))
+        for one in _recorded()
+    ]
     if rows:
         table(("recording", "machine", "recorded", "measured"), rows, right=(3,), keep=(0, 2))
     else:
         say("There is no recording yet; `rooflab record NAME` makes one.")
     say("Looked in: " + ", ".join(str(folder) for folder in folders()))
+
+
+def _recorded() -> Iterator[Recording]:
+    """The recordings that can be read; a complaint about each that cannot."""
+    from rooflab.measure.recording import recording
+    from rooflab.measure.recording import recordings as names
+
+    for name in names():
+        try:
+            yield recording(name)
+        except ValueError as error:
+            complain(str(error))

@@ -53,8 +53,6 @@ def check(
 
 def report(found: dict[str, Verdict]) -> None:
     """Print a table of the exercises, and below it what is wrong with each, with its hint."""
-    from rooflab.grade.verdicts import points
-
     rows = [
         (_mark(v), v.exercise, f"{v.points} of {v.max}" if v.max else "–", _word(v))
         for v in found.values()
@@ -68,7 +66,7 @@ def report(found: dict[str, Verdict]) -> None:
             say(f"  {verdict.misconception}: {verdict.hint}")
         if verdict.note:
             say(f"  {verdict.note}")
-    have, most = points(found)
+    have, most = (sum(getattr(v, name) for v in found.values()) for name in ("points", "max"))
     missing = [verdict.exercise for verdict in found.values() if verdict.unanswered]
     say(
         f"{have} of {most} points."

@@ -71,11 +71,12 @@ def grade(
 
     _within_bounds(jobs, timeout, scheduler)
     worth = course.read(points).points if points else {}
-    found = _existing(intake.found(paths))
+    found = intake.found(paths)
+    if not any(map(os.path.lexists, found)):  # a single missing file gets its row
+        raise ValueError(f"PATHS={str(found[0])!r} names no file; give notebooks or folders")
     _folder(out)
     hidden = {out, lesson_notebook.folder(), *(path.parent for path in found)}
-    run = _runs(scheduler, unsafe, hidden, jobs, timeout)
-    notice = UNSAFE if unsafe else ""
+    run, notice = _runs(scheduler, unsafe, hidden, jobs, timeout), UNSAFE if unsafe else ""
     try:
         with pipeline.alone(out, lambda: complain(f"waiting for another grader in {out}")):
             results = _results(run, found, out, seed, worth, notice)
@@ -121,25 +122,13 @@ def _runs(
 ) -> Callable[..., list[Row]]:
     """Return pipeline.grade with its limits, and its runner on this machine or on a cluster."""
     from rooflab.grade import pipeline
+    from rooflab.grade.cluster import MOST_SENT
+    from rooflab.measure.backend import available_cores
 
     limits = Limits(wall=timeout, cpu=max(Limits.cpu, math.ceil(timeout)))
-    if scheduler is not None:
-        from rooflab.grade.cluster import MOST_SENT as usual
-
-        open_runner = partial(cluster_runner, scheduler, unsafe, hidden)
-    else:
-        from rooflab.measure.backend import available_cores
-
-        open_runner = partial(sandbox_runner, unsafe, hidden)
-        usual = min(available_cores(), MOST_JOBS)
-    return partial(pipeline.grade, open_runner=open_runner, limits=limits, jobs=jobs or usual)
-
-
-def _existing(found: Sequence[Path]) -> list[Path]:
-    """Refuse a command line that names nothing at all; single missing files get their row."""
-    if not any(os.path.lexists(path) for path in found):
-        raise ValueError(f"PATHS={str(found[0])!r} names no file; give notebooks or folders")
-    return list(found)
+    usual = min(available_cores(), MOST_JOBS) if scheduler is None else MOST_SENT
+    opens = partial(open_runner, scheduler, unsafe, hidden)
+    return partial(pipeline.grade, open_runner=opens, limits=limits, jobs=jobs or usual)
 
 
 def _folder(out: Path) -> None:
@@ -151,20 +140,13 @@ def _folder(out: Path) -> None:
 
 
 @contextmanager
-def cluster_runner(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
-    """What runs a submission, on the workers of a cluster."""
+def open_runner(scheduler: str | None, unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+    """Open what runs a submission: on this machine, or on the workers of a cluster."""
     from rooflab.grade.cluster import cluster
-
-    with cluster(scheduler, unsafe=unsafe, hidden=hidden) as connected:
-        yield connected.run
-
-
-@contextmanager
-def sandbox_runner(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
-    """What runs a submission, on this machine."""
     from rooflab.grade.launch import NotebookRunner
 
-    with NotebookRunner(unsafe=unsafe, hidden=hidden) as runner:
+    kind = NotebookRunner if scheduler is None else partial(cluster, scheduler)
+    with kind(unsafe=unsafe, hidden=hidden) as runner:
         yield runner.run
 
 

@@ -135,8 +135,6 @@ ROOFS = Annotated[str, typer.Option(help="catalogue or measured (published achie
 TRAFFIC = Annotated[
     str | None, typer.Option(help="Count only these bytes: weights,kv as published tables do.")
 ]
-# Where nothing is said.
-_USUAL: dict[str, Any] = {"devices": 1, "bound": "sum-of-max", "roofs": "catalogue"}
 MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, to be explained.")]
 
 
@@ -151,13 +149,13 @@ def model(
     kv: KV = "bf16",
     activations: ACTIVATIONS = None,
     quant: QUANT = None,
-    devices: DEVICES = _USUAL["devices"],
+    devices: DEVICES = 1,
     link: LINK = None,
     link_latency: LATENCY = None,
     overhead: OVERHEAD = None,
     efficiency: EFFICIENCY = None,
-    bound: BOUND = _USUAL["bound"],
-    roofs: ROOFS = _USUAL["roofs"],
+    bound: BOUND = "sum-of-max",
+    roofs: ROOFS = "catalogue",
     traffic: TRAFFIC = None,
     measured: MEASURED = None,
 ) -> None:
@@ -166,40 +164,45 @@ def model(
         _list(command)
         return
     work = _work(name, phase, (batch, context, weights, kv, activations), quant)
-    given = {
-        "link": link, "traffic": traffic, "measured": measured, "overhead": overhead,
-        "link-latency": link_latency, "efficiency": efficiency, "devices": devices,
-        "bound": bound, "roofs": roofs,
-    }  # fmt: skip
     if machine is None:
-        _nothing_of_a_machine(given)
+        for option, value in _given(command).items():
+            if option not in _WITHOUT_A_MACHINE:
+                raise ValueError(f"{option}={value!r} says nothing without a machine: --machine")
         _counted(work)
         return
     from rooflab.cli.options import machine as chosen
 
-    on, how = chosen(machine), {"link": link, "bound": bound, "roofs": roofs, **_terms(given)}
+    how = {"link": link, "bound": bound, "roofs": roofs, **_terms(_given(command))}
+    on = chosen(machine)
     told = work.explain(on, measured, devices, **how)  # says what is wrong before anything is shown
     _counted(told.workload, told.workload.limits(on, devices, **how))
     _account(told)
 
 
-def _nothing_of_a_machine(given: Mapping[str, object]) -> None:
-    for option, value in given.items():
-        if value not in (None, _USUAL.get(option)):
-            raise ValueError(f"{option}={value!r} says nothing without a machine: --machine")
+_WITHOUT_A_MACHINE = ("name", "batch", "context", "phase", "weights", "kv", "activations", "quant")
+
+
+def _given(command: typer.Context) -> dict[str, Any]:
+    """The options that were given, by the names that they have on the command line."""
+    sources = {option: command.get_parameter_source(option) for option in command.params}
+    return {
+        option.replace("_", "-"): command.params[option]
+        for option, source in sources.items()
+        if source is not None and source.name == "COMMANDLINE"
+    }
 
 
 def _terms(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are words, as the arguments that they stand for."""
-    from rooflab.cli.terminal import duration
+    from rooflab.cli.terminal import seconds
 
     how: dict[str, Any] = {}
-    if given["traffic"] is not None:
+    if "traffic" in given:
         how["traffic"] = [part.strip() for part in given["traffic"].split(",")]
     for option in ("overhead", "link-latency"):
-        if given[option] is not None:
-            how[option.replace("-", "_")] = duration(given[option], f"--{option}")
-    if given["efficiency"] is not None:
+        if option in given:
+            how[option.replace("-", "_")] = seconds(given[option], f"--{option}", zero=True)
+    if "efficiency" in given:
         how["efficiency"] = _shares(given["efficiency"])
     return how
 
@@ -276,13 +279,8 @@ def _list(command: typer.Context) -> None:
     from rooflab.count.si import si
     from rooflab.labs.llm.catalogue import models
 
-    for option, value in command.params.items():
-        source = command.get_parameter_source(option)
-        if source is not None and source.name == "COMMANDLINE":
-            raise ValueError(
-                f"--{option.replace('_', '-')}={value} needs a model, as in "
-                "`rooflab model llama-2-7b`"
-            )
+    for option, value in _given(command).items():
+        raise ValueError(f"--{option}={value} needs a model, as in `rooflab model llama-2-7b`")
     rows = [
         (m.name, si(m.parameters), si(m.active_parameters), str(m.layers), str(m.hidden),
          f"{m.heads}/{m.kv_heads}", si(m.kv_bytes(1, 1), "B"), str(m.context))

@@ -51,6 +51,7 @@ def measure(
     """
     from rooflab.count.validation import unknown
     from rooflab.measure.backend import select
+    from rooflab.measure.this_machine import this_machine
     from rooflab.predict.estimate import CACHES
 
     cache = cache.strip().lower()
@@ -66,9 +67,8 @@ def measure(
     asked = None if op is None else [operation(op, m, n, k, dtype, batch)]
     for first in asked or [operation("gemm", n=64, dtype=dtype)]:
         _require_routine(first, chosen)
-    machine = _this(chosen.name, threads)
-    ops = asked or _beyond_caches(machine, dtype)
-    found = list(_measured(ops, chosen.name, cache, threads))
+    machine = this_machine(chosen.name, threads, progress=sys.stderr.isatty())
+    found = [*_measured(asked or _beyond_caches(machine, dtype), chosen.name, cache, threads)]
     _show(found, machine, cache)
     if not no_picture:
         _draw(found, machine, cache, picture)
@@ -87,12 +87,6 @@ def _require_routine(op: Operation, backend: Backend) -> None:
 
     kernel_for(op, backend)
     require_memory(op, backend)
-
-
-def _this(backend: str, threads: int | None) -> Machine:
-    from rooflab.measure.this_machine import this_machine
-
-    return this_machine(backend, threads, progress=sys.stderr.isatty())
 
 
 def _beyond_caches(machine: Machine, dtype: str) -> list[Operation]:

@@ -41,10 +41,7 @@ class Terminal(TyperGroup):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command; leave with 0, or with 2 after an error (130 after Ctrl-C)."""
-        ends_here = options.get("standalone_mode", True)
         options["standalone_mode"] = False
-        if not ends_here:
-            return super().main(*args, **options)
         if not (sys.argv[1:] if options.get("args") is None else options["args"]):
             options["args"] = ["--help"]
         try:
@@ -169,30 +166,19 @@ _UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "
 _TIME = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([a-zA-Zµμ]*)")
 
 
-def seconds(text: str, option: str = "--time") -> float:
-    """Return ``text`` in seconds; raise ValueError naming the ``option`` for anything else."""
-    value = _value(text, option)
-    if not 0 < value < math.inf:
-        raise ValueError(f"{option}={text!r} must be more than zero and finite")
-    return value
-
-
-def duration(text: str, option: str) -> float:
-    """Return ``text`` in seconds as :func:`seconds` does, but 0 is a duration too."""
-    value = _value(text, option)
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{option}={text!r} must be zero or more, and finite")
-    return value
-
-
-def _value(text: str, option: str) -> float:
+def seconds(text: str, option: str = "--time", *, zero: bool = False) -> float:
+    """Return ``text`` in seconds, more than 0 unless ``zero``; ValueError naming the ``option``."""
     found = _TIME.fullmatch(text.strip())
     unit = found.group(2) if found else ""
     if found is None or unit.lower() not in _UNITS or unit == "MS":
         raise ValueError(
             f"{option}={text!r} is not a time; write 31us, 31µs, 1.2ms, 3s, or seconds as 31e-6"
         )
-    return float(found.group(1)) * _UNITS[unit.lower()]
+    value = float(found.group(1)) * _UNITS[unit.lower()]
+    if not 0 <= value < math.inf or (value == 0 and not zero):
+        right = "zero or more, and finite" if zero else "more than zero and finite"
+        raise ValueError(f"{option}={text!r} must be {right}")
+    return value
 
 
 def doubt(text: str, expected: float) -> str:

@@ -44,7 +44,8 @@ def attention(
     queries : int
         New positions of each sequence, such as 1 in a step of decoding.
     context : int
-        Positions that can be seen. It counts the queries' own, so it is at least ``queries``.
+        Positions that can be seen. It counts the queries' own, so it is at least ``queries``, but
+        for cross-attention: with causal=False they may be those of another sequence.
     heads : int
         Heads of the queries and of the output.
     kv_heads : int, default ``heads``
@@ -106,9 +107,9 @@ def attention(
     """
     a = _Attention(
         batch, queries, context, heads, kv_heads, head_dim, value_dim, dtype, kv, window,
-        flag("append", append), flag("latent", latent),
+        flag("append", append), flag("latent", latent), flag("causal", causal),
     )  # fmt: skip
-    causal, streamed = flag("causal", causal), flag("streamed", streamed)
+    streamed = flag("streamed", streamed)
     scores = () if streamed else (a.scores(2, 2),)
     seen = a.queries * a.reach
     if streamed:
@@ -176,7 +177,7 @@ class _Attention:
     def __init__(
         self, batch: int, queries: int, context: int, heads: int, kv_heads: int | None,
         head_dim: int, value_dim: int | None, dtype: DTypeLike, kv: DTypeLike | None,
-        window: int | None, append: bool, latent: bool,
+        window: int | None, append: bool, latent: bool, causal: bool = True,
     ) -> None:  # fmt: skip
         self.batch, self.queries = size("batch", batch), size("queries", queries)
         self.context = size("context", context)
@@ -187,9 +188,10 @@ class _Attention:
         self.kv = self.kind if kv is None else as_dtype("kv", kv)
         self.window = None if window is None else size("window", window)
         self.append, self.latent = append, latent
-        if self.context < self.queries:
+        if self.context < self.queries and (causal or append or window is not None):
             raise ValueError(
-                f"context={context} must be at least queries={queries}: it counts them"
+                f"context={context} must be at least queries={queries}: it counts them, unless "
+                "they see another sequence (causal=False, no window, nothing appended)"
             )
 
     @property

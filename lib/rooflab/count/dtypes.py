@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from reprlib import repr as short
 from typing import Any, Protocol, TypeAlias
 
 from rooflab.count.validation import size, unknown
@@ -206,7 +207,7 @@ def as_dtype(argument: str, value: object) -> DType:
         text = str(value)  # a torch dtype has no name
     if not isinstance(text, str):
         kind = type(value).__name__
-        raise TypeError(f"{argument}={value!r} is a {kind}; give a name such as 'fp32'")
+        raise TypeError(f"{argument}={short(value)} is a {kind}; give a name such as 'fp32'")
     key = re.sub(r"[\s-]+", "_", text.strip().lower()).rpartition(".")[2]  # torch.bfloat16
     key = re.sub(r"^(fp|float)8_?(e4m3|e5m2)\w*$", r"fp8_\2", key)  # float8_e4m3fn
     key = _ALIASES.get(key, key)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral, Real
+from reprlib import repr as short
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rooflab.count.dtypes import DType, as_dtype, dtype_from_dict
+from rooflab.count.dtypes import DType, DTypeLike, as_dtype, dtype_from_dict
 from rooflab.count.si import si
 from rooflab.count.validation import shape as _shape
 from rooflab.count.validation import size, unknown
@@ -69,6 +70,13 @@ class Operand:
     writes: int = 0
     axis: int = -1
     touched: int | None = None
+
+    if TYPE_CHECKING:  # what is taken is more than what is kept
+
+        def __init__(
+            self, name: str, shape: int | Sequence[int], dtype: DTypeLike, reads: int = 1,
+            writes: int = 0, axis: int = -1, touched: int | None = None,
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", as_dtype("dtype", self.dtype))
@@ -129,6 +137,15 @@ class Operation:
     shared: tuple[str, ...] = ()
     accumulate: bool = False
     traffic: Mapping[str, float] = field(default_factory=dict)
+
+    if TYPE_CHECKING:  # what is taken is more than what is kept
+
+        def __init__(
+            self, name: str, dims: Mapping[str, int], operands: tuple[Operand, ...], flops: int,
+            compute_dtype: DTypeLike, unit: str = "vector", batch: int = 1,
+            shared: tuple[str, ...] = (), accumulate: bool = False,
+            traffic: Mapping[str, float] = {},
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         if not self.operands:
@@ -250,7 +267,9 @@ class Operation:
 def as_operation(argument: str, value: object) -> Operation:
     """Return ``value`` if it is an Operation; ``argument`` is what the error calls it."""
     if not isinstance(value, Operation):
-        raise TypeError(f"{argument}={value!r} must be an Operation, such as rl.axpy(1_000_000)")
+        raise TypeError(
+            f"{argument}={short(value)} must be an Operation, such as rl.axpy(1_000_000)"
+        )
     return value
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 import difflib
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any
+from reprlib import repr as short
+from typing import Any, Generic, TypeVar
+
+Given = TypeVar("Given", contravariant=True)
+Kept = TypeVar("Kept", covariant=True)
+
+
+class As(Generic[Given, Kept]):
+    """The annotation of a field that takes a ``Given`` and keeps it as a ``Kept``."""
+
+    def __set__(self, instance: object, value: Given) -> None: ...
+    def __get__(self, instance: object, owner: Any) -> Kept: ...  # type: ignore[empty-body]
+
 
 # One check for every size, and for every yes or no, that enters the package.
 
@@ -24,7 +36,7 @@ def size(name: str, value: object, least: int = 1) -> int:
         number = operator.index(value)  # type: ignore[arg-type]  # what has no index raises
     except TypeError:
         kind = type(value).__name__
-        raise TypeError(f"{name}={value!r} is a {kind}; it must be {right}") from None
+        raise TypeError(f"{name}={short(value)} is a {kind}; it must be {right}") from None
     if number < least:
         raise ValueError(f"{name}={number} must be {right}, {least} or more")
     return number
@@ -52,7 +64,7 @@ def saved(data: object, what: str, schema: int, names: Iterable[str]) -> Mapping
     Raises TypeError for what is no mapping, and ValueError for another schema or a missing entry.
     """
     if not isinstance(data, Mapping):
-        raise TypeError(f"data={data!r} must be a dict, as to_dict() makes it")
+        raise TypeError(f"data={short(data)} must be a dict, as to_dict() makes it")
     version = data.get("schema")
     if version != schema:
         age = "newer" if isinstance(version, int) and version > schema else "unknown"

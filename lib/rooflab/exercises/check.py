@@ -25,8 +25,6 @@ from rooflab.exercises.verdict import Verdict
 from rooflab.optional import installed
 
 # The latest verdict on each exercise in this kernel; a restart forgets them.
-
-
 _LATEST: dict[str, Verdict] = {}
 
 
@@ -51,8 +49,6 @@ def forget() -> None:
 # A check then judges the answer of an earlier run, which is no longer what stands in the notebook.
 # IPython keeps the text of every cell that was run, also of those that failed. Outside IPython
 # nothing is known, and nothing is said.
-
-
 STALE = "This judges the version that you ran before: the last run of its cell failed."
 RENAMED = "This judges the `{}` that you ran before: a later cell defines `{}`, another name."
 SHORT = "The call is shortened here. `_.case`, in a cell of your own below, is all of it."

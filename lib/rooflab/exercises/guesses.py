@@ -407,7 +407,7 @@ def sentence(known: Guess) -> str:
     else:
         side = "too high" if known.value > known.measured else "too low"
         how_far = f"off by {times(known.off_by, digits=2)}, {side}"
-    said = f"You guessed {plain(known.value, 3)}, it is {plain(known.measured, 3)} {unit}"
+    said = f"You guessed {plain(known.value, 3)} {unit}, it is {plain(known.measured, 3)} {unit}"
     return f"{said}: {how_far}."
 
 
@@ -481,7 +481,7 @@ def reveal(id: str, result: object = None, *, measured: object = None) -> Covere
     rl.guess("01-speed-ratio", …) with a number (×), or rl.show_me("01-speed-ratio")
     >>> _ = rl.guess("01-speed-ratio", 33)
     >>> rl.reveal("01-speed-ratio", "198 GFLOP/s against 2", measured=99)
-    You guessed 33, it is 99 times: off by ×3, too low.
+    You guessed 33 times, it is 99 times: off by ×3, too low.
     '198 GFLOP/s against 2'
     """
     asked = question(id)

@@ -69,8 +69,13 @@ class MyGuesses:
         return self.picture._repr_mimebundle_(**kwargs)
 
 
-def my_guesses() -> MyGuesses:
+def my_guesses(lesson: str = "") -> MyGuesses:
     """Return all guesses of this learner: ×k a guess, a score one wants to lower.
+
+    Parameters
+    ----------
+    lesson : str, optional
+        The number of a lesson whose guesses come first, such as "03".
 
     Returns
     -------
@@ -84,4 +89,4 @@ def my_guesses() -> MyGuesses:
     >>> rl.my_guesses().off_by
     {'01-speed-ratio': 3.0}
     """
-    return MyGuesses(everything())
+    return MyGuesses(tuple(sorted(everything(), key=lambda g: g.id[: len(lesson)] != lesson)))

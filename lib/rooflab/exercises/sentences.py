@@ -154,6 +154,17 @@ def matrix_unit(timed: Measurement, core: Machine) -> str:
     return "The peak in the table is that of a matrix unit, which none of these loops uses."
 
 
+TOO_MUCH = 1.02  # of the peak: more than two moments of one clock differ by
+ABOVE_THE_PEAK: Rows = (
+    (
+        "",
+        lambda share: share > TOO_MUCH,
+        "More than the peak cannot be. The peak was measured in another moment, and the clock of a "
+        "core does not always run at the same speed.",
+    ),
+)
+
+
 def speed_table(head: str, timed: Mapping[str, Measurement], core: Machine) -> list[str]:
     """The lines of a Markdown table: each way by its name, its time, its rate, its share of the
     peak of ``core``."""

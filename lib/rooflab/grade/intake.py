@@ -14,7 +14,7 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,17 +94,6 @@ PYTHON = ("python", "python3", "ipython", "ipython3")
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How much of a file is read at most."""
-
-    bytes: int = MOST_BYTES
-    cells: int = MOST_CELLS
-    source: int = MOST_SOURCE
-    code: int = MOST_CODE
-    containers: int = MOST_CONTAINERS
-
-
-@dataclass(frozen=True)
 class CodeCell:
     """A code cell.
 
@@ -145,15 +134,14 @@ class _Refusal(Exception):
     """Why a file is refused; never leaves this module."""
 
 
-def read(path: Path | str, limits: Sizes = Sizes()) -> Submission | Refused:
+def read(path: Path | str) -> Submission | Refused:
     """Return what ``path`` holds, or why it cannot be graded. Never raises, never executes."""
     path = Path(path)
     file = file_text(path)
     raw = b""
     try:
-        raw = _bytes(path, limits.bytes)
-        notebook = _json(raw, limits)
-        return _submission(file, hashlib.sha256(raw).hexdigest(), notebook, limits)
+        raw = _bytes(path)
+        return _submission(file, hashlib.sha256(raw).hexdigest(), _json(raw))
     except _Refusal as why:
         return Refused(file, str(why) if is_notebook(path.name) or not raw else _other(path))
     except (RecursionError, MemoryError):
@@ -172,7 +160,7 @@ def _other(path: Path) -> str:
     return f"not a notebook, but {what}; {do} the lesson's .ipynb"
 
 
-def _bytes(path: Path, most: int) -> bytes:
+def _bytes(path: Path) -> bytes:
     """Return the bytes of a regular file; anything else is refused before it is opened."""
     try:
         _regular(os.lstat(path))
@@ -180,7 +168,7 @@ def _bytes(path: Path, most: int) -> bytes:
         flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
         with open(os.open(path, os.O_RDONLY | flags), "rb") as opened:
             _regular(os.fstat(opened.fileno()))
-            raw = opened.read(most + 1)
+            raw = opened.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise _Refusal("there is no such file") from None
     except PermissionError:
@@ -190,8 +178,9 @@ def _bytes(path: Path, most: int) -> bytes:
         raise _Refusal(f"the file cannot be read ({clean(told)})") from None
     if not raw.strip():
         raise _Refusal("the file is empty")
-    if len(raw) > most:
-        raise _Refusal(f"larger than {most // 1_000_000} MB; clear the outputs and save it again")
+    if len(raw) > MOST_BYTES:
+        most = MOST_BYTES // 1_000_000
+        raise _Refusal(f"larger than {most} MB; clear the outputs and save it again")
     return raw
 
 
@@ -208,13 +197,13 @@ def _regular(status: os.stat_result) -> None:
         raise _Refusal("a device or a socket, not a notebook")
 
 
-def _json(raw: bytes, limits: Sizes) -> dict[str, Any]:
+def _json(raw: bytes) -> dict[str, Any]:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         told = f"byte {raw[error.start]:#04x} at {error.start}"
         raise _Refusal(f"not UTF-8 text ({told}); save it in Jupyter") from None
-    if raw.count(b"[") + raw.count(b"{") > limits.containers:
+    if raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS:
         raise _Refusal("more lists and objects than a notebook has; clear the outputs")
     try:
         notebook = json.loads(text)
@@ -232,14 +221,12 @@ def _json(raw: bytes, limits: Sizes) -> dict[str, Any]:
     return notebook
 
 
-def _submission(
-    file: str, digest: str, notebook: dict[str, Any], limits: Sizes
-) -> Submission | Refused:
+def _submission(file: str, digest: str, notebook: dict[str, Any]) -> Submission:
     _version(notebook.get("nbformat"))
     _whole_letters(notebook)
     metadata = _table(notebook.get("metadata"))
     remarks = _language(metadata)
-    cells = _code_cells(notebook.get("cells"), limits)
+    cells = _code_cells(notebook.get("cells"))
     ours = _table(metadata.get("rooflab"))
     return Submission(
         file,
@@ -298,10 +285,10 @@ def _newer(version: object) -> tuple[str, ...]:
     return (f"written with Python {found[0]}; here Python {here} ran it, which may read less",)
 
 
-def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
+def _code_cells(cells: object) -> tuple[CodeCell, ...]:
     if not isinstance(cells, list):
         raise _Refusal("not a notebook: its cells are not a list")
-    if len(cells) > limits.cells:
+    if len(cells) > MOST_CELLS:
         raise _Refusal(f"{len(cells)} cells; a notebook of the course has fewer than 100")
     found = []
     for number, cell in enumerate(cells, 1):
@@ -314,7 +301,7 @@ def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
             source = "".join(source)
         if not isinstance(source, str):
             raise _Refusal(f"the source of cell {number} is not text")
-        if len(source) > limits.source:
+        if len(source) > MOST_SOURCE:
             raise _Refusal(f"cell {number} has {len(source)} characters; an answer is shorter")
         metadata = _table(cell.get("metadata"))
         mark = _table(metadata.get("rooflab")).get("exercise")
@@ -322,7 +309,7 @@ def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
         name = cell.get("id", metadata.get("id"))  # Colab keeps it in the metadata
         source = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads them
         found.append(CodeCell(source, number, exercise, name if isinstance(name, str) else ""))
-    if (code := sum(len(cell.source) for cell in found)) > limits.code:
+    if (code := sum(len(cell.source) for cell in found)) > MOST_CODE:
         raise _Refusal(f"{code} characters of code; a notebook of the course has fewer than 20000")
     return tuple(found)
 
@@ -335,8 +322,11 @@ def _lesson(told: object, cells: tuple[CodeCell, ...]) -> str:
     """
     known = exercises()
     number = told[:2] if isinstance(told, str) else ""
-    for signs in (_marks, _ids, _checked):
-        answered = Counter(known[id].lesson for id in signs(cells) if id in known)
+    marks = (cell.exercise for cell in cells)
+    ids = (exercise_of_id(cell.id) for cell in cells)
+    called = (one.exercise for cell in cells for one in checks(cell.source))
+    for signs in (marks, ids, called):
+        answered = Counter(known[id].lesson for id in signs if id in known)
         if answered:
             break
     if number in answered or (not answered and number in {e.lesson for e in known.values()}):
@@ -344,18 +334,6 @@ def _lesson(told: object, cells: tuple[CodeCell, ...]) -> str:
     if not answered:
         raise _Refusal("no exercise of the course is in it; hand in a lesson's own notebook")
     return min(answered, key=lambda lesson: (-answered[lesson], lesson))
-
-
-def _marks(cells: Iterable[CodeCell]) -> Iterator[str | None]:
-    return (cell.exercise for cell in cells)
-
-
-def _ids(cells: Iterable[CodeCell]) -> Iterator[str]:
-    return (exercise_of_id(cell.id) for cell in cells)
-
-
-def _checked(cells: Iterable[CodeCell]) -> Iterator[str]:
-    return (one.exercise for cell in cells for one in checks(cell.source))
 
 
 def _table(item: object) -> dict[str, Any]:

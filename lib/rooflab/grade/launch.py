@@ -149,7 +149,8 @@ def command(
         words += ["--size", size, "--tmpfs", folder]
     shown = _shown()
     for path in shown:
-        words += ["--ro-bind", path, path] if not os.path.islink(path) else _link(path)
+        link = ["--symlink", os.readlink(path), path] if os.path.islink(path) else []
+        words += link or ["--ro-bind", path, path]
     for path in _masked(hidden, shown):
         words += ["--tmpfs", path, "--remount-ro", path]
     words += ["--ro-bind", str(course), COURSE]
@@ -168,17 +169,8 @@ def inner_environment(course: str, home: str) -> dict[str, str]:
     return {**_ENVIRONMENT, **folders}
 
 
-def python(*arguments: str) -> list[str]:
-    """Return the command of this Python with ``arguments``; the same path holds inside."""
-    return [sys.executable, *arguments]
-
-
 def _bwrap() -> str:
     return shutil.which("bwrap") or "bwrap"
-
-
-def _link(path: str) -> list[str]:
-    return ["--symlink", os.readlink(path), path]
 
 
 def _shown() -> list[str]:
@@ -257,7 +249,8 @@ def start_fork_server(
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     mode = "nested" if setting.nested and not setting.unsafe else "single"
-    inner = python("-P", "-s", "-m", "rooflab.grade.inside.fork_server", str(theirs.fileno()), mode)
+    module = "rooflab.grade.inside.fork_server"  # of this Python, whose path holds inside too
+    inner = [sys.executable, "-P", "-s", "-m", module, str(theirs.fileno()), mode]
     environment = None
     if setting.unsafe:
         words = inner
@@ -332,11 +325,6 @@ class NotebookRunner:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def unsafe(self) -> bool:
-        """Whether there is no sandbox."""
-        return self._setting.unsafe
 
     @property
     def process_id(self) -> int:

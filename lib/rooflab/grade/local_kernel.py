@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import json
 import os
 import subprocess
 import tempfile
@@ -23,8 +22,7 @@ from nbformat.v4 import new_code_cell
 
 from rooflab.exercises.exercise import Observation
 from rooflab.grade.display_names import COLOUR
-from rooflab.grade.inside.protocol import MARK
-from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome
+from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome, parsed, result_lines
 
 SECONDS = 60.0  # of one cell
 START = 60  # seconds in which a kernel has to be there
@@ -62,7 +60,8 @@ def run(locked: Locked, folder: Path, seconds: float = SECONDS) -> Outcome:
             if part == ANSWER and shown:
                 printed[id] = (printed.get(id, "") + shown)[:MOST_SHOWN]
             if part == CHECK:
-                found = None if shown is None else _result(shown, locked.word(id), id)
+                lines = result_lines(shown or "", locked.word(id), id)
+                found = next((seen for seen in map(parsed, lines) if seen is not None), None)
                 if number := cell.metadata["rooflab"].get("try", 0):
                     again.setdefault(id, {}).update({number: found} if found is not None else {})
                 elif found is None:
@@ -124,14 +123,3 @@ def _text(output: NotebookNode) -> str:
     if output.output_type == "error":
         return f"\n{output.ename}: {COLOUR.sub('', output.evalue)}\n"
     return output.text if output.output_type == "stream" else ""
-
-
-def _result(shown: str, word: str, exercise: str) -> list[Observation] | None:
-    """Return the observations that a check cell printed, None if it printed none."""
-    begin = f"{MARK} {word} {exercise} "
-    for line in shown.splitlines():
-        if line.startswith(begin):
-            with contextlib.suppress(ValueError):
-                found = json.loads(line[len(begin) :])
-                return found if isinstance(found, list) else None
-    return None

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rooflab.exercises.exercise import Case, Observation
+from rooflab.grade.inside.protocol import MARK
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -95,3 +97,20 @@ def lock_source(derives: Sequence[str]) -> str:
     It goes right before the answer cell; the exercise's check cell unlocks them again.
     """
     return f"from rooflab.grade.inside.kernel import lock as _lock\n_lock({list(derives)!r})"
+
+
+def result_lines(text: str, word: str, exercise: str) -> list[str]:
+    """Return the data of every line of ``text`` that carries the right word."""
+    start = f"{MARK} {word} {exercise} "
+    return [line[len(start) :] for line in text.split("\n") if line.startswith(start)]
+
+
+def parsed(line: str) -> list[Observation] | None:
+    """Return the observations of a result line, or None when they are no plain list of them."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        return None
+    return found

@@ -43,7 +43,6 @@ from rooflab.grade.notebook_code import (
     kept,
     modules_of,
     names,
-    needed,
     parsed,
     read,
     shell_line,
@@ -63,7 +62,7 @@ def relied_on(cells: Sequence[CodeCell], order: Collection[str]) -> frozenset[tu
     around = [
         (cell, node) for cell, tree in trees if cell.exercise not in order for node in tree.body
     ]
-    wanted = {id(node) for node in needed(names, [node for _, node in around])}
+    wanted = {id(node) for node in Needs([node for _, node in around]).of(names)}
     return frozenset(
         (cell.number, node.lineno)
         for cell, node in around
@@ -293,7 +292,7 @@ def _flags(submission: Submission, lesson: Lesson, found: Answers) -> list[str]:
     answers = found.cells
     flags = [f"answer cell {each} missing" for each in lesson.order if each not in answers]
     flags += [
-        f"{len(cells)} answer cells {each}: they ran in their order, so the last one counts"
+        f"{len(cells)} answer cells {each}: the last one counts, or a right one that was checked"
         for each, cells in answers.items()
         if len(cells) > 1
     ]

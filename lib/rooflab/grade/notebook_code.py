@@ -194,17 +194,8 @@ MOST = 500  # statements of a notebook that are followed; no honest answer needs
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.comprehension)
 
 
-def needed(names: Iterable[str], statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Return those of ``statements`` that give ``names`` their values, in their order.
-
-    A statement also counts that changes what such a name holds (``table[k] = …``,
-    ``sizes.append(…)``), but none that measures. At most ``MOST`` are followed.
-    """
-    return Needs(statements).of(names)
-
-
 class Needs:
-    """What statements give and read, for several questions to the same statements."""
+    """What statements give and read."""
 
     def __init__(self, statements: Sequence[ast.stmt]) -> None:
         self.statements = statements
@@ -215,7 +206,11 @@ class Needs:
                 self._givers[name].append(number)
 
     def of(self, names: Iterable[str]) -> list[ast.stmt]:
-        """The statements that give ``names`` their values, as :func:`needed` returns them."""
+        """The statements that give ``names`` their values, in their order.
+
+        A statement also counts that changes what such a name holds (``table[k] = …``,
+        ``sizes.append(…)``), but none that measures. At most ``MOST`` are followed.
+        """
         known = set(names)
         waiting, found = list(known), set[int]()
         while waiting and len(found) < MOST:
@@ -317,7 +312,7 @@ def early(source: str, names: Collection[str]) -> str:
     tree = parsed(source)
     if tree is None:
         return ""
-    wanted = {id(node) for node in needed(names, tree.body)}
+    wanted = {id(node) for node in Needs(tree.body).of(names)}
     stays = [(still(node) or id(node) in wanted) and not absent(node) for node in tree.body]
     giving = [n for n, node in enumerate(tree.body) if stays[n] and given(node) & {*names}]
     if not giving or all(stays[: giving[-1]]):

@@ -375,7 +375,6 @@ rooflab grade submitted --points course.json --out grades
 
 
 SCHEMA = 3
-STUB = re.compile(r"(\s*)(?:.*= )?\.\.\.  # your code; ours has (\d+) lines?")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 TEST = """\
 checked = {call}
@@ -446,41 +445,11 @@ def _mark(cell: NotebookNode, grade_id: str, **flags: bool | int) -> None:
 
 
 def marked(learner: str, solved: str) -> str:
-    """Return an answer cell that holds the learner's line and, between marks, the solution.
+    """Return the learner's cell with the solution below it, between nbgrader's marks.
 
-    The line that the learner sees stays in front, so that the cell runs without the solution too.
-    ValueError when the two cells are not of one source.
+    Without the solution it is the learner's cell again; with it, the later definition counts.
     """
-    wanted, have = learner.split("\n"), solved.split("\n")
-    made: list[str] = []
-    place = 0
-    for number, line in enumerate(wanted):
-        stub = STUB.fullmatch(line)
-        if stub is None:
-            made.append(line)
-            if have[place : place + 1] == [line]:
-                place += 1
-            elif not line.lstrip().startswith("# "):  # these say what a call takes and gives
-                raise ValueError(f"no line {line!r} in the solution")
-            continue
-        end = _end(have, place, int(stub[2]), wanted[number + 1 :])
-        made += [line, stub[1] + BEGIN, *have[place:end], stub[1] + END]
-        place = end
-    if place != len(have):
-        raise ValueError("the solution has more lines than its cell has room for")
-    return "\n".join(made)
-
-
-def _end(have: list[str], begin: int, lines: int, rest: list[str]) -> int:
-    """Return where a solution of ``lines`` lines of code ends; ``rest`` follows in the cell."""
-    stubs = [n for n, line in enumerate(rest) if STUB.fullmatch(line)]
-    literal = rest[: stubs[0]] if stubs else rest
-    for end in range(begin + 1, len(have) + 1):
-        written = [s for line in have[begin:end] if (s := line.strip()) and not s.startswith("#")]
-        last = not stubs and end + len(literal) != len(have)
-        if len(written) == lines and have[end : end + len(literal)] == literal and not last:
-            return end
-    raise ValueError("the solution is not where the learner's cell has room for it")
+    return "\n".join((learner, BEGIN, solved, END))
 
 
 def _imports(source: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -287,12 +288,8 @@ def _everyone(results: Results) -> list[dict[str, Any]]:
 
 def _shared(files: Sequence[str]) -> int:
     """Number of characters of the folders that all ``files`` have in common."""
-    folders = [file.split("/")[:-1] for file in files]
-    common = next(
-        (n for n, parts in enumerate(zip(*folders)) if len(set(parts)) > 1),
-        min(map(len, folders), default=0),
-    )
-    return sum(len(part) + 1 for part in folders[0][:common]) if folders else 0
+    common = os.path.commonprefix([file.split("/")[:-1] for file in files])
+    return sum(len(part) + 1 for part in common)
 
 
 def _doubles(results: Results) -> list[str]:

@@ -266,8 +266,3 @@ def told(text: str) -> str:
 def without_addresses(text: str) -> str:
     """Return what an object shows of itself, the same in every run: ``<function f at 0x…>``."""
     return _ADDRESS.sub("0x…", text)
-
-
-def points(verdicts: Mapping[str, Verdict]) -> tuple[int, int]:
-    """Return the points of a submission and how many there are."""
-    return sum(v.points for v in verdicts.values()), sum(v.max for v in verdicts.values())

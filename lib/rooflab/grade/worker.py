@@ -32,10 +32,20 @@ from rooflab.grade.display_names import COLOUR
 from rooflab.grade.inside import limits as process_tree
 from rooflab.grade.inside import namespaces
 from rooflab.grade.inside.limits import Limits
-from rooflab.grade.inside.protocol import MARK, settled
+from rooflab.grade.inside.protocol import settled
 from rooflab.grade.kernel_client import WatchedKernel, kernel_spec
 from rooflab.grade.launch import ForkServerProcess, NoSandbox, Setting, start_fork_server
-from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, LOST, OWN, lock_source
+from rooflab.grade.locked_notebook import (
+    ANSWER,
+    CHECK,
+    ENDED,
+    FOLLOW,
+    LOST,
+    OWN,
+    lock_source,
+    parsed,
+    result_lines,
+)
 from rooflab.labs.golf.watchdog import by_the_clock
 
 # The worker: it runs one locked notebook by pytest and nbval, and turns what the check cells print
@@ -179,7 +189,11 @@ class Reporter:
             self.tell({"id": exercise, "printed": shown(outputs)})
             return
         number = _number(item)
-        found = result_lines(outputs, self.words[exercise], exercise)
+        text = "".join(
+            each.text for each in outputs
+            if each.get("output_type") == "stream" and isinstance(each.get("text"), str)
+        )  # fmt: skip
+        found = result_lines(text, self.words[exercise], exercise)
         if len(found) == 1 and (seen := parsed(found[0])) is not None:
             self.tell({"id": exercise, "observations": seen, "try": number})
             self.settled |= {exercise} if settled(seen) else set()
@@ -210,27 +224,6 @@ def _about(item: Any) -> tuple[str | None, str | None]:
 def _number(item: Any) -> int:
     """The number of the try that a cell belongs to."""
     return (item.cell.metadata.get("rooflab") or {}).get("try", 0)
-
-
-def result_lines(outputs: Sequence[Any], word: str, exercise: str) -> list[str]:
-    """Return the data of every line that carries the right word."""
-    start = f"{MARK} {word} {exercise} "
-    text = "".join(
-        each.text for each in outputs
-        if each.get("output_type") == "stream" and isinstance(each.get("text"), str)
-    )  # fmt: skip
-    return [line[len(start) :] for line in text.split("\n") if line.startswith(start)]
-
-
-def parsed(text: str) -> list[Event] | None:
-    """Return the observations of a result line, or None when they are no plain list of them."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        return None
-    return found
 
 
 def shown(outputs: Sequence[Any]) -> str:
@@ -411,31 +404,21 @@ def work(
         path.write_text(job["notebook"], encoding="utf-8")
         out = os.fdopen(writing, "w", encoding="ascii", buffering=1)
         kernel = (fork_server.control.fileno() if fork_server else -1, setting)
-        run_notebook(path, job["words"], limits, kernel, lambda event: _say(out, event))
+        tell = functools.partial(print, file=out, flush=True)
+        run_notebook(path, job["words"], limits, kernel, lambda event: tell(json.dumps(event)))
         code = 0
     finally:
         os._exit(code)
 
 
-def _say(out: Any, event: Any) -> None:
-    out.write(json.dumps(event, ensure_ascii=True) + "\n")
-    out.flush()
-
-
 def _all_of(client: socket.socket) -> bytes:
     """Read a job: 8 bytes of length, then that much."""
-    size = int.from_bytes(_exactly(client, 8), "big")
-    return _exactly(client, size)
-
-
-def _exactly(client: socket.socket, size: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < size:
-        part = client.recv(min(1 << 20, size - len(parts)))
-        if not part:
-            raise EOFError("the job ended early")
-        parts += part
-    return bytes(parts)
+    with client.makefile("rb") as stream:  # nothing comes behind a job
+        size = int.from_bytes(stream.read(8), "big")
+        job = stream.read(size)
+    if len(job) < size:
+        raise EOFError("the job ended early")
+    return job
 
 
 if __name__ == "__main__":

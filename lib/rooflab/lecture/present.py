@@ -192,15 +192,13 @@ KEYS = (
 )
 
 
-def _source(*names: str) -> str:
-    return "\n".join(Path(__file__).with_name(name).read_text("utf-8") for name in names)
-
-
 class Lecture(anywidget.AnyWidget):
     """A button that puts the notebook on a stage. Make one with ``rl.lecture()``."""
 
-    _esm = _source("cut.js", "replay.js", "jump.js", "stage.js", "present.js")
-    _css = _source("stage.css", "pictures.css")
+    _esm = canvas.source(
+        "cut.js", "replay.js", "jump.js", "stage.js", "present.js", beside=__file__
+    )
+    _css = canvas.source("stage.css", "pictures.css", beside=__file__)
     recording = traitlets.Dict().tag(sync=True)
     #: How a cell begins that stays off the stage, as a regular expression.
     backstage = traitlets.Unicode(BACKSTAGE.pattern).tag(sync=True)

@@ -28,7 +28,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
   function show(to, anew = true) {
     if (jump.open()) jump.toggle(false);
     help.hidden = true;
-    isolate([], -1);
+    root.classList.remove('lec-lower');
     place = Math.max(0, Math.min(plan.length - 1, to));
     for (const node of root.querySelectorAll('.lec-on')) node.classList.remove('lec-on');
     for (const one of plan[place] ?? []) for (const node of [one.cell, ...one.nodes]) node.classList.add('lec-on');
@@ -154,7 +154,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
       const output = cell.querySelector(':scope > .jp-Cell-outputWrapper');
       if (!cell.querySelector('.lec-recorded')) output.append(replay(recorded.cells[id(cell)], recorded.of));
       // What was uncovered live lies open in the recording.
-      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-scene:not(.rl-guess, .rl-sort, .rl-covered), .rooflab-live')) cell.querySelector('.lec-recorded').classList.add('lec-open');
+      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-scene:not(.rl-guess, .rl-sort, .rl-covered)')) cell.querySelector('.lec-recorded').classList.add('lec-open');
       cell.classList.toggle('lec-swapped', on);
     }
     const two = on && mine.some(cell => inSight(cell, '.lec-half').length);
@@ -162,24 +162,9 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     later();
   }
 
-  // One of the pictures beside each other alone, or all of them (-1); of a recorded output the half it is in.
-  function isolate(pictures, n) {
-    root.querySelectorAll('.lec-alone').forEach(node => node.classList.remove('lec-alone'));
-    pictures[n]?.classList.add('lec-alone');
-    root.classList.toggle('lec-one', n >= 0); root.classList.toggle('lec-lower', Boolean(pictures[n]?.matches('.rl-fall')));
-  }
-
-  // Pictures beside each other are small: Z shows each alone, in their order, then all of them again.
-  // Recorded ones stand below each other, and one half is shown at a time.
+  // A recorded picture in two states is high: Z shows its upper half, then its lower one.
   function zoom() {
-    const pictures = cellsOn().flatMap(cell => [...cell.querySelectorAll('.rooflab-live .rl-scene')]);
-    const open = cellsOn().some(cell => inSight(cell, '.rooflab-live').some(live => !inSight(live, '.cover').length));
-    if (cellsOn().some(cell => inSight(cell, '.lec-half').length)) {
-      const lower = !root.classList.contains('lec-lower');
-      isolate(pictures, lower ? pictures.length - 1 : -1); root.classList.toggle('lec-lower', lower);
-    } else if (pictures.length < 2 || !open) { tell('There is one picture here.'); return; }
-    else { const n = pictures.findIndex(node => node.matches('.lec-alone')) + 1; isolate(pictures, n < pictures.length ? n : -1); }
-    later();
+    if (cellsOn().some(cell => inSight(cell, '.lec-half').length)) { root.classList.toggle('lec-lower'); later(); } else tell('There is one picture here.');
   }
 
   // Cards that are being sorted get their keys wherever the focus is.
@@ -230,7 +215,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     seen.disconnect(); mend(plan);
     root.querySelectorAll('.lec-recorded').forEach(node => node.remove());
     root.querySelectorAll('.lec-swapped, .lec-away, .lec-on, .lec-in').forEach(node => node.classList.remove('lec-swapped', 'lec-away', 'lec-on', 'lec-in'));
-    isolate([], -1); root.classList.remove('lec-root'); page.classList.remove('lec-page', 'lec-large');
+    root.classList.remove('lec-root', 'lec-lower'); page.classList.remove('lec-page', 'lec-large');
     bar.remove(); help.remove(); jump.node.remove();
     onLeave?.();
   }

@@ -15,12 +15,11 @@ import math
 import os
 import platform
 import re
-import subprocess
 import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -32,6 +31,7 @@ import numpy as np
 
 from rooflab.count.validation import unknown
 from rooflab.measure.caches import cache_sizes
+from rooflab.measure.settings import printed
 
 NAMES = ("auto", "cpu", "gpu")
 ENV = "ROOFLAB_BACKEND"
@@ -227,6 +227,7 @@ def _brief(error: Exception) -> str:
 # Never paths, user names or host names: recordings are published.
 
 
+_PROCESSOR = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"  # in the registry of Windows
 PACKAGES = ("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x")
 
 
@@ -273,14 +274,11 @@ def available_cores() -> int:
 
 
 def _affinity_elsewhere() -> int:
-    try:
+    with suppress(Exception):  # no psutil; no affinity, as on macOS; no right to ask
         import psutil
-    except ImportError:
-        return os.cpu_count() or 1
-    try:
-        return len(psutil.Process().cpu_affinity())  # Windows has one, macOS does not
-    except (AttributeError, psutil.Error):
-        return os.cpu_count() or 1
+
+        return len(psutil.Process().cpu_affinity())
+    return os.cpu_count() or 1
 
 
 def cgroup_cores(path: Path = Path("/sys/fs/cgroup/cpu.max")) -> int | None:
@@ -295,10 +293,13 @@ def cgroup_cores(path: Path = Path("/sys/fs/cgroup/cpu.max")) -> int | None:
 @functools.cache
 def cpu_name() -> str:
     """The processor's marketing name, such as "Apple M3 Pro"; its architecture if unknown."""
-    readers = {"darwin": _cpu_macos, "win32": _cpu_windows}
+    readers = {
+        "darwin": lambda: printed("sysctl", "-n", "machdep.cpu.brand_string"),
+        "win32": lambda: _registry(_PROCESSOR, "ProcessorNameString"),
+    }
     try:
         name = readers.get(sys.platform, _cpu_linux)()
-    except (OSError, ImportError, subprocess.SubprocessError):
+    except (OSError, ImportError):
         name = ""
     # Intel's registered marks and frequency carry nothing that the picture needs.
     name = re.sub(r"\((R|TM|tm)\)|\bCPU\b|@.*$", " ", name)
@@ -312,15 +313,6 @@ def _cpu_linux() -> str:
         if found:
             return found.group(1)
     return ""
-
-
-def _cpu_macos() -> str:
-    command = ["sysctl", "-n", "machdep.cpu.brand_string"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
-
-
-def _cpu_windows() -> str:
-    return _registry(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0", "ProcessorNameString")
 
 
 def _registry(key: str, entry: str) -> str:
@@ -338,24 +330,19 @@ def host_id(device: str = "") -> str:
     """
     name = device or f"{cpu_name()} {available_cores()}c"
     digest = hashlib.sha256(f"{_machine_identifier()}|{name}".encode()).hexdigest()
-    return f"{_slug(name)}-{digest[:6]}"
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}-{digest[:6]}"
 
 
 @functools.cache
 def _machine_identifier() -> str:
     try:
         if sys.platform == "darwin":
-            command = ["ioreg", "-rd1", "-c", "IOPlatformExpertDevice"]
-            told = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
-            return "".join(re.findall(r'IOPlatformUUID" = "([^"]+)"', told.stdout))
+            told = printed("ioreg", "-rd1", "-c", "IOPlatformExpertDevice")
+            return "".join(re.findall(r'IOPlatformUUID" = "([^"]+)"', told))
         if sys.platform == "win32":
             return _registry(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
         return Path("/etc/machine-id").read_text().strip()
-    except (OSError, ImportError, subprocess.SubprocessError):
+    except (OSError, ImportError):
         return ""  # the processor's name alone still tells most hosts apart
 
 

@@ -7,13 +7,14 @@ import functools
 import math
 import os
 import struct
-import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from rooflab.count.si import si
+from rooflab.measure.settings import printed
+from rooflab.measure.threads import listed_numbers
 
 SYSFS = Path("/sys/devices/system/cpu/cpu0/cache")
 TOLD = "ROOFLAB_LAST_LEVEL"
@@ -31,9 +32,9 @@ def system_sizes() -> tuple[tuple[str, int | None], ...]:
     readers: dict[str, Callable[[], dict[str, int]]] = {"darwin": _macos, "win32": _windows}
     try:
         sizes = readers.get(sys.platform, _linux)()
-    except (OSError, ValueError, AttributeError, subprocess.SubprocessError):
+    except (OSError, ValueError, AttributeError):
         sizes = {}  # a system that will not say: callers get None and use FALLBACK
-    return tuple((name, sizes.get(name)) for name in ("l1", "l2", "l3"))
+    return tuple((name, sizes.get(name) or None) for name in ("l1", "l2", "l3"))
 
 
 def cache_sizes() -> dict[str, int | None]:
@@ -82,17 +83,20 @@ def told_bytes(text: str) -> int:
 
 
 def _linux(root: Path = SYSFS) -> dict[str, int]:
-    sizes: dict[str, int] = {}
+    return _largest((name, bytes_of(text)) for name, text in _listed(root, "size")) or _sysconf()
+
+
+def _listed(root: Path, field: str) -> Iterator[tuple[str, str]]:
+    """What Linux says of each cache that holds data: its level, and the text of ``field``."""
     for index in sorted(root.glob("index*")):
         try:
             level, kind, text = (
-                (index / name).read_text().strip() for name in ("level", "type", "size")
+                (index / name).read_text().strip() for name in ("level", "type", field)
             )
         except OSError:
             continue
         if kind != "Instruction":
-            sizes[f"l{level}"] = max(sizes.get(f"l{level}", 0), bytes_of(text))
-    return sizes or _sysconf()
+            yield f"l{level}", text
 
 
 def bytes_of(text: str) -> int:
@@ -116,13 +120,8 @@ def _macos() -> dict[str, int]:
         "l2": ("hw.perflevel0.l2cachesize", "hw.l2cachesize"),
         "l3": ("hw.l3cachesize",),
     }.items():
-        for key in keys:
-            done = subprocess.run(
-                ["sysctl", "-n", key], capture_output=True, text=True, timeout=5, check=False
-            )
-            if done.returncode == 0 and done.stdout.strip().isdigit() and int(done.stdout):
-                sizes[name] = int(done.stdout)
-                break
+        told = (printed("sysctl", "-n", key) for key in keys)
+        sizes[name] = next((int(text) for text in told if text.isdigit() and int(text)), 0)
     return sizes
 
 
@@ -159,12 +158,11 @@ def line_bytes() -> int:
     """Bytes of a cache line as the system tells them; 64 where it does not, as most have."""
     try:
         if sys.platform == "darwin":
-            ask = ["sysctl", "-n", "hw.cachelinesize"]
-            told = subprocess.run(ask, capture_output=True, text=True, timeout=5, check=True).stdout
+            told = printed("sysctl", "-n", "hw.cachelinesize")
         else:
             told = (SYSFS / "index0" / "coherency_line_size").read_text()
         line = int(told)
-    except (OSError, ValueError, subprocess.SubprocessError):
+    except (OSError, ValueError):
         return LINE
     return line if line >= 8 and line & (line - 1) == 0 else LINE
 
@@ -199,21 +197,8 @@ class Level:
 
 def sharers(root: Path = SYSFS) -> dict[str, int]:
     """How many processors share one cache of each level, where Linux tells: {"l3": 16, ...}."""
-    found = {}
-    for index in root.glob("index*"):
-        try:
-            if (index / "type").read_text().strip() != "Instruction":
-                level = (index / "level").read_text().strip()
-                found[f"l{level}"] = _count((index / "shared_cpu_list").read_text())
-        except (OSError, ValueError):
-            continue
-    return found
-
-
-def _count(cpus: str) -> int:
-    """How many processors "0-3,8" lists."""
-    spans = [span.split("-") for span in cpus.strip().split(",")]
-    return sum(int(span[-1]) - int(span[0]) + 1 for span in spans)
+    listed = _listed(root, "shared_cpu_list")
+    return {name: len(listed_numbers(cpus)) for name, cpus in listed if cpus}
 
 
 def cache_levels(
@@ -236,6 +221,11 @@ def cache_levels(
         levels.append(Level(name, size * copies, int(per_thread), copies))
         below = share
     return levels
+
+
+def levels_here(threads: int) -> list[Level]:
+    """The levels of this machine's caches as ``threads`` threads see them."""
+    return cache_levels(cache_sizes(), threads, sharers())
 
 
 def beyond_caches(levels: list[Level], fallback: int, threads: int = 1) -> int:

@@ -21,14 +21,7 @@ from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as find_dtype
 from rooflab.count.validation import size
 from rooflab.measure.backend import cpu_name, host_id, now, select
-from rooflab.measure.caches import (
-    FALLBACK,
-    Level,
-    beyond_caches,
-    cache_levels,
-    cache_sizes,
-    sharers,
-)
+from rooflab.measure.caches import FALLBACK, Level, beyond_caches, levels_here
 from rooflab.measure.operands import affordable, aligned, available_bytes, shrunk
 from rooflab.measure.roof_kernels import host, lunch_block, lunch_kernel
 from rooflab.measure.roofs import thread_count
@@ -43,7 +36,7 @@ TOLERANCE = 0.1
 PARTS = 4  # one visit of a k works on a quarter of the array, the next one on the next quarter
 SLICE = 2e-3  # seconds: short beside a scheduler's turn, or a busy machine spoils every sample
 LEAD = 1  # parts walked untimed: their stores are what later ones push out to memory
-TYPES = ("fp32", "fp64")
+REALS = {"fp32": np.float32, "fp64": np.float64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,13 +208,13 @@ def free_lunch(
     """
     counts = _counts(k)
     kind = find_dtype(dtype)
-    if kind.name not in TYPES:
+    if kind.name not in REALS:
         raise ValueError(
             f"dtype={kind.name!r} has no vector multiply-add on a CPU; use fp32 or fp64"
         )
     crew_size = thread_count(threads)
     itemsize = kind.bits // 8
-    levels = cache_levels(cache_sizes(), crew_size, sharers())
+    levels = levels_here(crew_size)
     wanted = size("n", n) * itemsize if n is not None else _beyond(levels)
     nbytes, notes = affordable(wanted, available_bytes(select("cpu"))), []
     if nbytes < wanted:
@@ -268,8 +261,8 @@ def _sweep(kind: str, counts: tuple[int, ...], part: int, threads: int) -> list[
     samples: list[list[float]] = [[] for _ in counts]
     pieces = [1] * len(counts)  # a part of much arithmetic is timed in pieces of about SLICE
     with Crew(threads) as crew:
-        store = [aligned(part * PARTS) for _ in range(threads)]
-        crew.run([(_fill, (mine, kind)) for mine in store])
+        store = [aligned(part * PARTS).view(REALS[kind]) for _ in range(threads)]
+        crew.run([(np.ndarray.fill, (mine, 1.0)) for mine in store])
 
         def walk(k: int, number: int = 1) -> list[float]:
             """Times of one part, piece by piece, each scaled to the whole array."""
@@ -298,7 +291,3 @@ def _sweep(kind: str, counts: tuple[int, ...], part: int, threads: int) -> list[
 def _disturbed(seconds: list[float]) -> list[int]:
     """Points slower than one with more arithmetic: something else had the core, measure again."""
     return [i for i, s in enumerate(seconds[:-1]) if s > (1 + TOLERANCE) * min(seconds[i + 1 :])]
-
-
-def _fill(part: np.ndarray, kind: str) -> None:
-    part.view({"fp32": np.float32, "fp64": np.float64}[kind])[:] = 1.0

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import median
 from time import perf_counter
@@ -22,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from rooflab.measure.backend import Backend
-from rooflab.measure.settings import briefer
+from rooflab.measure.settings import briefer, printed
 from rooflab.measure.timing import FEWEST, SAMPLES, SECONDS, STEPS, Call, Timing, undisturbed
 
 # What NVIDIA's driver tells about a GPU: its facts, its clock, and what slows it down.
 #
-# Two ways lead to the driver. The package nvidia-ml-py calls the driver's library, NVML, and has an
+# While something is timed, the package nvidia-ml-py asks the driver's library, NVML: it has an
 # answer in microseconds, while the GPU still works. The program nvidia-smi takes 20 to 300 ms to
-# start, and the GPU must be kept at work until it answers.
+# start, so it is asked for what does not change.
 
 
 SLOWED_BY = {  # bits of nvmlClocksEventReasons (nvml.h) that mean "slower than it could be"
@@ -41,7 +40,6 @@ COUNTERS = {  # NVML_FI_DEV_CLOCKS_EVENT_REASON_… (nvml.h): times that only gr
 }  # fmt: skip
 _SM_CLOCK = 1  # NVML_CLOCK_SM
 _ANSWER_S = 10.0  # nvidia-smi has an answer by then, or none
-_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")  # new name, old name
 
 
 class ClockWatch:
@@ -52,7 +50,7 @@ class ClockWatch:
     """
 
     def __init__(self, pci_bus_id: str) -> None:
-        self._bus, self._nvml = pci_bus_id, _device(pci_bus_id)
+        self._nvml = _device(pci_bus_id)
         self._began = _counted(*self._nvml) if self._nvml else {}
         self._active: set[str] = set()
         self.clock: str | None = None
@@ -63,76 +61,28 @@ class ClockWatch:
         if self._nvml is None:
             return
         library, device = self._nvml
-        self._active |= set(_named(_told(lambda: _reasons_of(library)(device)) or 0))
+        bits = _told(lambda: library.nvmlDeviceGetCurrentClocksEventReasons(device)) or 0
+        self._active |= {name for bit, name in SLOWED_BY.items() if bits & bit}
         clock = _told(lambda: library.nvmlDeviceGetClockInfo(device, _SM_CLOCK))
         self.clock = f"{clock} MHz" if clock else self.clock
 
-    def reasons(self, work: Callable[[], Any]) -> str | None:
-        """Return what slowed the GPU, None if nothing did or nobody tells.
-
-        ``work`` runs the operation once more and waits for it: without NVML it is repeated until
-        nvidia-smi has answered.
-        """
-        if self._nvml is None:
-            return throttling(self._bus, work)
-        ended = _counted(*self._nvml)
+    def reasons(self) -> str | None:
+        """Return what slowed the GPU, None if nothing did or nobody tells."""
+        ended = _counted(*self._nvml) if self._nvml else {}
         grown = {name for name, at in ended.items() if at > self._began.get(name, at)}
-        return _listed(self._active | grown)
+        return ", ".join(n for n in SLOWED_BY.values() if n in self._active | grown) or None
 
 
-def throttling(pci_bus_id: str, work: Callable[[], Any] = lambda: time.sleep(1e-3)) -> str | None:
-    """Return why the GPU runs slower than it could, as nvidia-smi says it while ``work`` repeats.
-
-    None if it does not, or if nvidia-smi will not tell.
-    """
-    told: dict[str, str] = {}
-    for field in _REASONS:
-        told = nvidia_smi(pci_bus_id, field, work=work)
-        if told:
-            break
-    try:
-        bits = int(next(iter(told.values()), "0"), 16)
-    except ValueError:
-        return None
-    return _listed(_named(bits))
-
-
-def nvidia_smi(
-    pci_bus_id: str, *fields: str, work: Callable[[], Any] | None = None
-) -> dict[str, str]:
-    """Ask nvidia-smi for ``fields`` of one GPU; fields that it cannot tell are left out.
-
-    ``work`` is called again and again until the answer is there.
-    """
-    command = [
+def nvidia_smi(pci_bus_id: str, *fields: str) -> dict[str, str]:
+    """Ask nvidia-smi for ``fields`` of one GPU; fields that it cannot tell are left out."""
+    text = printed(
         "nvidia-smi", f"--id={pci_bus_id}", f"--query-gpu={','.join(fields)}",
-        "--format=csv,noheader",
-    ]  # fmt: skip
-    text = _output(command, work)
-    values = [value.strip() for value in text.strip().split(",")]
-    if not text or len(values) != len(fields):
+        "--format=csv,noheader", seconds=_ANSWER_S,
+    )  # fmt: skip
+    values = [value.strip() for value in text.split(",")]
+    if len(values) != len(fields):
         return {}
-    return {k: v for k, v in zip(fields, values, strict=True) if not v.startswith("[")}
-
-
-def _output(command: list[str], work: Callable[[], Any] | None) -> str:
-    """What ``command`` prints; "" if it fails, is not there or takes too long."""
-    try:
-        asked = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-    except OSError:
-        return ""
-    with asked:
-        latest = time.monotonic() + _ANSWER_S
-        while work is not None and asked.poll() is None and time.monotonic() < latest:
-            work()
-        try:
-            text, _ = asked.communicate(timeout=max(0.0, latest - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            asked.kill()
-            return ""
-    return "" if asked.returncode else text
+    return {k: v for k, v in zip(fields, values, strict=True) if v and not v.startswith("[")}
 
 
 @functools.cache
@@ -159,28 +109,10 @@ def _told(ask: Callable[[], Any]) -> Any:
         return None
 
 
-def _reasons_of(library: ModuleType) -> Callable[[Any], int]:
-    ask: Callable[[Any], int] | None
-    ask = getattr(library, "nvmlDeviceGetCurrentClocksEventReasons", None)
-    if ask is None:  # packages before 12.535
-        ask = library.nvmlDeviceGetCurrentClocksThrottleReasons
-    return ask
-
-
 def _counted(library: ModuleType, device: Any) -> dict[str, int]:
     """The driver's counters of time spent slowed down, by cause; those that this GPU has."""
     values = _told(lambda: library.nvmlDeviceGetFieldValues(device, list(COUNTERS))) or ()
     return {COUNTERS[v.fieldId]: int(v.value.ullVal) for v in values if v.nvmlReturn == 0}
-
-
-def _named(bits: int) -> list[str]:
-    return [name for bit, name in SLOWED_BY.items() if bits & bit]
-
-
-def _listed(found: Iterable[str]) -> str | None:
-    """The causes in the order of their bits, as one text; None if there are none."""
-    found = set(found)
-    return ", ".join(name for name in SLOWED_BY.values() if name in found) or None
 
 
 # A gate in the GPU's queue: a kernel that only waits, and holds back what is queued behind it.
@@ -325,7 +257,8 @@ def time_gpu(
         queueing_s = Gate(xp).run(turns, while_busy)
     times = tuple(xp.cuda.get_elapsed_time(start, stop) * 1e-3 for start, stop in events)
     fine = np.median(times) < STEPS * EVENT_STEP_S
-    return Timing(times, 1, "CUDA events", event_step_s(xp) if fine else EVENT_STEP_S, queueing_s)
+    step_s = event_step_s(xp, int(xp.cuda.Device().id)) if fine else EVENT_STEP_S
+    return Timing(times, 1, "CUDA events", step_s, queueing_s)
 
 
 def _turn(before: Call, call: Call, stream: Any, start: Any, stop: Any) -> None:
@@ -335,16 +268,12 @@ def _turn(before: Call, call: Call, stream: Any, start: Any, stop: Any) -> None:
     stop.record(stream)
 
 
-def event_step_s(xp: ModuleType) -> float:
-    """The step of the current GPU's events in seconds, measured once in a process."""
-    return _event_step_s(xp, int(xp.cuda.Device().id))
-
-
 @functools.lru_cache(maxsize=16)
-def _event_step_s(xp: ModuleType, _device: int) -> float:
-    """The smallest difference between elapsed times that this GPU's events show.
+def event_step_s(xp: ModuleType, _device: int) -> float:
+    """The smallest difference in seconds between elapsed times that this GPU's events show.
 
-    Kernels of slightly different lengths are timed: two of their times differ by whole steps. The
+    It is measured once in a process for each ``_device``, which must be the current one. Kernels
+    of slightly different lengths are timed: two of their times differ by whole steps. The
     documented 0.5 µs is taken where all seem equally long, and where that is less.
     """
     gate, stream = Gate(xp), xp.cuda.get_current_stream()

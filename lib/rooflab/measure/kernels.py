@@ -107,8 +107,8 @@ def betas(op: Operation) -> list[float]:
 # saxpy of 16), and every output is passed with its overwrite flag: a copy would be timed otherwise.
 
 
-Binder = Callable[[Operation, Any, Sequence[Any]], Call]
-"""(operation, routine, operands) -> the call; on a GPU the routine is CuPy's module of them."""
+Binder = Callable[..., Call]
+"""(operation, routine, *operands) -> the call; on a GPU the routine is CuPy's module of them."""
 _LETTER = {"fp32": "s", "fp64": "d"}
 
 
@@ -128,48 +128,27 @@ def cpu_kernel(op: Operation, backend: Backend) -> Kernel:
         name = "gemm"
     routine = getattr(blas, letter + name)
     library = f"scipy.linalg.blas.{letter}{name}"
-    return Kernel(library, partial(bind, op, routine), returns=op.name == "dot")
+    return Kernel(library, lambda operands: bind(op, routine, *operands), op.name == "dot")
 
 
-def _cpu_axpy(op: Operation, axpy: Any, operands: Sequence[Any]) -> Call:
-    x, y = operands
-    return partial(axpy, x, y, x.size, ALPHA)
-
-
-def _cpu_dot(op: Operation, dot: Any, operands: Sequence[Any]) -> Call:
-    x, y, _ = operands
-    return partial(dot, x, y)
-
-
-def _cpu_scale(op: Operation, scal: Any, operands: Sequence[Any]) -> Call:
-    return partial(scal, SCALE, operands[0])
-
-
-def _cpu_ger(op: Operation, ger: Any, operands: Sequence[Any]) -> Call:
-    a, x, y = operands
-    return partial(ger, 1.0, x, y, 1, 1, a, 1, 1, 1)  # strides of x and y, a, overwrite all
-
-
-def _cpu_gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Call:
-    a, x, y = operands
+def _cpu_gemv(op: Operation, routine: Any, a: Any, x: Any, y: Any) -> Call:
     if one_product(op, "cpu"):
         # All lie by rows, so their transposes are F-ordered, and Yᵀ = (Aᵀ)ᵀ Xᵀ.
         # The last three: transpose the first, not the second, and overwrite Yᵀ.
         return partial(routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1)
     return in_turn([
         partial(routine, 1.0, a, x, beta, y, 0, 1, 0, 1, 0, 1)  # offsets, strides, trans, overwrite
-        for beta, (a, x, y) in zip(betas(op), problems(op, operands), strict=True)
+        for beta, (a, x, y) in zip(betas(op), problems(op, (a, x, y)), strict=True)
     ])  # fmt: skip
 
 
-def _cpu_gemm(op: Operation, gemm: Any, operands: Sequence[Any]) -> Call:
-    if one_product(op, "cpu"):  # the columns of all B side by side: one wide product
-        a, b, c = operands
-        operands = (a, _side_by_side(b), _side_by_side(c))
-        return partial(gemm, 1.0, operands[0], operands[1], betas(op)[0], operands[2], 0, 0, 1)
+def _cpu_gemm(op: Operation, gemm: Any, a: Any, b: Any, c: Any) -> Call:
+    products = problems(op, (a, b, c))
+    if one_product(op, "cpu"):  # all B side by side: one wide product, with the first β
+        products = [(a, _side_by_side(b), _side_by_side(c))]
     return in_turn([
         partial(gemm, 1.0, a, b, beta, c, 0, 0, 1)  # trans_a, trans_b, overwrite_c
-        for beta, (a, b, c) in zip(betas(op), problems(op, operands), strict=True)
+        for beta, (a, b, c) in zip(betas(op)[: len(products)], products, strict=True)
     ])  # fmt: skip
 
 
@@ -180,10 +159,11 @@ def _side_by_side(matrices: Any) -> Any:
 
 
 _ROUTINES: dict[str, tuple[str, Binder]] = {
-    "axpy": ("axpy", _cpu_axpy),
-    "dot": ("dot", _cpu_dot),
-    "scale": ("scal", _cpu_scale),
-    "ger": ("ger", _cpu_ger),
+    "axpy": ("axpy", lambda op, axpy, x, y: partial(axpy, x, y, x.size, ALPHA)),
+    "dot": ("dot", lambda op, dot, x, y, r: partial(dot, x, y)),
+    "scale": ("scal", lambda op, scal, x: partial(scal, SCALE, x)),
+    # strides of x and y, a, overwrite all
+    "ger": ("ger", lambda op, ger, a, x, y: partial(ger, 1.0, x, y, 1, 1, a, 1, 1, 1)),
     "gemv": ("gemv", _cpu_gemv),
     "gemm": ("gemm", _cpu_gemm),
 }
@@ -222,24 +202,18 @@ def gpu_kernel(op: Operation, backend: Backend) -> Kernel:
         return _half_kernel(op, xp, compute)
     name, bind = _BINDERS[op.name]
     bound = partial(bind, op, cublas_of(xp))
-    if compute == "tf32":
-        return Kernel(
-            f"cupy.cublas.{name} (tf32)", lambda operands: _in_mode(xp, _TF32_MATH, bound(operands))
-        )
-    return Kernel(f"cupy.cublas.{name}", bound)
+    if compute != "tf32":
+        return Kernel(f"cupy.cublas.{name}", lambda operands: bound(*operands))
+    return Kernel(f"cupy.cublas.{name} (tf32)", _in_mode(xp, _TF32_MATH, bound))
 
 
 def _half_kernel(op: Operation, xp: ModuleType, compute: str) -> Kernel:
     if op.name in _HALF_PRODUCTS:
-        bind = partial(_HALF_PRODUCTS[op.name], op, xp)
-        return Kernel(
-            f"cupy.matmul ({compute})",
-            lambda operands: _in_mode(xp, _FULL_SUMS_MATH, bind(operands)),
-        )
-    kernel = HALVES.kernel(xp, f"half_{op.name}", halves(compute))
-    return Kernel(
-        f"rooflab half_{op.name} ({compute})", partial(_HALF_VECTORS[op.name], xp, kernel)
-    )
+        bound = partial(_HALF_PRODUCTS[op.name], op, xp)
+        return Kernel(f"cupy.matmul ({compute})", _in_mode(xp, _FULL_SUMS_MATH, bound))
+    kernel, bind = HALVES.kernel(xp, f"half_{op.name}", halves(compute)), _HALF_VECTORS[op.name]
+    name = f"rooflab half_{op.name} ({compute})"
+    return Kernel(name, lambda operands: bind(xp, kernel, *operands))
 
 
 def _refuse_dtypes(op: Operation, compute: str) -> None:
@@ -263,62 +237,46 @@ def _number(value: float, like: Any) -> np.ndarray:
     return np.array(value, dtype=like.dtype)
 
 
-def _gpu_axpy(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
-    x, y = operands
-    return partial(cublas.axpy, _number(ALPHA, x), x, y)
-
-
-def _gpu_dot(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
-    x, y, r = operands
-    return partial(cublas.dot, x, y, r)  # with r on the GPU, nothing waits for the result
-
-
-def _gpu_scale(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
-    return partial(cublas.scal, _number(SCALE, operands[0]), operands[0])
-
-
-def _gpu_ger(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
-    a, x, y = operands
-    return partial(cublas.ger, _number(1, a), x, y, a)
-
-
-def _gpu_gemv(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
-    a, x, y = operands
+def _gpu_gemv(op: Operation, cublas: Any, a: Any, x: Any, y: Any) -> Call:
     one = _number(1, a)
     if one_product(op, "gpu"):  # one vector a row: Y = X Aᵀ
         return partial(cublas.gemm, "N", "T", x, a, y, one, _number(betas(op)[0], a))
     return in_turn([
         partial(cublas.gemv, "N", one, a, x, _number(beta, a), y)
-        for beta, (a, x, y) in zip(betas(op), problems(op, operands), strict=True)
+        for beta, (a, x, y) in zip(betas(op), problems(op, (a, x, y)), strict=True)
     ])  # fmt: skip
 
 
-def _gpu_gemm(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
-    a, b, c = operands
-    one = _number(1, a)
-    if one_product(op, "gpu"):  # the rows of all A below each other: one tall product
-        a, c = (m.reshape(-1, m.shape[-1]) for m in (a, c))
-        return partial(cublas.gemm, "N", "N", a, b, c, one, _number(betas(op)[0], a))
+def _gpu_gemm(op: Operation, cublas: Any, *operands: Any) -> Call:
+    products = _gpu_products(op, operands)
     return in_turn([
-        partial(cublas.gemm, "N", "N", a, b, c, one, _number(beta, a))
-        for beta, (a, b, c) in zip(betas(op), problems(op, operands), strict=True)
+        partial(cublas.gemm, "N", "N", a, b, c, _number(1, a), _number(beta, a))
+        for beta, (a, b, c) in zip(betas(op)[: len(products)], products, strict=True)
     ])  # fmt: skip
 
 
-def _in_mode(xp: ModuleType, mode: int, call: Call) -> Call:
-    """``call`` with cuBLAS's math ``mode`` set around it."""
+def _gpu_products(op: Operation, operands: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The products of a GEMM; one tall one, with the first β, where the batch shares B."""
+    if not one_product(op, "gpu"):
+        return problems(op, operands)
+    a, b, c = operands
+    return [(a.reshape(-1, a.shape[-1]), b, c.reshape(-1, c.shape[-1]))]
+
+
+def _in_mode(xp: ModuleType, mode: int, bind: Binder) -> Binder:
+    """``bind`` of operands to a call with cuBLAS's math ``mode`` set around it."""
     cublas = xp.cuda.cublas
     handle = xp.cuda.Device().cublas_handle
     usual, set_mode = cublas.CUBLAS_DEFAULT_MATH, cublas.setMathMode
 
-    def in_mode() -> None:
+    def in_mode(call: Call) -> None:
         set_mode(handle, mode)
         try:
             call()
         finally:
             set_mode(handle, usual)
 
-    return in_mode
+    return lambda operands: partial(in_mode, bind(*operands))
 
 
 def _vector_grid(xp: ModuleType, kernel: Any, size: int) -> tuple[tuple[int], tuple[int]]:
@@ -339,53 +297,46 @@ def _matrix_grid(
     return (x, max(1, min(-(-rows // high), blocks // x))), (wide, high)
 
 
-def _half_axpy(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
-    x, y = operands
+def _half_axpy(xp: ModuleType, kernel: Any, x: Any, y: Any) -> Call:
     grid, block = _vector_grid(xp, kernel, x.size)
     return partial(kernel, grid, block, (x, y, xp.float32(ALPHA), xp.int64(x.size)))
 
 
-def _half_scale(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
-    x = operands[0]
+def _half_scale(xp: ModuleType, kernel: Any, x: Any) -> Call:
     grid, block = _vector_grid(xp, kernel, x.size)
     return partial(kernel, grid, block, (x, xp.float32(SCALE), xp.int64(x.size)))
 
 
-def _half_dot(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
-    x, y, r = operands
+def _half_dot(xp: ModuleType, kernel: Any, x: Any, y: Any, r: Any) -> Call:
     grid, block = _vector_grid(xp, kernel, x.size)
     parts, arrived = xp.empty(grid[0], dtype=xp.float32), xp.zeros(1, dtype=xp.uint32)
     return partial(kernel, grid, block, (x, y, r, xp.int64(x.size), parts, arrived))
 
 
-def _half_ger(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
-    a, x, y = operands
+def _half_ger(xp: ModuleType, kernel: Any, a: Any, x: Any, y: Any) -> Call:
     grid, block = _matrix_grid(xp, kernel, *a.shape)
     return partial(kernel, grid, block, (a, x, y, xp.int64(x.size), xp.int64(y.size)))
 
 
-def _half_gemv(op: Operation, xp: ModuleType, operands: Sequence[Any]) -> Call:
-    a, x, y = operands
+def _half_gemv(op: Operation, xp: ModuleType, a: Any, x: Any, y: Any) -> Call:
     if one_product(op, "gpu"):
         return partial(xp.matmul, x, a.T, out=y)
-    return in_turn([partial(xp.matmul, a, x, out=y) for a, x, y in problems(op, operands)])
+    return in_turn([partial(xp.matmul, a, x, out=y) for a, x, y in problems(op, (a, x, y))])
 
 
-def _half_gemm(op: Operation, xp: ModuleType, operands: Sequence[Any]) -> Call:
-    a, b, c = operands
-    if one_product(op, "gpu"):
-        a, c = (m.reshape(-1, m.shape[-1]) for m in (a, c))
-        return partial(xp.matmul, a, b, out=c)
-    return in_turn([partial(xp.matmul, a, b, out=c) for a, b, c in problems(op, operands)])
+def _half_gemm(op: Operation, xp: ModuleType, *operands: Any) -> Call:
+    return in_turn([partial(xp.matmul, a, b, out=c) for a, b, c in _gpu_products(op, operands)])
 
 
 _BINDERS: dict[str, tuple[str, Binder]] = {
-    "axpy": ("axpy", _gpu_axpy),
-    "dot": ("dot", _gpu_dot),
-    "scale": ("scal", _gpu_scale),
-    "ger": ("ger", _gpu_ger),
+    "axpy": ("axpy", lambda op, cublas, x, y: partial(cublas.axpy, _number(ALPHA, x), x, y)),
+    # with r on the GPU, nothing waits for the result
+    "dot": ("dot", lambda op, cublas, x, y, r: partial(cublas.dot, x, y, r)),
+    "scale": ("scal", lambda op, cublas, x: partial(cublas.scal, _number(SCALE, x), x)),
+    "ger": ("ger", lambda op, cublas, a, x, y: partial(cublas.ger, _number(1, a), x, y, a)),
     "gemv": ("gemv", _gpu_gemv),
     "gemm": ("gemm", _gpu_gemm),
 }
-_HALF_PRODUCTS = {"gemv": _half_gemv, "gemm": _half_gemm}
+_HALF_PRODUCTS: dict[str, Binder] = {"gemv": _half_gemv, "gemm": _half_gemm}
+_HALF_VECTORS: dict[str, Binder]
 _HALF_VECTORS = {"axpy": _half_axpy, "dot": _half_dot, "scale": _half_scale, "ger": _half_ger}

@@ -12,6 +12,7 @@ import numpy as np
 from rooflab.count.operation import Operation, as_operation
 from rooflab.count.si import si
 from rooflab.count.validation import size, unknown
+from rooflab.measure import gpu
 from rooflab.measure.backend import (
     Backend,
     available_cores,
@@ -71,7 +72,9 @@ def caveats(
         f"throttled: {throttled}" if throttled else None,
         unpaid,
         on_battery(power),
-        too_many_threads(threads, cores),
+        f"more threads than cores: {threads} threads share {cores}"
+        if threads is not None and cores is not None and threads > cores
+        else None,
         bimodal(timing.samples),
         slowing_down(timing.samples),
         noisy(timing.samples),
@@ -171,13 +174,6 @@ def launch_bound(timing: Timing) -> str | None:
 def on_battery(power: str | None) -> str | None:
     """Warn on battery, where most laptops lower their clocks."""
     return "on battery: plug in the charger for full speed" if power == "battery" else None
-
-
-def too_many_threads(threads: int | None, cores: int | None) -> str | None:
-    """Warn when threads have to share cores."""
-    if threads is None or cores is None or threads <= cores:
-        return None
-    return f"more threads than cores: {threads} threads share {cores}"
 
 
 MOST_THREADS = 8  # times the cores: enough to see what too many threads do
@@ -358,19 +354,12 @@ def _time_gpu(
     op: Operation, backend: Backend, call: Call, held: int, cache: str, samples: int, seconds: float
 ) -> tuple[Timing, dict[str, str | None], dict[str, str]]:
     """As :func:`_time`, with what slowed the GPU meanwhile, and its clock."""
-    from rooflab.measure import gpu
-
     xp = backend.xp
     watch = gpu.ClockWatch(xp.cuda.Device().pci_bus_id)
-
-    def work() -> None:
-        call()
-        backend.synchronize()
-
     timing = gpu.time_gpu(
         xp, call, cache=cache, samples=samples, seconds=seconds, while_busy=watch.look
     )
     passing = held if cache == "cold" else 0  # L2 is emptied before every call
     unpaid = unpaid_writes(op, "gpu", timing.median_s, passing, gpu.l2_bytes(xp))
     facts = {"sm_clock": watch.clock} if watch.clock else {}
-    return timing, {"throttled": watch.reasons(work), "unpaid": unpaid}, facts
+    return timing, {"throttled": watch.reasons(), "unpaid": unpaid}, facts

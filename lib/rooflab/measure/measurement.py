@@ -116,25 +116,17 @@ class Measurement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measurement as plain JSON data, with the version of its schema."""
-        return {
-            "schema": SCHEMA,
-            "op": self.op.to_dict(),
-            "machine": self.machine,
-            "backend": self.backend,
-            "cache": self.cache,
-            "threads": self.threads,
-            "samples": list(self.samples),
-            "warnings": list(self.warnings),
-            "environment": dict(self.environment),
-        }
+        data = {name: getattr(self, name) for name in _FITS}
+        data |= {"samples": list(self.samples), "warnings": list(self.warnings)}
+        data["environment"] = dict(self.environment)
+        return {"schema": SCHEMA, "op": self.op.to_dict(), **data}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Measurement:
         """Inverse of :meth:`to_dict`; raises ValueError for another schema and a missing or
         impossible entry."""
-        names = ("machine", "backend", "cache", "threads", "samples", "warnings", "environment")
-        data = saved(data, "measurement", SCHEMA, ("op", *names))
+        data = saved(data, "measurement", SCHEMA, ("op", *_FITS))
         for name, fits in _FITS.items():
             if not fits(data[name]):
                 raise ValueError(f"data: {name}={data[name]!r} cannot be that of a measurement")
-        return cls(Operation.from_dict(data["op"]), **{name: data[name] for name in names})
+        return cls(Operation.from_dict(data["op"]), **{name: data[name] for name in _FITS})

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from rooflab.count import Operand, Operation, si
 from rooflab.measure.backend import Backend
+from rooflab.measure.gpu import flush_bytes
 from rooflab.predict.estimate import one_product
 
 # Memory to measure on: aligned to huge pages, and never more than the machine can spare.
@@ -56,8 +58,8 @@ GPU_DTYPES = ("fp64", "fp32", "tf32", "fp16", "bf16", "int8", "int16", "int32")
 _NUMPY = {
     "fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16",
     "int8": "int8", "int16": "int16", "int32": "int32",
+    "bf16": "bfloat16", "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2",
 }  # fmt: skip
-_ML_DTYPES = {"bf16": "bfloat16", "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2"}
 _ALIGN, _GUARD, _STAGGER = 64, 4096, 320
 _PATTERN = 1_000_003  # a prime: no tile or chunk size sees the pattern repeat at its own step
 
@@ -68,17 +70,14 @@ def storage(operand: Operand, backend: Backend) -> np.dtype:
     Raises ValueError with the reason when the backend has none.
     """
     name = operand.dtype.name
-    if operand.dtype.group or name not in {**_NUMPY, **_ML_DTYPES}:
+    if operand.dtype.group or name not in _NUMPY:
         why = "NumPy and CuPy have no packed arrays of this format"
     elif backend.is_gpu and name not in GPU_DTYPES:
         why = "CuPy has no arrays of this format"
-    elif name in _NUMPY:
-        return np.dtype(_NUMPY[name])
     else:
-        import ml_dtypes
+        import ml_dtypes  # noqa: F401  # now NumPy knows the last three, too
 
-        stored: np.dtype = np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
-        return stored
+        return np.dtype(_NUMPY[name])
     raise ValueError(
         f"op: operand {operand.name!r} is {name}, which cannot be measured on this backend "
         f"({backend.name}): {why}"
@@ -146,58 +145,41 @@ def require(op: Operation, given: object, backend: Backend) -> tuple[Any, ...]:
         raise ValueError(f"setup() returned {len(given)} arrays; {op.label} has ({names})")
     for operand, array in zip(op.operands, given, strict=True):
         _require_one(op, operand, array, backend)
-    _require_apart(op, given, backend)
+    for (one, array), (other, its) in permutations(zip(op.operands, given), 2):
+        if one.writes and not backend.is_gpu and np.may_share_memory(array, its):  # in one piece
+            shared = f"setup(): operands {other.name!r} and {one.name!r} share memory"
+            raise ValueError(f"{shared}, but {op.label} writes {one.name!r}; give it its own array")
     return tuple(given)
-
-
-def _require_apart(op: Operation, given: Sequence[Any], backend: Backend) -> None:
-    """What is written may not be another operand too: the numbers would change under way."""
-    for place, written in enumerate(op.operands):
-        for other, array in enumerate(given):
-            same = written.writes and other != place and not backend.is_gpu
-            if same and np.may_share_memory(given[place], array):  # exact: both are contiguous
-                raise ValueError(
-                    f"setup(): operands {op.operands[other].name!r} and {written.name!r} share "
-                    f"memory, but {op.label} writes {written.name!r}; give it an array of its own"
-                )
 
 
 def _require_one(op: Operation, operand: Operand, array: Any, backend: Backend) -> None:
     xp, where = backend.xp, f"setup(): operand {operand.name!r}"
     if not isinstance(array, xp.ndarray):
-        found, right = _type_name(array), f"{xp.__name__}.ndarray"
-        raise TypeError(f"{where} is a {found}; on this backend it must be a {right}")
-    kind = storage(operand, backend)
-    if array.dtype != kind:
-        raise TypeError(f"{where} has dtype {array.dtype}; {op.label} needs {kind}")
+        kind = type(array)  # NumPy's and CuPy's arrays share their name, so the module is said, too
+        found = f"{kind.__module__}.{kind.__name__}" if "ndarray" in str(kind) else kind.__name__
+        raise TypeError(f"{where} is a {found}; on this backend it must be a {xp.__name__}.ndarray")
+    if array.dtype != (needed := storage(operand, backend)):
+        raise TypeError(f"{where} has dtype {array.dtype}; {op.label} needs {needed}")
     if tuple(array.shape) != operand.shape:
         raise ValueError(f"{where} has shape {array.shape}; {op.label} needs {operand.shape}")
     by_columns = column_major(op, operand, backend)
     stored = array.swapaxes(-1, -2) if by_columns else array
     if not stored.flags.c_contiguous:
-        raise ValueError(f"{where} is {_order_of(array)}; {_order_needed(operand, by_columns)}")
+        raise ValueError(f"{where} is {_order(array, operand, by_columns)}")
     if operand.writes and not backend.is_gpu and not array.flags.writeable:
         raise ValueError(f"{where} is read-only, but {op.label} writes it")
 
 
-def _type_name(value: Any) -> str:
-    """The type in words; NumPy's and CuPy's arrays share theirs, so it comes with its module."""
-    kind = type(value)
-    return f"{kind.__module__}.{kind.__name__}" if kind.__name__ == "ndarray" else kind.__name__
-
-
-def _order_of(array: Any) -> str:
-    if array.flags.c_contiguous:
-        return "C-ordered (row-major)"
-    return "F-ordered (column-major)" if array.flags.f_contiguous else "not contiguous"
-
-
-def _order_needed(operand: Operand, by_columns: bool) -> str:
-    if not by_columns:
-        return "it must be C-ordered (row-major): use ascontiguousarray"
-    if len(operand.shape) == 2:
-        return "it must be F-ordered (column-major), as BLAS reads it: use numpy.asfortranarray"
-    return "each of its matrices must be F-ordered, one after the other, as BLAS reads them"
+def _order(array: Any, operand: Operand, by_columns: bool) -> str:
+    """What the memory order of ``array`` is, and what it must be."""
+    found = "F-ordered (column-major)" if array.flags.f_contiguous else "not contiguous"
+    found = "C-ordered (row-major)" if array.flags.c_contiguous else found
+    right = "it must be C-ordered (row-major): use ascontiguousarray"
+    if by_columns and len(operand.shape) == 2:
+        right = "it must be F-ordered (column-major), as BLAS reads it: use numpy.asfortranarray"
+    elif by_columns:
+        right = "each of its matrices must be F-ordered, one after the other, as BLAS reads them"
+    return f"{found}; {right}"
 
 
 def _shaped(flat: Any, shape: tuple[int, ...], by_columns: bool) -> Any:
@@ -272,7 +254,8 @@ def needed_bytes(op: Operation, backend: Backend, *, in_turn: bool = True) -> in
     sizes = _sizes(op, backend)
     updated = sum(sizes[o.name] for o in op.operands if o.reads and o.writes)
     calls = op.batch * _A_CALL if in_turn and op.batch > 1 and not backend.is_gpu else 0
-    return sum(sizes.values()) + updated + calls + _WORK + _flush(backend)
+    flush = flush_bytes(backend.xp) if backend.is_gpu else 0
+    return sum(sizes.values()) + updated + calls + _WORK + flush
 
 
 def require_memory(
@@ -295,14 +278,6 @@ def require_memory(
         f"op: measuring {op.label} takes {si(needed, 'B')} of {where} ({parts}), "
         f"but {si(room, 'B')} are {state}; choose smaller sizes"
     )
-
-
-def _flush(backend: Backend) -> int:
-    if not backend.is_gpu:
-        return 0
-    from rooflab.measure.gpu import flush_bytes
-
-    return flush_bytes(backend.xp)
 
 
 def _sizes(op: Operation, backend: Backend) -> dict[str, int]:

@@ -27,11 +27,8 @@ def progress_bar(progress: Progress, what: str) -> Iterator[Tell]:
     if not progress:
         yield lambda share, step="": None
         return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:  # a measurement can do without its bar
-        yield lambda share, step="": None
-        return
+    from tqdm.auto import tqdm
+
     with tqdm(total=100, desc=what, leave=False, bar_format="{desc} {bar} {n:.0f} %") as bar:
 
         def tell(share: float, step: str = "") -> None:
@@ -40,3 +37,4 @@ def progress_bar(progress: Progress, what: str) -> Iterator[Tell]:
             bar.update(max(0.0, round(100 * share, 1) - bar.n))
 
         yield tell
+        bar.update(100 - bar.n)  # one that is closed below its total turns red, and stays

@@ -12,8 +12,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -24,31 +23,21 @@ from rooflab.count.blas import axpy, gemm, gemv
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
-from rooflab.count.si import si
 from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.backend import Backend, available_cores, environment, now, select
 from rooflab.measure.measure import NOISY
 from rooflab.measure.measurement import Measurement
-from rooflab.measure.operands import SPARE, available_bytes, needed_bytes
 from rooflab.measure.progress import Progress, Tell, progress_bar
 from rooflab.measure.recording import Recording, folders, published, text, with_machine
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import expanded
-from rooflab.measure.this_machine import measured_roofs
+from rooflab.measure.this_machine import DTYPES, measured_roofs
 from rooflab.measure.threads import with_threads
-from rooflab.measure.timing import SECONDS
 from rooflab.optional import installed
-from rooflab.predict.estimate import CACHES, predict
+from rooflab.predict.estimate import CACHES
 from rooflab.predict.machine import Machine
 
-# A journal beside a recording in the making: a step that is finished is never lost.
-#
-# One JSON object a line. A line is written with a single call, and synced to disk before the next
-# step starts. A process that is killed leaves at most one torn line, at the end; the next run drops
-# it and measures that step again.
-
-
-VERSION = 1
+VERSION = 1  # of the journal
 
 
 class RecordingStopped(RuntimeError):
@@ -56,11 +45,11 @@ class RecordingStopped(RuntimeError):
 
 
 class RecordJournal:
-    """Finished steps of one recording: ``journal[key]`` is what a step found.
+    """Finished steps of a recording in the making, in a file with one JSON object a line.
 
-    ``path``: the file; ``campaign``: what is being recorded and where, as plain JSON data. A file
-    that holds another campaign raises ValueError, unless ``restart`` throws it away. After
-    ``stop_after`` seconds :meth:`once` begins no further step.
+    ``campaign``: what is being recorded and where, as plain JSON data. A file that holds another
+    one raises ValueError, unless ``restart`` throws it away. What a kill left half written, and
+    anything behind it, is done again. After ``stop_after`` seconds :meth:`once` begins no step.
     """
 
     def __init__(
@@ -69,130 +58,90 @@ class RecordJournal:
     ) -> None:  # fmt: skip
         self.path, self._stop_after = path, stop_after
         self._latest = time.monotonic() + stop_after
-        self._found: dict[str, Any] = {}
+        lines = [] if restart else _lines(path)
         header = {"journal": VERSION, "campaign": dict(campaign)}
-        kept = [] if restart else self._read()
-        if len(kept) > 1:  # a header alone holds nothing that could be lost
-            self._same(kept[0], header)
-            self._found = {line["step"]: line["found"] for line in kept[1:]}
-        self.resumed = len(self._found)
+        if len(lines) > 1:  # a header alone holds nothing that could be lost
+            _require_same(path, lines[0], header)
+        self._steps = {line["step"]: line for line in lines[1:]}
         # Written anew on every start: a torn line at the end must not swallow the next one.
-        replace_file(path, "".join(map(_line, [header, *_lines(self._found)])))
-        self._file = path.open("a", encoding="utf-8", newline="\n")
-
-    def __contains__(self, step: str) -> bool:
-        return step in self._found
-
-    def __getitem__(self, step: str) -> Any:
-        return self._found[step]
+        replace_file(path, "".join(map(_line, [header, *self._steps.values()])))
 
     def once(self, step: str, work: Callable[[], Any]) -> Any:
-        """Return what ``step`` found, doing its ``work`` unless it is kept already.
+        """Return what ``step`` found (plain JSON data), doing its ``work`` unless it is kept.
 
-        Raises RecordingStopped instead of beginning a step when the time is over.
+        It is on disk when this returns. Raises RecordingStopped instead of beginning a step when
+        the time is over.
         """
-        if step not in self:
-            if time.monotonic() >= self._latest:
+        if step not in self._steps:
+            began = time.monotonic()
+            if began >= self._latest:
                 raise RecordingStopped(
-                    f"stopped after {self._stop_after:.0f} s with {len(self._found)} steps kept in "
+                    f"stopped after {self._stop_after:.0f} s with {len(self._steps)} steps kept in "
                     f"{self.path}; record again with the same options to go on from there"
                 )
-            self.add(step, work())
-        return self[step]
+            line = {"step": step, "found": work(), "seconds": time.monotonic() - began}
+            with self.path.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(_line(line))
+                file.flush()
+                os.fsync(file.fileno())
+            self._steps[step] = line
+        return self._steps[step]["found"]
 
-    def add(self, step: str, found: Any) -> None:
-        """Keep what a finished ``step`` found (plain JSON data); on disk when this returns."""
-        self._file.write(_line({"step": step, "found": found}))
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._found[step] = found
+    def __contains__(self, step: str) -> bool:
+        return step in self._steps
 
-    def __enter__(self) -> RecordJournal:
-        return self
+    def spent(self, steps: set[str]) -> float:
+        """Return the seconds that the finished ones of ``steps`` took, in all runs."""
+        done = [line for step, line in self._steps.items() if step in steps]
+        return sum(float(line.get("seconds", 0.0)) for line in done)
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
-    def close(self) -> None:
-        """Let go of the file, which stays for the next run."""
-        self._file.close()
-
-    def remove(self) -> None:
-        """Throw the journal away: the recording is written."""
-        self.close()
-        self.path.unlink(missing_ok=True)
-
-    def _read(self) -> list[dict[str, Any]]:
-        try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return []
-        lines = text.split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        found = []
-        for number, line in enumerate(lines, start=1):
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a journal, up to the first that cannot be read."""
+    found: list[dict[str, Any]] = []
+    if path.exists():
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
-                found.append(_parsed(line, header=number == 1))
-            except (ValueError, TypeError, KeyError, RecursionError):
-                if number == len(lines):
-                    break  # torn by the kill: this step is measured again
-                raise ValueError(
-                    f"{self.path}: line {number} is damaged, so the recording in the making cannot "
-                    "be resumed; delete the file, or record with restart=True (--restart)"
-                ) from None
-        return found
-
-    def _same(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-        if old.get("journal") != VERSION or not isinstance(old.get("campaign"), dict):
-            raise ValueError(
-                f"{self.path}: not a journal that this version of rooflab can resume; delete the "
-                "file, or record with restart=True (--restart)"
-            )
-        differing = [
-            key for key, value in new["campaign"].items() if old["campaign"].get(key) != value
-        ]
-        if differing:
-            key = differing[0]
-            raise ValueError(
-                f"{self.path}: a recording in the making has {key}={old['campaign'].get(key)!r}, "
-                f"not {new['campaign'][key]!r}; finish that one with the same options and on the "
-                "same machine, or record with restart=True (--restart) to throw it away"
-            )
-
-
-def _parsed(line: str, *, header: bool) -> dict[str, Any]:
-    entry = json.loads(line)
-    if not isinstance(entry, dict):
-        raise TypeError("a line of something else")
-    if not header:
-        entry["step"], entry["found"]  # raises for one too
-    return entry
-
-
-def _lines(found: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    return ({"step": step, "found": what} for step, what in found.items())
+                found.append(json.loads(line))
+            except ValueError:
+                break
+    return found
 
 
 def _line(entry: Mapping[str, Any]) -> str:
     return json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-# What a recording measures: the three operations over N × dtype × cache × threads, within limits.
+def _require_same(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    was, wanted = ({"journal": h.get("journal"), **h.get("campaign", {})} for h in (old, new))
+    for key, value in wanted.items():
+        if was.get(key) != value:
+            raise ValueError(
+                f"{path}: a recording in the making has {key}={was.get(key)!r}, not {value!r}; "
+                "finish that one with the same options and on the same machine, or record with "
+                "restart=True (--restart) to throw it away"
+            )
+
+
+# What a recording measures: the three operations over N × dtype × cache × threads, cheapest first.
 #
-# What would take too long, or does not fit memory, is left out. It is named with the reason: a gap
-# in a recording must be visible.
+# What would take longer than the time that is left, or does not fit memory, is named with the
+# reason: a gap in a recording must be visible.
 
 
-DTYPES = {"cpu": ("fp32", "fp64"), "gpu": ("fp32", "fp64", "tf32", "bf16", "fp16")}
 # Powers of two: the sizes of AXPY are the element counts of the matrices of GEMV and GEMM too.
 LARGEST = {"cpu": {"axpy": 26, "gemv": 13, "gemm": 12}, "gpu": {"axpy": 30, "gemv": 15, "gemm": 14}}
 SMALLEST = {"axpy": 8, "gemv": 6, "gemm": 4}
 STRIDE = {"axpy": 2, "gemv": 1, "gemm": 1}
-FIXED_S = 0.35  # making a measurement ready: operands, warm-up, the description of the machine
-MAKING = {"cpu": 4e8, "gpu": 2e11}  # byte/s at which operands are filled, copied and checked
+SQUARE: Mapping[str, Callable[[int, str], Operation]] = {
+    "axpy": axpy,
+    "gemv": lambda n, kind: gemv(n, n, kind),
+    "gemm": lambda n, kind: gemm(n, n, n, kind),
+}
+FIXED_S = 0.6  # of a measurement: operands, warm-up, samples of a short call, the environment
 CALLS = 8  # calls of a slow operation: settling, checking, three samples, and rates below the roof
 MINUTES = {False: 6.0, True: 2.0}
+TRIES = 3  # of a measurement whose samples spread widely, while there is time for it
 
 
 @dataclass(frozen=True)
@@ -210,18 +159,6 @@ class Task:
         return with_threads(f"{self.op.label}, {self.cache}", self.threads)
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """Something that is not measured, and why."""
-
-    what: str
-    reason: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it as plain JSON data."""
-        return {"what": self.what, "reason": self.reason}
-
-
 def operations(backend: str, dtypes: Iterable[str], *, quick: bool) -> list[Operation]:
     """Return the operations of a recording: every size in every dtype, a third of them if quick."""
     found = []
@@ -231,21 +168,19 @@ def operations(backend: str, dtypes: Iterable[str], *, quick: bool) -> list[Oper
                 continue  # tf32 is a mode of matrix units; a vector operation has none
             stride = STRIDE[name] * (3 if quick else 1)
             exponents = range(largest, SMALLEST[name] - 1, -stride)  # the largest in any case
-            found += [_square(name, 2**exponent, kind) for exponent in exponents]
+            found += [SQUARE[name](2**exponent, kind) for exponent in exponents]
     return found
 
 
 def tasks(
-    machines: Mapping[int | None, Machine], backend: str, dtypes: Iterable[str], *, quick: bool,
-    fixed_s: float = FIXED_S,
-) -> list[Task]:  # fmt: skip
+    machines: Mapping[int | None, Machine], backend: str, dtypes: Iterable[str], *, quick: bool
+) -> list[Task]:
     """Return all that a recording would measure without limits, cheapest first.
 
-    ``machines``: the machine as measured with each thread count (None on a GPU). ``fixed_s`` as in
-    :func:`expected_seconds`.
+    ``machines``: the machine as measured with each thread count (None on a GPU).
     """
     found = [
-        Task(op, cache, threads, expected_seconds(op, machine, fixed_s))
+        Task(op, cache, threads, _expected_seconds(op, machine))
         for op in operations(backend, dtypes, quick=quick)
         for threads, machine in machines.items()
         for cache in CACHES
@@ -253,85 +188,41 @@ def tasks(
     return sorted(found, key=lambda task: task.cost)
 
 
-def within(
-    wanted: Iterable[Task], backend: Backend, seconds: float
-) -> tuple[list[Task], list[LeftOut]]:
-    """Return the tasks that memory and ``seconds`` (for all of them) allow, and the others.
-
-    The costliest are dropped first: one huge product takes the time of a hundred points.
-    """
-    room = SPARE * available_bytes(backend)
-    kept, left_out = [], []
-    for task in wanted:
-        needed = needed_bytes(task.op, backend)
-        if needed <= room:
-            kept.append(task)
-            continue
-        reason = f"needs {si(needed, 'B')} of memory, of which {si(room, 'B')} can be used"
-        left_out.append(LeftOut(task.key, reason))
-    total = sum(task.cost for task in kept)
-    while kept and total > seconds:
-        dropped = kept.pop()
-        total -= dropped.cost
-        reason = f"would take about {dropped.cost:.0f} s of the {seconds:.0f} s for everything"
-        left_out.append(LeftOut(dropped.key, reason))
-    return kept, left_out
+def _expected_seconds(op: Operation, machine: Machine) -> float:
+    kind = op.compute_dtype
+    # A dtype without a roof runs at worst at the slowest one that was measured.
+    peak = machine.peak(kind) if machine.has_peak(kind) else min(machine.peaks.values())
+    return FIXED_S + CALLS * (op.flops / peak + op.bytes / machine.bandwidth())
 
 
-def expected_seconds(op: Operation, machine: Machine, fixed_s: float = FIXED_S) -> float:
-    """Return about how long measuring ``op`` once takes, preparations included.
-
-    ``fixed_s``: what the smallest of all operations takes.
-    """
-    if machine.has_peak(op.compute_dtype):
-        call = predict(op, machine).seconds
-    else:  # no roof was measured for this dtype: at worst it runs at the slowest one that was
-        call = op.flops / min(machine.peaks.values()) + op.bytes / machine.bandwidth()
-    return (
-        fixed_s
-        + op.working_set / MAKING[machine.backend]
-        + max(CALLS * call, min(SECONDS, 30 * call))
-    )
-
-
-def _square(name: str, n: int, kind: str) -> Operation:
-    if name == "axpy":
-        return axpy(n, kind)
-    return gemv(n, n, kind) if name == "gemv" else gemm(n, n, n, kind)
-
-
-def kinds(dtypes: Iterable[DTypeLike] | None, backend: Backend) -> tuple[str, ...]:
+def kinds(dtypes: Iterable[DTypeLike] | None, backend: Backend) -> list[str]:
     """Return the names of the dtypes to record; ValueError for one without routines here."""
     known = DTYPES[backend.name]
     if dtypes is None:
-        return known
+        return list(known)
     wanted = [str(_dtype(one)) for one in ([dtypes] if isinstance(dtypes, str) else dtypes)]
-    for kind in wanted:
+    for kind in wanted or ["an empty list"]:
         if kind not in known:
             raise ValueError(
                 f"dtypes: {kind} cannot be recorded on this backend ({backend.name}), which has "
                 f"routines for {', '.join(known)}"
             )
-    if not wanted:
-        raise ValueError(f"dtypes={dtypes!r} is empty; give at least one of {', '.join(known)}")
-    return tuple(dict.fromkeys(wanted))
+    return list(dict.fromkeys(wanted))
 
 
-def thread_counts(threads: Iterable[int] | None, backend: Backend) -> tuple[int | None, ...]:
-    """Return the thread counts to record, 1 and all by default; (None,) on a GPU."""
+def thread_counts(threads: Iterable[int] | None, backend: Backend) -> list[int | None]:
+    """Return the thread counts to record, 1 and all by default; [None] on a GPU."""
     if backend.is_gpu:
         if threads is not None:
             raise ValueError(f"threads={threads!r}: a GPU is recorded as a whole; leave it out")
-        return (None,)
+        return [None]
     wanted = (1, available_cores()) if threads is None else threads
     if isinstance(wanted, int) or not (counts := [thread_count(count) for count in wanted]):
         raise ValueError(f"threads={threads!r} must be one or more thread counts, such as (1, 4)")
-    return tuple(sorted(set(counts)))
+    return [*sorted(set(counts))]
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*[a-z0-9]")
-TRIES = 3  # of a measurement whose samples spread widely, while there is time for it
-PATIENCE = 1.25  # times the planned seconds that all measurements may really take
 _BEFORE = 0.1  # share of the progress bar for roofs and free lunch
 
 
@@ -408,8 +299,8 @@ def record(
     chosen = select(backend)
     options = {
         "backend": chosen.name,
-        "dtypes": list(kinds(dtypes, chosen)),
-        "threads": list(thread_counts(threads, chosen)),
+        "dtypes": kinds(dtypes, chosen),
+        "threads": thread_counts(threads, chosen),
         "quick": bool(quick),
         "minutes": None if minutes is None else _positive("minutes", minutes),
     }
@@ -417,16 +308,12 @@ def record(
     target = target_of(name, folder, overwrite)
     surroundings = environment(chosen)
     options["machine"] = surroundings["gpu"]["name"] if chosen.is_gpu else surroundings["host"]
-    with (
-        RecordJournal(
-            target.with_suffix(".journal"), options, restart=restart, stop_after=limit
-        ) as journal,
-        progress_bar(progress, f"recording {name}") as tell,
-    ):
-        with _doubting(journal):
-            found = _campaign(name, chosen, options, surroundings, journal, tell)
+    path = target.with_suffix(".journal")
+    journal = RecordJournal(path, options, restart=restart, stop_after=limit)
+    with progress_bar(progress, f"recording {name}") as tell:
+        found = _campaign(name, chosen, options, surroundings, journal, tell)
         replace_file(target, text(found))
-        journal.remove()
+        path.unlink()
         tell(1.0)
     return found
 
@@ -440,77 +327,45 @@ def _campaign(
     for number, count in enumerate(options["threads"]):
         tell(_BEFORE * number / (len(options["threads"]) + 1), "roofs")
         step = f"roofs, {count or 'all'} threads"
-        roofs[count] = journal.once(step, partial(roofs_step, backend, count))
-    machines = {c: Machine.from_roofs(r, id=name, name=name) for c, r in roofs.items()}
+        roofs[count] = journal.once(step, partial(measured_roofs, backend, count, False))
     tell(_BEFORE * 0.8, "free lunch")
     lunch = journal.once("free lunch", partial(lunch_step, backend, name))
-    tasks, left_out = _plan(name, journal, machines, backend, options)
-    failed: list[dict[str, Any]] = []
-    measured: list[dict[str, Any]] = []
-    total, done = sum(task.cost for task in tasks), 0.0
-    deadline = time.monotonic() + PATIENCE * _seconds(options)
-    for task in tasks:
-        if task.key not in journal and time.monotonic() > deadline:
-            failed.append(LeftOut(task.key, "no time was left: others took longer").to_dict())
-            continue
-        tell(_BEFORE + (1 - _BEFORE) * done / total, task.key)
-        spare = deadline - time.monotonic() - (total - done)
-        tries = TRIES if spare > TRIES * task.cost else 1
-        entry = journal.once(task.key, partial(measurement_step, task, backend, name, tries))
-        (failed if "reason" in entry else measured).append(entry)
-        done += task.cost
+    machines = {c: Machine.from_roofs(r, id=name, name=name) for c, r in roofs.items()}
+    wanted = tasks(machines, backend.name, options["dtypes"], quick=options["quick"])
+    seconds = 60 * (options["minutes"] or MINUTES[options["quick"]])
+    found = _measured(wanted, backend, name, journal, seconds, tell)
     return Recording.from_dict({
         "name": name, "recorded_on": now(),
         "quick": options["quick"], "environment": published(surroundings),
         "roofs": list(roofs.values()), "free_lunch": lunch,
-        "left_out": [*left_out, *failed], "measurements": measured,
+        "left_out": [entry for entry in found if "reason" in entry],
+        "measurements": [entry for entry in found if "reason" not in entry],
     })  # fmt: skip
 
 
-@contextmanager
-def _doubting(journal: RecordJournal) -> Iterator[None]:
-    """Name a journal that was taken up in the error of a campaign that stumbles."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if not journal.resumed:
-            raise
-        raise ValueError(
-            f"{journal.path}: cannot go on from what it holds ({type(error).__name__}: {error}); "
-            "if it is damaged, record with restart=True (--restart)"
-        ) from error
+def _measured(
+    wanted: list[Task], backend: Backend, name: str, journal: RecordJournal, seconds: float,
+    tell: Tell,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Measure the tasks for so many ``seconds`` in all runs; name the rest, with the reason."""
+    found, keys = [], {task.key for task in wanted}
+    total = ahead = sum(task.cost for task in wanted)
+    for task in wanted:
+        tell(_BEFORE + (1 - _BEFORE) * (1 - ahead / total), task.key)
+        left = seconds - journal.spent(keys)
+        if task.key not in journal and task.cost > left:
+            reason = f"would take about {task.cost:.0f} s of the {seconds:.0f} s for everything"
+            found.append(_left_out(task, reason))
+        else:
+            tries = TRIES if ahead + (TRIES - 1) * task.cost < left else 1
+            work = partial(measurement_step, task, backend, name, tries)
+            found.append(journal.once(task.key, work))
+        ahead -= task.cost
+    return found
 
 
-def _plan(
-    name: str, journal: RecordJournal, machines: Mapping[int | None, Machine], backend: Backend,
-    options: Mapping[str, Any],
-) -> tuple[list[Task], list[dict[str, str]]]:  # fmt: skip
-    """The plan of the first run: a later one may find other memory free, but resumes that plan."""
-    planned = partial(tasks, machines, backend.name, options["dtypes"], quick=options["quick"])
-    wanted = planned()
-    if backend.is_gpu:  # whose driver and whose packages differ more than its kernels
-        fixed_s = journal.once("smallest", partial(_fixed_s, wanted[0], backend, name))
-        wanted = planned(fixed_s=fixed_s)
-
-    def fresh() -> dict[str, Any]:
-        kept, left_out = within(wanted, backend, _seconds(options))
-        return {"keys": [t.key for t in kept], "left_out": [e.to_dict() for e in left_out]}
-
-    plan = journal.once("plan", fresh)
-    keys = set(plan["keys"])
-    return [task for task in wanted if task.key in keys], plan["left_out"]
-
-
-def _fixed_s(task: Task, backend: Backend, name: str) -> float:
-    """Seconds of measuring the smallest ``task``; the first time also loads and compiles."""
-    for _ in range(2):
-        began = time.perf_counter()
-        measurement_step(task, backend, name, tries=1)
-    return time.perf_counter() - began
-
-
-def _seconds(options: Mapping[str, Any]) -> float:
-    return 60 * (options["minutes"] or MINUTES[options["quick"]])
+def _left_out(task: Task, reason: str) -> dict[str, str]:
+    return {"what": task.key, "reason": reason}
 
 
 def _positive(name: str, value: float, unit: str = "minutes") -> float:
@@ -520,7 +375,7 @@ def _positive(name: str, value: float, unit: str = "minutes") -> float:
 
 
 def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:
-    """The file to write, in a folder that exists and can be written to."""
+    """Return the file to write, in a folder that exists and can be written to."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name == "schema":
         raise ValueError(
             f"name={name!r} must be lower-case letters, digits, '-' and '.', such as 'my-laptop'"
@@ -528,9 +383,7 @@ def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:
     where = folders()[0] if folder is None else expanded("folder", str(folder))
     try:
         where.mkdir(parents=True, exist_ok=True)
-        handle, probe = tempfile.mkstemp(prefix=f"{name}-", suffix=".probe", dir=where)
-        os.close(handle)
-        os.unlink(probe)
+        tempfile.TemporaryFile(dir=where).close()
     except OSError as error:
         raise ValueError(
             f"folder={str(where)!r} cannot be written to ({error.strerror}); nothing was measured. "
@@ -545,11 +398,6 @@ def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:
 
 
 # The steps of a recording. Each returns what it found as plain JSON data, for the journal.
-
-
-def roofs_step(backend: Backend, threads: int | None) -> dict[str, Any]:
-    """The roofs with ``threads`` threads."""
-    return measured_roofs(backend, threads, progress=False)
 
 
 def lunch_step(backend: Backend, name: str) -> dict[str, Any] | None:
@@ -576,7 +424,7 @@ def measurement_step(task: Task, backend: Backend, name: str, tries: int) -> dic
                 measure(task.op, backend=backend.name, cache=task.cache, threads=task.threads)
             )
     except (ValueError, MemoryError, RuntimeError) as error:  # CuPy's errors are RuntimeErrors
-        return LeftOut(task.key, " ".join(str(error).split())).to_dict()
+        return _left_out(task, " ".join(str(error).split()))
     finally:
         if backend.is_gpu:
             backend.xp.get_default_memory_pool().free_all_blocks()

@@ -43,8 +43,7 @@ class Target:
 
     `vector_bytes`: width of a vector register. `chains`: independent multiply-adds that keep its
     arithmetic busy, at least latency x units, and no more than fit in its registers. `fused`:
-    multiply and add are one instruction. `features`: LLVM's "+avx2,+fma,..."; `triple`: "" for the
-    processor this runs on.
+    multiply and add are one instruction. `features`: LLVM's "+avx2,+fma,...".
     """
 
     vector_bytes: int
@@ -52,7 +51,6 @@ class Target:
     fused: bool
     cpu: str = ""
     features: str = ""
-    triple: str = ""
 
 
 def target_of(arch: str, features: Mapping[str, bool]) -> Target:
@@ -86,29 +84,15 @@ def host() -> Target:
     return replace(target_of(platform.machine(), features), cpu=llvm.get_host_cpu_name())
 
 
-def target_machine(target: Target, *, jit: bool = True) -> TargetMachine:
+def target_machine(target: Target) -> TargetMachine:
     """LLVM's code generator for `target` (a new one: MCJIT takes what it is given)."""
     import llvmlite.binding as llvm
 
-    if target.triple:
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
-    else:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(
-        target.triple or llvm.get_process_triple()
-    ).create_target_machine(cpu=target.cpu, features=target.features, opt=3, jit=jit)
-
-
-def assembly(ir: str, target: Target | None = None) -> str:
-    """The machine code of `ir` as text, also for a processor that is not here."""
-    import llvmlite.binding as llvm
-
-    generator = target_machine(target or host(), jit=False)  # registers the targets
-    module = llvm.parse_assembly(ir)
-    module.verify()
-    return str(generator.emit_assembly(module))
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=3, jit=True
+    )
 
 
 def compile_kernel(ir: str, argtypes: tuple[type, ...]) -> Callable[..., object]:

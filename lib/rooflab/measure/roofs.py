@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,14 +17,7 @@ from rooflab.count.si import rounded
 from rooflab.count.validation import size
 from rooflab.measure import roof_kernels as kernels
 from rooflab.measure.backend import Backend, available_cores, now, select
-from rooflab.measure.caches import (
-    FALLBACK,
-    Level,
-    beyond_caches,
-    cache_levels,
-    cache_sizes,
-    sharers,
-)
+from rooflab.measure.caches import FALLBACK, Level, beyond_caches, levels_here
 from rooflab.measure.cuda_sources import FMA, FMA_A_TURN, STREAMS, THREADS, resident_blocks
 from rooflab.measure.gpu import l2_bytes, time_gpu
 from rooflab.measure.kernels import kernel_for
@@ -59,8 +52,7 @@ def measure_roofs(
     asks for (copy: one read, one write an element), as the byte ledger does.
 
     Safe to call in a thread: nearly all its time is spent in machine code, outside the GIL.
-    Raises ValueError or TypeError for a wrong `backend` or `threads`, RuntimeError for "gpu"
-    without one.
+    Raises RuntimeError for "gpu" without one.
     """
     chosen = select(backend, threads)
     count = None if chosen.is_gpu else thread_count(threads)
@@ -115,7 +107,6 @@ POINTS = 6  # working sets from where a cache is measured to twice its size: whe
 SETTLING, COUNTED = 2, 5  # slices of each
 LEAD, TIMED = 2, 4  # windows walked to fill the caches with lines to be written back, then timed
 PRODUCT_SECONDS = 0.01  # of a product at the vector peak
-PRODUCT_SIZES = (256, 2048)
 BETTER = 1.1  # a product counts as a peak of its own if it beats the vector peak by a tenth
 STREAMS_SHARE = 0.9  # of the time; the rest is products
 WRITE_ALLOCATE = (
@@ -164,16 +155,18 @@ class Roof:
             notes.append(f"its three fastest slices lie {apart:.0%} apart: other work?")
         elif len(self.rates) < LEAST:
             notes.append(f"measured {len(self.rates)} times only: there was no time for more")
-        found = {
-            "value": rounded(robust_peak(self.rates), 5),
-            "samples": [rounded(rate, 5) for rate in self.rates],
-        }
-        return {**found, "note": "; ".join(notes)} if notes else found
+        return _entry(self.rates, **({"note": "; ".join(notes)} if notes else {}))
+
+
+def _entry(rates: Sequence[float], **more: str) -> dict[str, Any]:
+    """The value of measured ``rates``, the rates themselves, and what ``more`` there is to say."""
+    samples = [rounded(rate, 5) for rate in rates]
+    return {"value": rounded(robust_peak(rates), 5), "samples": samples, **more}
 
 
 def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> dict[str, Any]:
     """The roofs with `threads` threads: "peak", "bandwidth", "capacity", "spill", "notes"."""
-    levels = cache_levels(cache_sizes(), threads, sharers())
+    levels = levels_here(threads)
     wanted = beyond_caches(levels, FALLBACK, threads)
     nbytes = affordable(wanted, available_bytes(backend))
     dram = Level("dram", total_bytes(backend), nbytes // threads)
@@ -181,17 +174,21 @@ def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> 
     room = math.ceil(max(level.per_thread for level in [*levels, dram]) / MIB + 1) * MIB
     with Crew(threads) as crew:
         store = [aligned(room) for _ in range(threads)]
-        crew.run([(_fill, (part,)) for part in store])
-        roofs = [*_peaks(threads), *_cpu_streams([*levels, dram], store)]
+        crew.run([(np.ndarray.fill, (part.view(np.float64), 1.0)) for part in store])
+        turn = itertools.count()  # one for all mixes: none may find what the one before it loaded
+        streams = [_stream(level, mix, store) for level in levels for mix in MIXES]
+        roofs = [*_peaks(threads), *streams, *(_stream(dram, mix, store, turn) for mix in MIXES)]
         _measure(roofs, crew, lambda share: tell(STREAMS_SHARE * share))
         found = _nested(roofs)
         spill = _spills([*levels, dram], found["bandwidth"], store, crew)
     found["peak"].update(product_peaks(backend, found["peak"], threads))
     tell(1.0)
+    free, cores = unlimited(), "one core" if threads == 1 else f"{threads} cores"
+    unbound = free and threads != available_cores()  # its products may use more cores than this
     notes = [
         None if nbytes == wanted else shrunk(wanted, nbytes),
         hybrid_note(core_kinds(), threads, (*seen, processor_now())),
-        _unenforced(threads),
+        f"the library cannot be kept to {cores}: {free}" if unbound else None,
     ]
     return {
         **found,
@@ -199,15 +196,6 @@ def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> 
         "capacity": {level.name: level.capacity for level in [*levels, dram]},
         "notes": [note for note in notes if note],
     }
-
-
-def _unenforced(threads: int) -> str | None:
-    """Said where the library's products may use more cores than the roofs do."""
-    told = unlimited()
-    if told is None or threads == available_cores():
-        return None
-    cores = "one core" if threads == 1 else f"{threads} cores"
-    return f"the library cannot be kept to {cores}: {told}"
 
 
 def product_peaks(
@@ -230,25 +218,18 @@ def product_peaks(
         rates = [op.flops / seconds for seconds in timing.samples]
         value = robust_peak(rates)
         if value > BETTER * max(vector["samples"]):
-            found[f"{dtype}_tensor"] = {
-                "value": rounded(value, 5),
-                "samples": [rounded(rate, 5) for rate in rates],
-                "unit": "tensor",
-                "note": f"matrix unit, through the library's product of size {n}: "
-                f"{value / vector['value']:.1f} times the vector peak",
-            }
+            note = (
+                f"matrix unit, through the library's product of size {n}: "
+                f"{value / vector['value']:.1f} times the vector peak"
+            )
+            found[f"{dtype}_tensor"] = _entry(rates, unit="tensor", note=note)
     return found
 
 
-def product_size(vector_peak: float) -> int:
-    """N for which N³ multiply-adds take PRODUCT_SECONDS at the peak, by 64, within the limits."""
-    least, most = PRODUCT_SIZES
-    n = (vector_peak * PRODUCT_SECONDS / 2) ** (1 / 3)
-    return min(max(int(n) // 64 * 64, least), most)
-
-
-def _fill(part: np.ndarray) -> None:
-    part.view(np.float64)[:] = 1.0
+def product_size(peak: float, least: int = 256, most: int = 2048) -> int:
+    """N for which N³ multiply-adds take PRODUCT_SECONDS at ``peak``, by quarters of ``least``."""
+    step, n = least // 4, (peak * PRODUCT_SECONDS / 2) ** (1 / 3)
+    return min(max(int(n) // step * step, least), most)
 
 
 def _measure(roofs: list[Roof], crew: Crew, tell: Callable[[float], None]) -> None:
@@ -281,22 +262,14 @@ def _peaks(threads: int) -> list[Roof]:
     return roofs
 
 
-def _cpu_streams(levels: list[Level], store: list[np.ndarray]) -> list[Roof]:
-    starts = _starts(store)
-    turn = itertools.count()  # one for all mixes: none may find what the one before it loaded
-    return [
-        _stream(level, mix, starts, turn if level.name == "dram" else None)
-        for level in levels
-        for mix in kernels.MIXES
-    ]
-
-
-def _stream(level: Level, mix: str, starts: list[int], turn: Iterator[int] | None) -> Roof:
+def _stream(
+    level: Level, mix: str, store: list[np.ndarray], turn: Iterator[int] | None = None
+) -> Roof:
     """`mix` on `level`: each thread walks its working set, or two halves of it as x and y.
 
     With `turn`, a slice walks the next of WINDOWS windows only.
     """
-    windows = WINDOWS if turn else 1
+    windows, starts = WINDOWS if turn else 1, [part.ctypes.data for part in store]
     kernel, block = kernels.stream_kernel(mix), kernels.stream_block(host())
     arrays = 2 if mix in ("axpy", "copy") else 1
     window = level.per_thread // windows // block * block
@@ -331,9 +304,8 @@ def _spills(
         shares = [0.0]
         for per_thread in steps:
             wanted = Level(level.name, level.capacity, int(per_thread))
-            share = (1 / _settled(_stream(wanted, "read", _starts(store), None), crew) - near) / (
-                max(far - near, 1e-3 * near)
-            )
+            each = 1 / _settled(_stream(wanted, "read", store), crew)
+            share = (each - near) / max(far - near, 1e-3 * near)
             shares.append(min(max(share, shares[-1]), 1.0))
         sizes = [crew.size * level.per_thread, *(crew.size * int(size) for size in steps)]
         found[level.name] = [[size, rounded(share, 3)] for size, share in zip(sizes, shares)]
@@ -345,10 +317,6 @@ def _settled(roof: Roof, crew: Crew) -> float:
     for _ in range(SETTLING + COUNTED):
         roof.slice(crew)
     return robust_peak(roof.rates[SETTLING:])
-
-
-def _starts(store: list[np.ndarray]) -> list[int]:
-    return [part.ctypes.data for part in store]
 
 
 def _nested(roofs: list[Roof]) -> dict[str, Any]:
@@ -380,11 +348,9 @@ def gpu_roofs(backend: Backend, tell: Callable[[float], None]) -> dict[str, Any]
     notes: list[str] = []
     found: dict[str, Any] = {"peak": {}, "bandwidth": {"l2": {}, "dram": {}}}
     steps = 2 + len(PRODUCTS) + 2 * len(MIXES)
-    done = 0
-    for step in (_vector_peaks, _product_peaks, _gpu_streams):
-        for _ in step(backend, found, notes):
-            done += 1
-            tell(done / steps)
+    work = (step(backend, found, notes) for step in (_vector_peaks, _product_peaks, _gpu_streams))
+    for done, _ in enumerate(itertools.chain.from_iterable(work), 1):
+        tell(done / steps)
     capacity = {"l2": l2_bytes(backend.xp), "dram": total_bytes(backend)}
     return {**found, "capacity": capacity, "notes": notes}
 
@@ -398,11 +364,7 @@ def _rates(backend: Backend, amount: float, call: Callable[[], Any]) -> dict[str
     timing = time_gpu(
         backend.xp, call, cache="warm", samples=SAMPLES, seconds=SECONDS, warm_up_s=WARM_UP
     )
-    rates = [amount / seconds for seconds in timing.samples]
-    return {
-        "value": rounded(robust_peak(rates), 5),
-        "samples": [rounded(rate, 5) for rate in rates],
-    }
+    return _entry([amount / seconds for seconds in timing.samples])
 
 
 def _vector_peaks(backend: Backend, found: dict[str, Any], _: list[str]) -> Iterator[None]:
@@ -427,7 +389,7 @@ def _product_peaks(backend: Backend, found: dict[str, Any], notes: list[str]) ->
     tensor cores' datasheet figure."""
     for dtype in PRODUCTS:
         vector = found["peak"]["fp64" if dtype == "fp64" else "fp32"]["value"]
-        n = _product_size(vector, 2 if dtype == "fp64" else 10)
+        n = product_size((2 if dtype == "fp64" else 10) * vector, 1024, 8192)
         op = gemm(n, n, n, dtype)
         try:
             call = kernel_for(op, backend).bind(make(op, backend))
@@ -440,12 +402,6 @@ def _product_peaks(backend: Backend, found: dict[str, Any], notes: list[str]) ->
             note = f"reached by a cuBLAS product of size {n}, not the tensor cores' datasheet peak"
             found["peak"][key] = {**entry, "unit": "tensor", "note": note}
         yield
-
-
-def _product_size(vector_peak: float, gain: float) -> int:
-    """N for which N³ takes PRODUCT_SECONDS at `gain` x the vector peak: 1024 to 8192, by 256."""
-    n = (gain * vector_peak * PRODUCT_SECONDS / 2) ** (1 / 3)
-    return min(max(int(n) // 256 * 256, 1024), 8192)
 
 
 def _gpu_streams(backend: Backend, found: dict[str, Any], notes: list[str]) -> Iterator[None]:

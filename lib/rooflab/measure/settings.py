@@ -1,8 +1,9 @@
-"""What the environment tells: folders (ROOFLAB_HOME, ROOFLAB_CACHE, the user's), ROOFLAB_QUICK."""
+"""What the environment tells: folders, ROOFLAB_QUICK, what the system's programs print."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -20,6 +21,15 @@ def fewer(samples: int) -> int:
 def briefer(seconds: float) -> float:
     """Return ``seconds``, or a quarter of them where ROOFLAB_QUICK is set."""
     return seconds / 4 if _hurried() else seconds
+
+
+def printed(*command: str, seconds: float = 5.0) -> str:
+    """Return what ``command`` prints; "" if it fails, is not there or takes longer than that."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def path_setting(variable: str) -> Path | None:

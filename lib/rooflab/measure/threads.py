@@ -6,7 +6,6 @@ import ctypes
 import itertools
 import os
 import queue
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from rooflab.measure.settings import printed
 
 # How many threads the libraries use while something is timed.
 
@@ -213,7 +214,7 @@ def _by_counters(devices: Path) -> tuple[CoreKind, ...]:
     there = {cpus.parent.name: cpus for cpus in devices.glob("cpu_*/cpus")}
     for counter in [*_INTEL, *sorted(there.keys() - _INTEL)]:  # the fastest first
         try:
-            processors = _numbers(there[counter].read_text())
+            processors = listed_numbers(there[counter].read_text())
         except (KeyError, OSError, ValueError):
             continue
         name = _INTEL.get(counter, counter.removeprefix("cpu_"))
@@ -254,28 +255,20 @@ def _groups(figures: Mapping[int, int]) -> list[tuple[int, frozenset[int]]]:
 
 
 def _macos() -> tuple[CoreKind, ...]:
-    levels = _sysctl("hw.nperflevels")
+    levels = printed("sysctl", "-n", "hw.nperflevels")
     if not levels.isdigit() or int(levels) < 2:
         return ()
     kinds = []
     for level in range(int(levels)):
-        name = _sysctl(f"hw.perflevel{level}.name").lower() or f"level {level}"
-        count = _sysctl(f"hw.perflevel{level}.logicalcpu")
+        name, count = (
+            printed("sysctl", "-n", f"hw.perflevel{level}.{key}") for key in ("name", "logicalcpu")
+        )
         if count.isdigit():
-            kinds.append(CoreKind(name, int(count)))
+            kinds.append(CoreKind(name.lower() or f"level {level}", int(count)))
     return tuple(kinds)
 
 
-def _sysctl(key: str) -> str:
-    command = ["sysctl", "-n", key]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def _numbers(text: str) -> frozenset[int]:
+def listed_numbers(text: str) -> frozenset[int]:
     """ "0-3,8" -> {0, 1, 2, 3, 8}, as Linux lists processors."""
     found: set[int] = set()
     for part in text.strip().split(","):

@@ -58,11 +58,6 @@ class Timing:
         """Median seconds per call."""
         return float(np.median(self.samples))
 
-    @property
-    def iqr_s(self) -> float:
-        """Interquartile range, seconds per call."""
-        return iqr(self.samples)
-
 
 def time_warm(
     call: Call,
@@ -82,7 +77,7 @@ def time_warm(
     found: list[float] = []
     with undisturbed():
         end = perf_counter_ns() + seconds * 1e9
-        while _wants_more(found, samples, end):
+        while len(found) < FEWEST or (len(found) < samples and perf_counter_ns() < end):
             turns = itertools.repeat(None, inner)
             start = perf_counter_ns()
             for _ in turns:
@@ -115,8 +110,7 @@ def time_cold(
                 call()
                 found.append((perf_counter_ns() - start) * 1e-9)
                 spent += found[-1]
-                done = len(found) >= samples or (spent >= seconds and len(found) >= FEWEST)
-                if done:
+                if len(found) >= samples or (spent >= seconds and len(found) >= FEWEST):
                     return Timing(tuple(found), 1, "perf_counter_ns", clock_step_s())
 
 
@@ -138,10 +132,6 @@ def clock_step_s() -> float:
     times = [perf_counter_ns() for _ in range(1000)]
     steps = [later - earlier for earlier, later in itertools.pairwise(times) if later > earlier]
     return min(steps, default=1) * 1e-9
-
-
-def _wants_more(found: list[float], samples: int, end: float) -> bool:
-    return len(found) < FEWEST or (len(found) < samples and perf_counter_ns() < end)
 
 
 @contextmanager

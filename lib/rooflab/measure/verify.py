@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rooflab.count import DType, Operand, Operation
+from rooflab.count import Operand, Operation
 from rooflab.count.elementwise import ARITY
 from rooflab.measure.backend import Backend
 from rooflab.measure.kernels import ALPHA, SCALE
@@ -24,11 +25,9 @@ from rooflab.measure.kernels import ALPHA, SCALE
 # Algorithms, 2002, §2.8 and §3.1). tf32 rounds or truncates its inputs to 11 significant bits; that
 # adds 2⁻¹⁰·‖a‖·‖b‖.
 #
-# On a GPU a product of halves may be split along k into a few parts, which are stored and added in
-# 16 bits. cuBLAS calls it a reduced precision reduction. Each part and each sum of parts is then
-# rounded. A sum of k products of either sign has a size of ‖a‖·‖b‖/√k. Rounding a number is off by
-# about 0.4 u of it. Over sixteen parts, whose partial sums grow, that adds up like random signs to
-# 1.3 u of the whole. The worst of millions of elements shows six times as much: 8 u.
+# On a GPU a product of halves may be added from parts that were rounded to 16 bits, which cuBLAS
+# calls a reduced precision reduction. Parts are as large as the sum, ‖a‖·‖b‖/√k for either sign;
+# up to sixteen of them put the worst of millions of elements off by 8 u.
 
 
 BLOCK = 1 << 19  # elements of a reference held at once: 4 MB, which a cache may hold
@@ -38,17 +37,6 @@ _ROUNDING = {
 }  # fmt: skip
 # Spacing of the subnormal numbers, where rounding is no longer relative to the value.
 _FLOOR = {"fp16": 2.0**-24, "fp8_e4m3": 2.0**-9, "fp8_e5m2": 2.0**-16}
-
-
-@dataclass(frozen=True)
-class Mismatch:
-    """The first element that is wrong: its index, what it is, and what it should have been."""
-
-    index: tuple[int, ...]
-    found: float
-    expected: float
-    tolerance: float = 0.0
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,19 +50,14 @@ class Case:
     result: Any
 
     @property
+    def output(self) -> Operand:
+        """The operand that is written."""
+        return next(o for o in self.op.operands if o.writes)
+
+    @property
     def stored_rounding(self) -> float:
         """Unit roundoff of the output; 0 for integers, which must be exact."""
-        return rounding(next(o for o in self.op.operands if o.writes).dtype)
-
-    @property
-    def floor(self) -> float:
-        """Smallest error that means anything in the output: one subnormal step."""
-        return _FLOOR.get(next(o for o in self.op.operands if o.writes).dtype.name, 0.0)
-
-    @property
-    def sum_rounding(self) -> float:
-        """Unit roundoff of the sums: fp64's for fp64, else fp32's."""
-        return _ROUNDING["fp64" if self.op.compute_dtype.name == "fp64" else "fp32"]
+        return _ROUNDING.get(self.output.dtype.name, 0.0)
 
     @property
     def part_rounding(self) -> float:
@@ -84,24 +67,27 @@ class Case:
 
     def sum_tolerance(self, terms: int) -> float:
         """Largest error of a sum of ``terms`` products, as a share of ‖a‖·‖b‖."""
-        truncated = 2.0**-10 if self.op.compute_dtype.name == "tf32" else 0.0
-        return (8 + math.sqrt(terms)) * self.sum_rounding + truncated
+        name = self.op.compute_dtype.name
+        truncated = 2.0**-10 if name == "tf32" else 0.0
+        return (8 + math.sqrt(terms)) * _ROUNDING["fp64" if name == "fp64" else "fp32"] + truncated
+
+    def wide(self, array: Any) -> Any:
+        """``array`` in fp64."""
+        return array.astype(self.xp.float64)
 
 
-Reference = Callable[[Case], Mismatch | None]
-"""Finds the first wrong element of a finished call."""
-Index = Callable[[tuple[int, ...]], tuple[int, ...]]
-"""Turns a place in a block of the result into its place in the whole."""
+class Block(NamedTuple):
+    """A part of a result: what it is, what it must be and how nearly, and where it lies on each
+    axis of the result."""
+
+    found: Any
+    expected: Any
+    tolerance: Any
+    axes: tuple[range, ...]
 
 
-def rounding(kind: DType) -> float:
-    """Unit roundoff of a stored format; 0 for integers."""
-    return _ROUNDING.get(kind.name, 0.0)
-
-
-def wide(xp: ModuleType, array: Any) -> Any:
-    """``array`` in fp64."""
-    return array.astype(xp.float64)
+Reference = Callable[[Case], Iterator[Block]]
+"""Goes through the result of a finished call."""
 
 
 def blocks(length: int, width: int = 1) -> Iterator[slice]:
@@ -110,23 +96,34 @@ def blocks(length: int, width: int = 1) -> Iterator[slice]:
     return (slice(start, min(start + step, length)) for start in range(0, length, step))
 
 
-def first_wrong(
-    case: Case, found: Any, expected: Any, tolerance: Any, at: Index
-) -> Mismatch | None:
-    """Return the first element of ``found`` farther than ``tolerance`` from ``expected`` (NaN is);
-    ``at`` turns its place in the block into its index in the result."""
-    xp = case.xp
-    allowed = xp.broadcast_to(xp.asarray(tolerance, dtype=xp.float64) + case.floor, found.shape)
-    wrong = ~(abs(found - expected) <= allowed)
-    if not bool(wrong.any()):
-        return None
-    here = tuple(int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), found.shape))
-    return Mismatch(at(here), float(found[here]), float(expected[here]), float(allowed[here]))
+class Mismatch(NamedTuple):
+    """The first element that is wrong: its place, what it is, and what it should have been."""
+
+    place: tuple[int, ...]
+    found: float
+    expected: float
+    tolerance: float
 
 
-def _offset_by(part: slice) -> Index:
-    """The index of a block that is ``part`` of the first axis."""
-    return lambda i: (part.start + i[0], *i[1:])
+def first_wrong(case: Case, reference: Reference) -> Mismatch | None:
+    """Return the first element farther from its reference than allowed, as NaN is."""
+    floor = _FLOOR.get(case.output.dtype.name, 0.0)
+    for found, expected, tolerance, axes in reference(case):
+        wrong = ~(abs(found - expected) <= tolerance + floor)
+        if bool(wrong.any()):
+            first = int(wrong.ravel().argmax())
+            places = np.unravel_index(first, [len(axis) for axis in axes])
+            place = tuple(axis[int(at)] for axis, at in zip(axes, places, strict=True))
+            figures = (float(a.ravel()[first]) for a in (found, expected, tolerance + floor))
+            return Mismatch(place, *figures)
+    return None
+
+
+def _rows(case: Case, part: slice, expected: Any, tolerance: Any) -> Block:
+    """The block of the result that is ``part`` of its first axis."""
+    found = case.wide(case.result[part])
+    axes = range(part.start, part.stop), *map(range, found.shape[1:])
+    return Block(found, expected, tolerance, axes)
 
 
 # References of axpy, scale and dot.
@@ -137,53 +134,43 @@ def _offset_by(part: slice) -> Index:
 _SCALE_SAMPLES = 10_007  # elements from which α is read
 
 
-def axpy(case: Case) -> Mismatch | None:
+def axpy(case: Case) -> Iterator[Block]:
     """y must be αx + y, with one α for all elements, not 0."""
     x, old = case.arrays["x"], case.before["y"]
     some_x, some_y = _sampled(case, x), _sampled(case, old)
     alpha = _factor(case, _sampled(case, case.result) - some_y, some_x, ALPHA)
-    largest = float(abs(some_x).max())
     # An α within the rounding of y is no α: nothing was added.
-    rounded_off = 4 * case.stored_rounding * float(abs(some_y).max())
-    if largest > 0 and abs(alpha) * largest <= rounded_off:
-        return _unchanged(case, old, ALPHA * float(x[0]) + float(old[0]))
+    if abs(alpha) * abs(some_x).max() <= 4 * case.stored_rounding * abs(some_y).max():
+        alpha = ALPHA
     for part in blocks(x.size):
-        bx, by = wide(case.xp, x[part]), wide(case.xp, old[part])
+        bx, by = case.wide(x[part]), case.wide(old[part])
         room = 8 * case.stored_rounding * ((abs(alpha) + 0.5) * abs(bx) + abs(by))
-        wrong = _compare(case, part, alpha * bx + by, room)
-        if wrong:
-            return wrong
-    return None
+        yield _rows(case, part, alpha * bx + by, room)
 
 
-def scale(case: Case) -> Mismatch | None:
+def scale(case: Case) -> Iterator[Block]:
     """x must be αx, with one α for all elements, not 1."""
     old = case.before["x"]
     alpha = _factor(case, _sampled(case, case.result), _sampled(case, old), SCALE)
     if abs(alpha - 1) <= 4 * case.stored_rounding:
-        return _unchanged(case, old, SCALE * float(old[0]))
+        alpha = SCALE
     for part in blocks(old.size):
-        values = wide(case.xp, old[part])
+        values = case.wide(old[part])
         room = 8 * case.stored_rounding * (abs(alpha) + 0.5) * abs(values)
-        wrong = _compare(case, part, alpha * values, room)
-        if wrong:
-            return wrong
-    return None
+        yield _rows(case, part, alpha * values, room)
 
 
-def dot(case: Case) -> Mismatch | None:
+def dot(case: Case) -> Iterator[Block]:
     """r must be Σ xᵢyᵢ."""
     x, y = case.arrays["x"], case.arrays["y"]
-    total = squares_x = squares_y = 0.0
+    total, squares_x, squares_y = case.xp.zeros((3, 1))
     for part in blocks(x.size):
-        bx, by = wide(case.xp, x[part]), wide(case.xp, y[part])
-        total += float((bx * by).sum())
-        squares_x += float((bx * bx).sum())
-        squares_y += float((by * by).sum())
-    room = case.sum_tolerance(x.size) * math.sqrt(squares_x * squares_y)
-    room += 2 * case.stored_rounding * abs(total) + case.floor
-    found = float(case.result[0])
-    return None if abs(found - total) <= room else Mismatch((0,), found, total, room)
+        bx, by = case.wide(x[part]), case.wide(y[part])
+        total += (bx * by).sum()
+        squares_x += (bx * bx).sum()
+        squares_y += (by * by).sum()
+    room = case.sum_tolerance(x.size) * case.xp.sqrt(squares_x * squares_y)
+    yield _rows(case, slice(0, 1), total, room + 2 * case.stored_rounding * abs(total))
 
 
 def _factor(case: Case, over: Any, under: Any, usual: float) -> float:
@@ -197,198 +184,101 @@ def _factor(case: Case, over: Any, under: Any, usual: float) -> float:
 
 
 def _sampled(case: Case, array: Any) -> Any:
-    return wide(case.xp, array[:: max(1, array.size // _SCALE_SAMPLES)])
+    return case.wide(array[:: max(1, array.size // _SCALE_SAMPLES)])
 
-
-def _unchanged(case: Case, old: Any, expected: float) -> Mismatch:
-    return Mismatch((0,), float(case.result[0]), expected, note="nothing has changed")
-
-
-def _compare(case: Case, part: slice, expected: Any, room: Any) -> Mismatch | None:
-    found = wide(case.xp, case.result[part])
-    return first_wrong(case, found, expected, room, _offset_by(part))
-
-
-VECTOR_REFERENCES = {"axpy": axpy, "scale": scale, "dot": dot}
 
 # References of ger, gemv and gemm, single and in batches.
 #
-# Large products are not computed a second time. Every row is multiplied with a random vector and
-# compared (Freivalds 1977: O(n²) work). Only a row that fails is computed, to name its element.
-# Of a large batch of independent problems at most 64 are compared, with the first and the last.
+# Of a product too large to be computed again rows are compared, whole ones, spread over it; of a
+# large batch of independent problems at most 64, with the first and the last.
 
 
-WHOLE = 2e8  # FLOP up to which a product is simply computed again
-_WHOLE_FACTOR = 1 << 22  # and elements of its right factor
+WHOLE = 4e9  # FLOP up to which a product is simply computed again
+_LEAST_ROWS = 64  # of a larger one
 _MOST_PROBLEMS, _MOST_ELEMENTS = 64, 1 << 26
 
 
-@dataclass(frozen=True)
-class _Product:
-    """c (m×n) must be Σ a·b over ``pairs`` of (m×k, k×n), plus ``added`` (what c was, or None)."""
-
-    case: Case
-    pairs: Sequence[tuple[Any, Any]]
-    added: Any
-    result: Any
-    index: Index
-
-    @property
-    def terms(self) -> int:
-        return sum(a.shape[1] for a, _ in self.pairs)
-
-    @property
-    def tolerance(self) -> float:
-        """Of the sums; each product after the first adds to a c that was rounded when stored."""
-        stored = (len(self.pairs) - 1) * self.case.stored_rounding
-        parts = self.case.part_rounding / math.sqrt(self.terms)
-        return self.case.sum_tolerance(self.terms) + stored + parts
-
-    @property
-    def result_tolerance(self) -> float:
-        """Of the result, as a share of it: two roundings, or those of its parts."""
-        return max(2 * self.case.stored_rounding, self.case.part_rounding)
-
-
-def ger(case: Case) -> Mismatch | None:
+def ger(case: Case) -> Iterator[Block]:
     """A must be A + xyᵀ."""
     x, y, old = case.arrays["x"], case.arrays["y"], case.before["a"]
-    columns = wide(case.xp, y)[None, :]
     for part in blocks(*old.shape):
-        product = wide(case.xp, x[part])[:, None] * columns
-        before = wide(case.xp, old[part])
+        product = case.wide(x[part])[:, None] * case.wide(y)[None, :]
+        before = case.wide(old[part])
         room = 4 * case.stored_rounding * (abs(product) + abs(before))
-        found = wide(case.xp, case.result[part])
-        wrong = first_wrong(case, found, product + before, room, _offset_by(part))
-        if wrong:
-            return wrong
-    return None
+        yield _rows(case, part, product + before, room)
 
 
-def gemv(case: Case) -> Mismatch | None:
-    """y must be Ax (+ y)."""
-    op, a, x = case.op, case.arrays["a"], case.arrays["x"]
-    old = case.before["y"] if op.accumulate else None
-    if op.batch > 1 and op.shared == ("a",):
-        added = None if old is None else old.T
-        product = _Product(case, [(a, x.T)], added, case.result.T, lambda i: (i[1], i[0]))
-        return _check(product)
-    for i in _problems(case):
-        one = None if old is None else _pick(case, "y", old, i)[:, None]
-        pair = (_pick(case, "a", a, i), _pick(case, "x", x, i)[:, None])
-        result = _pick(case, "y", case.result, i)[:, None]
-        wrong = _check(_Product(case, [pair], one, result, _vector_index(op.batch, i)))
-        if wrong:
-            return wrong
-    return None
+def gemv(case: Case) -> Iterator[Block]:
+    """y must be Ax (+ y): as rows, xᵀ·Aᵀ."""
+    one = case.op.batch > 1 and case.op.shared == ("a",)  # each vector is a row of one product
+    x, y, old = (
+        array if one or array is None else array[..., None, :]
+        for array in (case.arrays["x"], case.result, _added(case))
+    )
+    for block in _products(case, x, case.arrays["a"].swapaxes(-1, -2), y, old):
+        *axes, row, column = block.axes
+        yield block if one else block._replace(axes=(*axes, column))
 
 
-def gemm(case: Case) -> Mismatch | None:
+def gemm(case: Case) -> Iterator[Block]:
     """C must be AB (+ C); a C that the batch shares is the sum of all its products."""
-    op, a, b = case.op, case.arrays["a"], case.arrays["b"]
-    old = case.before["c"] if op.accumulate else None
-    if op.batch > 1 and "c" in op.shared:
-        pairs = [(_pick(case, "a", a, i), _pick(case, "b", b, i)) for i in range(op.batch)]
-        return _check(_Product(case, pairs, old, case.result, lambda i: i))
-    for i in _problems(case):
-        one = None if old is None else _pick(case, "c", old, i)
-        pair = (_pick(case, "a", a, i), _pick(case, "b", b, i))
-        result = _pick(case, "c", case.result, i)
-        wrong = _check(_Product(case, [pair], one, result, _matrix_index(op.batch, i)))
-        if wrong:
-            return wrong
-    return None
+    times = case.op.batch if "c" in case.op.shared else 1
+    a, b = case.arrays["a"], case.arrays["b"]
+    return _products(case, a, b, case.result, _added(case), times)
 
 
-def _pick(case: Case, name: str, array: Any, problem: int) -> Any:
-    return array if case.op.batch == 1 or name in case.op.shared else array[problem]
+def _added(case: Case) -> Any:
+    return case.before[case.output.name] if case.op.accumulate else None
 
 
-def _problems(case: Case) -> list[int]:
-    batch = case.op.batch
+def _products(case: Case, a: Any, b: Any, c: Any, old: Any, times: int = 1) -> Iterator[Block]:
+    """Each matrix of c must be ab (+ old), a single one the sum of ``times`` products."""
+    if c.ndim == 2:
+        yield from _product(case, a, b, c, old, times)
+        return
     each = sum(math.prod(o.shape[-2:]) for o in case.op.operands)
-    count = max(2, min(_MOST_PROBLEMS, _MOST_ELEMENTS // each, batch))
-    return sorted({round(i) for i in np.linspace(0, batch - 1, count)})
+    count = max(2, min(_MOST_PROBLEMS, _MOST_ELEMENTS // each, len(c)))
+    for i in sorted({round(at) for at in np.linspace(0, len(c) - 1, count)}):
+        one = (v if v is None or v.ndim == 2 else v[i] for v in (a, b, c, old))
+        for block in _product(case, *one):
+            yield block._replace(axes=(range(i, i + 1), *block.axes))
 
 
-def _vector_index(batch: int, problem: int) -> Index:
-    return lambda i: (i[0],) if batch == 1 else (problem, i[0])
+def _product(case: Case, a: Any, b: Any, c: Any, old: Any, times: int = 1) -> Iterator[Block]:
+    terms = times * a.shape[-1]
+    spread = case.sum_tolerance(terms) + case.part_rounding / math.sqrt(terms)
+    # Each product after the first adds to a c that was rounded when stored.
+    spread += (times - 1) * case.stored_rounding
+    m, n = c.shape
+    for axes in _tiles(m, n, terms):
+        rows, columns = part = tuple(slice(axis.start, axis.stop, axis.step) for axis in axes)
+        left, right = case.wide(a[..., rows, :]), case.wide(b[..., columns])
+        lengths = case.xp.sqrt((left * left).sum(-1))[..., None]
+        lengths = lengths * case.xp.sqrt((right * right).sum(-2))[..., None, :]
+        expected, sizes = _summed(left @ right, times), _summed(lengths, times)
+        if old is not None:
+            added = case.wide(old[part])
+            expected, sizes = expected + added, sizes + abs(added)
+        room = spread * sizes + max(2 * case.stored_rounding, case.part_rounding) * abs(expected)
+        yield Block(case.wide(c[part]), expected, room, axes)
 
 
-def _matrix_index(batch: int, problem: int) -> Index:
-    return lambda i: i if batch == 1 else (problem, *i)
+def _tiles(m: int, n: int, terms: int) -> Iterator[tuple[range, range]]:
+    """Tiles of an m×n product, of all its rows or of every step-th, up to the last one."""
+    share = 2 * m * n * terms / WHOLE
+    step = math.ceil(max(1, min(m / _LEAST_ROWS, share)))
+    step += step % 2 == 0  # odd, so that each row of the tiles of a kernel has its turn
+    chosen = range((m - 1) % step, m, step)
+    for some in blocks(len(chosen), terms):
+        rows = chosen[some]
+        for columns in blocks(n, max(terms, len(rows))):
+            yield rows, range(columns.start, columns.stop)
 
 
-def _check(product: _Product) -> Mismatch | None:
-    m, n = product.result.shape
-    small = 2 * m * n * product.terms <= WHOLE and n * product.terms <= _WHOLE_FACTOR
-    if n == 1 or small:
-        rows = blocks(m, max(n, product.terms))
-        return next(filter(None, (_compare_rows(product, part) for part in rows)), None)
-    for row in _suspicious_rows(product):
-        wrong = _compare_rows(product, slice(row, row + 1))
-        if wrong:
-            return wrong
-    return None
+def _summed(products: Any, times: int) -> Any:
+    """The sum over a batch, whose products are all the same where it shares both factors."""
+    return products.sum(0) if products.ndim == 3 else times * products
 
-
-def _compare_rows(product: _Product, part: slice) -> Mismatch | None:
-    case, xp = product.case, product.case.xp
-    n = product.result.shape[1]
-    expected = xp.zeros((part.stop - part.start, n))
-    norms = xp.zeros((part.stop - part.start, n))
-    for a, b in product.pairs:
-        rows = wide(xp, a[part])
-        columns = xp.zeros(n)
-        for some in blocks(*b.shape):
-            block = wide(xp, b[some])
-            expected += rows[:, some] @ block
-            columns += (block * block).sum(axis=0)
-        norms += xp.sqrt((rows * rows).sum(axis=1))[:, None] * xp.sqrt(columns)[None, :]
-    if product.added is not None:
-        added = wide(xp, product.added[part])
-        expected += added
-        norms += abs(added)
-    found = wide(xp, product.result[part])
-    room = product.tolerance * norms + product.result_tolerance * abs(expected)
-    place = _offset_by(part)
-    return first_wrong(case, found, expected, room, lambda i: product.index(place(i)))
-
-
-def _suspicious_rows(product: _Product, most: int = 8) -> list[int]:
-    """Rows whose product with a random vector is off by more than rounding explains."""
-    case, xp = product.case, product.case.xp
-    m, n = product.result.shape
-    random = np.random.default_rng()
-    v = xp.asarray(random.uniform(0.5, 1.5, n) * random.choice([-1.0, 1.0], n))
-    expected, room = xp.zeros(m), xp.zeros(m)
-    for a, b in product.pairs:
-        projected, columns = xp.zeros(b.shape[0]), xp.zeros(n)
-        for part in blocks(*b.shape):
-            block = wide(xp, b[part])
-            projected[part] = block @ v
-            columns += (block * block).sum(axis=0)
-        weight = float(xp.sqrt((columns * v * v).sum()))
-        for part in blocks(*a.shape):
-            block = wide(xp, a[part])
-            expected[part] += block @ projected
-            room[part] += product.tolerance * weight * xp.sqrt((block * block).sum(axis=1))
-    found = xp.zeros(m)
-    room += case.floor * math.sqrt(n)
-    for part in blocks(m, n):
-        block = wide(xp, product.result[part])
-        found[part] = block @ v
-        room[part] += 2 * product.result_tolerance * xp.sqrt((block * block) @ (v * v))
-        if product.added is not None:
-            block = wide(xp, product.added[part])
-            expected[part] += block @ v
-            room[part] += product.tolerance * xp.sqrt((block * block) @ (v * v))
-    # Errors of a row's elements add up like random signs. NaN is no number within the room.
-    wrong = xp.nonzero(~(abs(found - expected) <= room))[0]
-    return [int(row) for row in wrong[:most]]
-
-
-PRODUCT_REFERENCES = {"ger": ger, "gemv": gemv, "gemm": gemm}
 
 # Reference of element-wise operations, one function or several in one pass.
 
@@ -405,39 +295,25 @@ def understands(op: Operation) -> bool:
     return takes == sum(1 for o in op.operands if o.reads)
 
 
-def reference(case: Case) -> Mismatch | None:
+def elementwise(case: Case) -> Iterator[Block]:
     """Every element must be the functions of the inputs.
 
     The first function takes the first inputs, each later one the result so far and, if it takes
     two, the next input.
     """
     names = case.op.name.split("+")
+    known, shape = functions(case.xp), case.result.shape
     sources = [
-        case.before[o.name] if o.writes else case.arrays[o.name]
-        for o in case.op.operands
-        if o.reads
+        (case.before if o.writes else case.arrays)[o.name] for o in case.op.operands if o.reads
     ]
-    shape = case.result.shape
     for part in blocks(shape[0], math.prod(shape[1:])):
-        values = [wide(case.xp, _slice(array, part, shape)) for array in sources]
-        expected = _apply(case.xp, names, values)
-        found = wide(case.xp, case.result[part])
-        expected = case.xp.broadcast_to(expected, found.shape)
+        inputs = iter([case.wide(_slice(array, part, shape)) for array in sources])
+        expected = known[names[0]](*islice(inputs, ARITY[names[0]]))
+        for name in names[1:]:
+            expected = known[name](expected, *islice(inputs, ARITY[name] - 1))
+        expected = case.xp.broadcast_to(expected, (part.stop - part.start, *shape[1:]))
         room = 16 * len(names) * case.stored_rounding * case.xp.maximum(abs(expected), 1.0)
-        room = room + (_GELU_FORMS if "gelu" in names else 0.0)
-        wrong = first_wrong(case, found, expected, room, _offset_by(part))
-        if wrong:
-            return wrong
-    return None
-
-
-def _apply(xp: ModuleType, names: list[str], inputs: list[Any]) -> Any:
-    known = functions(xp)
-    waiting = list(inputs)
-    value = known[names[0]](*[waiting.pop(0) for _ in range(ARITY[names[0]])])
-    for name in names[1:]:
-        value = known[name](value, *[waiting.pop(0) for _ in range(ARITY[name] - 1)])
-    return value
+        yield _rows(case, part, expected, room + (_GELU_FORMS if "gelu" in names else 0.0))
 
 
 def functions(xp: ModuleType) -> dict[str, Any]:
@@ -465,7 +341,9 @@ def _slice(array: Any, part: slice, shape: tuple[int, ...]) -> Any:
     return array if whole else array[part]
 
 
-_REFERENCES: Mapping[str, Reference] = {**VECTOR_REFERENCES, **PRODUCT_REFERENCES}
+_REFERENCES: Mapping[str, Reference] = {
+    "axpy": axpy, "scale": scale, "dot": dot, "ger": ger, "gemv": gemv, "gemm": gemm,
+}  # fmt: skip
 _INPUT_SAMPLES = 10_007  # elements of an input that are compared to see that it was left alone
 
 
@@ -491,9 +369,9 @@ def _sample(array: Any) -> Any:
     return array[tuple(slice(None, None, max(1, n // each)) for n in array.shape)]
 
 
-def _same(xp: ModuleType, one: Any, other: Any) -> bool:
+def _same(one: Any, other: Any) -> bool:
     """Whether two arrays hold the same numbers, NaN included."""
-    one, other = wide(xp, one), wide(xp, other)
+    one, other = one.astype(float), other.astype(float)
     return bool(((one == other) | ((one != one) & (other != other))).all())
 
 
@@ -509,31 +387,24 @@ def verdict(
     ``operands`` after one call, ``before`` from :func:`prepare`, ``returned`` what the call
     returned. Raises ValueError naming the first wrong element, and what was expected there.
     """
-    for operand, array in zip(op.operands, operands, strict=True):
-        if not operand.writes and not _same(backend.xp, _sample(array), before[operand.name]):
+    arrays = {o.name: array for o, array in zip(op.operands, operands, strict=True)}
+    for operand in op.operands:
+        if not operand.writes and not _same(_sample(arrays[operand.name]), before[operand.name]):
             raise ValueError(
                 f"run= changes its input {operand.name!r}, which {op.label} only reads; "
                 f"the next call would start from other numbers"
             )
-    reference = reference_for(op)
+    reference = _REFERENCES.get(op.name, elementwise if understands(op) else None)
     if reference is None:
         return f"result not checked: rooflab has no reference for {op.name!r}"
     output = next(o for o in op.operands if o.writes)
-    arrays = {o.name: array for o, array in zip(op.operands, operands, strict=True)}
-    place = arrays[output.name]
-    result = _result(op, backend, output, place, returned)
-    wrong = reference(Case(op, backend.xp, arrays, before, result))
+    result = _result(op, backend, output, arrays[output.name], returned)
+    case = Case(op, backend.xp, arrays, before, result)
+    wrong = first_wrong(case, reference)
     if wrong is None:
         return None
-    useless = returned if result is place and returned is not place else None
-    raise ValueError(_sentence(op, output, wrong, useless))
-
-
-def reference_for(op: Operation) -> Reference | None:
-    """Return the reference of ``op``; None if rooflab has none for it."""
-    if op.name in _REFERENCES:
-        return _REFERENCES[op.name]
-    return reference if understands(op) else None
+    ignored = returned if result is arrays[output.name] is not returned else None
+    raise ValueError(_sentence(case, wrong, ignored))
 
 
 def _result(op: Operation, backend: Backend, output: Operand, place: Any, returned: Any) -> Any:
@@ -550,17 +421,20 @@ def _result(op: Operation, backend: Backend, output: Operand, place: Any, return
     return array
 
 
-def _sentence(op: Operation, output: Operand, wrong: Mismatch, useless: Any) -> str:
+def _sentence(case: Case, wrong: Mismatch, ignored: Any) -> str:
+    """What is wrong; ``ignored`` is what run returned, where that was no result."""
+    output, old = case.output.name, case.before.get(case.output.name)
     if math.isnan(wrong.expected):
         return "setup(): an operand holds NaN or infinity, and no result can be checked against it"
-    where = f"{output.name}[{', '.join(map(str, wrong.index))}]"
-    text = f"run= computes {op.label} wrongly: {where} is {wrong.found:.7g}, "
+    where = f"{output}[{', '.join(map(str, wrong.place))}]"
+    text = f"run= computes {case.op.label} wrongly: {where} is {wrong.found:.7g}, "
     text += f"expected {wrong.expected:.7g}"
     text += f" ± {wrong.tolerance:.1g}" if wrong.tolerance else ""
-    text += f" ({wrong.note})" if wrong.note else ""
+    if old is not None and _same(_sample(case.result), _sample(old)):
+        text += " (nothing has changed)"
     if math.isnan(wrong.found):
-        text += f"; run must write every element of {output.name!r}, or return the result"
-        text += "" if useless is None else f", but it returned {_brief(useless)}"
+        text += f"; run must write every element of {output!r}, or return the result"
+        text += "" if ignored is None else f", but it returned {_brief(ignored)}"
     return text
 
 

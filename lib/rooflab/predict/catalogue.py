@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from reprlib import repr as short
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from rooflab.count.si import si
 from rooflab.count.validation import unknown
 from rooflab.predict.machine import Figure, FigureData, Machine
 
@@ -65,6 +68,17 @@ def record(machine_id: str) -> Mapping[str, Any]:
     return next(row for row in _document()["machines"] if row["id"] == wanted)
 
 
+def disputed(m: Machine) -> dict[str, list[float]]:
+    """Return what sources say, in FLOP/s, of peaks that ``m`` lacks because they disagree."""
+    known = m.origin == "datasheet" and m.id in machines()
+    found = {}
+    for row in record(m.id).get("disputed", ()) if known else ():
+        table, _, key = row["figure"].partition(".")
+        if table == "peak_flops" and key not in m.peaks:
+            found[key] = [float(entry["value"]) for entry in row["values"]]
+    return found
+
+
 class VagueName(ValueError):
     """A name that could mean several machines of the catalogue; the message lists them."""
 
@@ -101,9 +115,11 @@ def machine(name: str | Machine) -> Machine:
     if isinstance(name, Machine):
         return name
     if not isinstance(name, str):
-        raise TypeError(f"machine={name!r} must be a machine's name or a Machine")
+        raise TypeError(f"machine={short(name)} must be a machine's name or a Machine")
     known = machines()
     key = re.sub(r"[\s_]+", "-", name.strip().lower())
+    if part := _MIG.search(key):
+        raise ValueError(_slice(name, machine(key[: part.start()]), part))
     exact = [id for id in known if id == key or id.partition("-")[2] == key]
     said = _words(name) - _NOISE
     meant = exact or [
@@ -117,7 +133,11 @@ def machine(name: str | Machine) -> Machine:
         raise VagueName(f"machine={name!r} is vague; it could mean {', '.join(meant)}")
     # A name without its vendor is compared with names without theirs.
     bare = {id.partition("-")[2]: id for id in known}
-    close = meant or [bare[short] for short in difflib.get_close_matches(key, bare, 3, 0.6)]
+    close = (
+        meant
+        or _relatives(said)
+        or [bare[short] for short in difflib.get_close_matches(key, bare, 3, 0.6)]
+    )
     close = close or _family(said)
     if close:
         likely = " or ".join(map(repr, close))
@@ -125,6 +145,11 @@ def machine(name: str | Machine) -> Machine:
     raise unknown("machine", name, known)
 
 
+_MIG = re.compile(r"-?mig-?(\d)g\.(\d+)gb.*")  # a slice: parts of its peaks, and its memory
+_MODEL = re.compile(r"([a-z]{1,3})(\d{1,5})([a-z]{0,2})")
+_KIN = {  # the same silicon under a name with another number
+    "h800": "h100", "h20": "h100", "a800": "a100", "a30": "a100", "gh100": "h100",
+}  # fmt: skip
 # Words of devices' names that tell no two machines apart.
 _NOISE = frozenset(
     ["tesla", "gpu", "cpu", "processor", "graphics", "accelerator", "oam", "mcm", "ac", "mba", "vf"]
@@ -156,6 +181,37 @@ def _vocabulary() -> Mapping[str, frozenset[str]]:
         held = f" {memory / 2**30:.0f}gb" if memory else ""
         found[id] = _words(f"{id} {m.name} {_DRIVERS.get(id, '')}{held}")
     return found
+
+
+def _slice(name: str, whole: Machine, part: re.Match[str]) -> str:
+    """Say what share of a card a slice is, and how to write it."""
+    units, held = int(part[1]), int(part[2]) * 2**30
+    eighths = max(1, round(8 * held / whole.capacities["dram"]))
+    bandwidth = whole.bandwidth() * eighths / 8
+    peaks = f"{{'fp16': {units} / 7 * rl.machine({whole.id!r}).peak('fp16')}}"
+    return (
+        f"machine={name!r} is a slice of {whole.id}: {units} of 7 parts of its peaks, "
+        f"{eighths} of 8 of its bandwidth, {si(bandwidth, 'B/s')}. Write it as a machine of its "
+        f"own: rl.Machine('slice', origin='datasheet', peaks={peaks}, "
+        f"bandwidths={{'dram': {bandwidth:.4g}}})"
+    )
+
+
+def _relatives(said: frozenset[str]) -> list[str]:
+    """Machines of the same letters, such as L4 for L20, nearest number first."""
+    known = _vocabulary()
+    for word in sorted(said):
+        if word in _KIN:
+            return [id for id, words in known.items() if _KIN[word] in words][:3]
+    apart: dict[str, float] = {}
+    for letters, number in (m.groups()[:2] for word in said if (m := _MODEL.fullmatch(word))):
+        for id, words in known.items():
+            others = [m for word in words if (m := _MODEL.fullmatch(word)) and m[1] == letters]
+            for other in others:
+                apart[id] = min(apart.get(id, math.inf), abs(math.log(int(number) / int(other[2]))))
+    near = sorted(apart, key=apart.__getitem__)
+    exact = [id for id in near if not apart[id]]
+    return (exact or [id for id in near if apart[id] < math.log(8)])[:3]
 
 
 def _family(said: frozenset[str]) -> list[str]:

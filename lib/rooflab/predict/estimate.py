@@ -81,17 +81,13 @@ def overhead(op: Operation, m: Machine, cache: str = "warm") -> float:
 def efficiency(op: Operation, m: Machine, level: str) -> float:
     """Share of the roof that the routine reaches with its operands in ``level``; 1 if unknown."""
     known = m.routines.get(routine(op, m.backend))
-    if not known:
-        return 1.0
     key = "level" if op.unit == "vector" else "smallest"
-    points = [point for point in known["points"] if key in point]
+    points = [point for point in known["points"] if key in point] if known else []
     if not points:
         return 1.0
-    return (
-        _per_level(points, m, level)
-        if key == "level"
-        else _per_size(points, smallest(op, m.backend))
-    )
+    if key == "level":
+        return _per_level(points, m, level)
+    return _per_size(points, smallest(op, m.backend))
 
 
 def smallest(op: Operation, backend: str = "cpu") -> int:
@@ -367,7 +363,8 @@ def _stages(op: Operation, m: Machine, cache: str) -> tuple[tuple[Stage, ...], s
     else:
         slowed = sum(part / efficiency(op, m, name) for name, part in carrying.items())
     total = call + max(computing, slowed)
-    known = f"then {percent(here / (total - call))} of the roof" if m.routines else "not measured"
+    timed = routine(op, m.backend) in m.routines
+    known = f"then {percent(here / (total - call))} of the roof" if timed else "not measured"
     stages.append(Stage("routine efficiency", total, f"{known} ({routine(op, m.backend)})"))
     if call > total / 2:
         return tuple(stages), "overhead", level

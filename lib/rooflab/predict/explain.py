@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
+from reprlib import repr as short
 from typing import Protocol
 
 from rooflab.count.dtypes import DTYPES, dtype
@@ -150,7 +151,7 @@ def explain(
     """
     op = measured if isinstance(measured, Operation) else getattr(measured, "op", None)
     if not isinstance(op, Operation):
-        raise TypeError(f"measured={measured!r} must be a Measurement or an Operation")
+        raise TypeError(f"measured={short(measured)} must be a Measurement or an Operation")
     evicted = False
     if not isinstance(measured, Operation):
         seconds = measured.median_s if seconds is None else seconds
@@ -274,10 +275,16 @@ def _beyond_the_peak(e: Explanation) -> str:
     other = families & set(_FAMILIES) - {kind.family}
     narrow = sorted(name for name in other if _FAMILIES[name] <= kind.precision_bits)
     reasons = ["the timing", "the count"]
+    if e.machine.backend == "gpu" and e.share > 2.05:
+        reasons[0] += " (a launch returns at once: did the clock wait for the work?)"
     if narrow:
         reasons.append(f"the number format ({' and '.join(narrow)} can be that fast here)")
     if e.share <= 2.05:
         reasons.append("whether the figure is dense (sparse products count twice)")
+    if e.share <= 1.5 and e.machine.origin == "datasheet":
+        reasons.append(
+            "the clock (a datasheet's peak is that of one, and a card may boost past it)"
+        )
     said = f"Above 100 %: check {', '.join(reasons[:-1])} and {reasons[-1]}."
     reached = float(e.machine.measured.get(kind.family, 0.0))
     if e.machine.origin == "datasheet" and reached >= e.rate:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypeAlias, TypedDict
 
 from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import LEVELS, UNITS, level
 from rooflab.count.si import si
-from rooflab.count.validation import unknown
+from rooflab.count.validation import As, unknown
 
 # A figure of a machine, a rate in FLOP/s or byte/s: a number that knows where it comes from.
 
@@ -178,6 +178,13 @@ def _spill(level: str, pairs: Iterable[tuple[float, float]]) -> tuple[tuple[floa
     return points
 
 
+Rates: TypeAlias = Mapping[str, float]
+
+
+def _none() -> Any:
+    return field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Machine:
     """Peaks (FLOP/s per dtype), bandwidths (byte/s per level and mix), capacities (bytes).
@@ -235,13 +242,15 @@ class Machine:
     origin: str = "datasheet"
     recorded_on: str | None = None
     threads: int | None = None
-    peaks: Mapping[str, Figure] = field(default_factory=dict)
-    bandwidths: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
-    capacities: Mapping[str, float] = field(default_factory=dict)
-    measured: Mapping[str, Figure] = field(default_factory=dict)
-    routines: Mapping[str, Routine] = field(default_factory=dict)
+    peaks: As[Rates, Mapping[str, Figure]] = _none()
+    bandwidths: As[float | Mapping[str, float | Rates], Mapping[str, Mapping[str, Figure]]] = (
+        _none()
+    )
+    capacities: As[float | Rates, Mapping[str, float]] = _none()
+    measured: As[Rates, Mapping[str, Figure]] = _none()
+    routines: Mapping[str, Routine] = _none()
     backend: str = "cpu"
-    spills: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    spills: Mapping[str, tuple[tuple[float, float], ...]] = _none()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ the browser): the words under a moving point are the words that a saved notebook
 from __future__ import annotations
 
 from rooflab.count.operation import Operation
-from rooflab.count.si import grouped, percent, several, si, times
+from rooflab.count.si import grouped, percent, si, times
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
@@ -29,13 +29,9 @@ SAY = {
     "outside": " {what} {rate}, which lies below this picture.",
 }
 BOX = (
-    "{name} is a {solid} of {m}×{n}×{k}{boxes}: {volume} multiply-adds inside, {painted} elements "
-    "moved through its faces, {reuse} multiply-adds for each. {flops} over {bytes} is "
-    "{intensity} FLOP/byte in {dtype}."
+    "{name} is a {solid}{boxes}: {volume} multiply-adds inside, {painted} elements moved through "
+    "its faces, {reuse} multiply-adds for each. "
 )
-DATASHEET = "Roofs of {name} from its datasheet: a promise, not a measurement."
-MEASURED_HERE = "Roofs of {name}, measured on {day}."
-RECORDED = "Roofs of {name}, a recording of {day}."
 
 
 def level_word(level: str) -> str:
@@ -97,8 +93,7 @@ def box(op: Operation, m: int, n: int, k: int) -> dict[str, str]:
     """Return the values of a box's sentence: M×N×K multiply-adds, elements through its faces."""
     moved = sum(operand.elements * (operand.reads + operand.writes) for operand in op.operands)
     return {
-        **counts(op),
-        "solid": solid(m, n, k), "m": grouped(m), "n": grouped(n), "k": grouped(k),
+        "solid": solid(m, n, k),
         "volume": theme.count(op.flops // 2),
         "painted": theme.count(moved),
         "reuse": theme.intensity(op.flops / 2 / moved),
@@ -138,21 +133,6 @@ def measured(rate: float, allowed: float, cache: str = "cold") -> str:
     return SAY[key].format(rate=si(rate, "FLOP/s"), gap=times(ratio).removeprefix("×"))
 
 
-def predicted(rate: float) -> str:
-    """Say what the estimate expects, in FLOP/s."""
-    return SAY["predicted"].format(rate=si(rate, "FLOP/s"))
-
-
-def outside(what: str, rate: float) -> str:
-    """Say a ``rate`` in FLOP/s that the picture leaves out: ``what`` is Measured or Predicted."""
-    return SAY["outside"].format(what=what, rate=si(rate, "FLOP/s"))
-
-
-def hidden(labels: int) -> str:
-    """Say that so many ``labels`` found no room in a crowded picture."""
-    return f"{several(labels, 'label')} left out"
-
-
 def here(machine: Machine) -> bool:
     """Whether the figures of ``machine`` were measured on this computer."""
     if machine.origin != "measured":
@@ -165,6 +145,7 @@ def here(machine: Machine) -> bool:
 def origin(machine: Machine) -> str:
     """Say where the roofs of ``machine`` come from: a datasheet, this computer, a recording."""
     if machine.origin == "datasheet":
-        return DATASHEET.format(name=machine.name)
+        return f"Roofs of {machine.name} from its datasheet: a promise, not a measurement."
     day = (machine.recorded_on or "an unknown day")[:10]
-    return (MEASURED_HERE if here(machine) else RECORDED).format(name=machine.name, day=day)
+    how = "measured on" if here(machine) else "a recording of"
+    return f"Roofs of {machine.name}, {how} {day}."

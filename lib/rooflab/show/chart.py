@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rooflab.show.labels import SIZE, Room, spots_around, width
+from rooflab.show.labels import Room, spots_around, width
 from rooflab.show.scene import By, Number, Scene
 from rooflab.show.scene.axes import LETTERS, Frame, Scale
 
@@ -116,7 +116,7 @@ class Chart:
         scales = [Scale(*panel.limits, 0, 1, log=True) for panel in panels]
         values = [_ticks(scale) for scale in scales]
         words = [p.write(v) for p, several in zip(panels, values) for v in several]
-        left = 16 + max(map(width, words)) * LETTERS / SIZE
+        left = 16 + max(width(one, LETTERS) for one in words)
         bottom = scene.height - FEET if bottom is None else bottom
         free = (bottom - top - GAP * (len(panels) - 1)) / sum(p.share for p in panels)
         self.frames: list[Frame] = []
@@ -139,7 +139,7 @@ class Chart:
             for f in self.frames if number % 2 else ():
                 self.scene.rect(start, f.top, end - start, f.bottom - f.top, "soft", radius=0,
                                 opacity=BAND, name="band")  # fmt: skip
-            if BOLD * _wide(name) < end - start:
+            if BOLD * width(name, LETTERS) < end - start:
                 self.scene.text((start + end) / 2, top - 8, name, "soft", size=LETTERS, bold=True,
                                 anchor="middle", name="band name")  # fmt: skip
             start = end
@@ -158,7 +158,7 @@ class Chart:
             up = high if f is self.frames[0] else HEAD
             scene.text(8, f.top - up, panel.name, size=LETTERS, name="axis")
             f.draw(scene)
-        short = _wide(self.name) < last.left - 24  # and has room before the first tick
+        short = width(self.name, LETTERS) < last.left - 24  # and has room before the first tick
         at = (last.left - 15, last.bottom + 20) if short else (last.right, last.bottom + 38)
         scene.text(*at, self.name, "soft", size=LETTERS, anchor="end", name="axis")
         self._key(high)
@@ -200,7 +200,7 @@ class Chart:
         """Where names stand beside their marks if they choose in this order, and what it costs."""
         free, total, chosen = replace(room, taken=[*room.taken]), 0.0, []
         for name, at in named:
-            wide, spots = _wide(name) + 4, spots_around(at[0], -at[1], 11)[:NEAR]
+            wide, spots = width(name, LETTERS) + 4, spots_around(at[0], -at[1], 11)[:NEAR]
             places = [(s.x, FEET_OF[s.va] - s.y, ANCHORS[s.ha]) for s in spots]
             boxes = [
                 (x + BEGIN[a] * wide, y - CAPITAL, x + (1 + BEGIN[a]) * wide, y + 4)
@@ -253,14 +253,14 @@ class Chart:
         """Which line is which, above the first panel; a row higher where its name is long."""
         lines = [line for line in self.panels[0].lines if line.lift is None]
         names = {line.name: line for line in lines if len(self.panels[0].lines) > 1}
-        long = sum(_wide(name) + SAMPLE + 24 for name in names)
+        long = sum(width(name, LETTERS) + SAMPLE + 24 for name in names)
         end, foot = self.frames[0].right, self.frames[0].top - up
-        foot -= OVER * (end - long < 16 + _wide(self.panels[0].name))
+        foot -= OVER * (end - long < 16 + width(self.panels[0].name, LETTERS))
         for name, line in reversed(names.items()):
             inks = {one.ink for one in lines if one.name == name}
             ink = line.ink if len(inks) == 1 else "ink"
             self.scene.text(end, foot, name, ink, size=LETTERS, anchor="end", name="key")
-            end -= _wide(name) + 8 + SAMPLE
+            end -= width(name, LETTERS) + 8 + SAMPLE
             ends = [(end, foot - 5), (end + SAMPLE, foot - 5)]
             self.scene.line(ends, ink, line.width, dash=line.dash, name="key")
             end -= 16
@@ -269,8 +269,3 @@ class Chart:
 def _ticks(scale: Scale) -> list[float]:
     """Round values of an axis: finer where it is short."""
     return scale.steps((1, 3)) if scale.hi < 300 * scale.lo else scale.decades()
-
-
-def _wide(words: str) -> float:
-    """Pixels of words at a tick."""
-    return width(words) * LETTERS / SIZE

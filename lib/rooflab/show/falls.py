@@ -19,21 +19,8 @@ from rooflab.predict.machine import Machine
 from rooflab.show import captions
 
 BOUND, REST = "roofline bound", "unexplained"
-ALLOWED = "{what} on {machine}: the roofline allows {bound}."
-EXPECTED = ALLOWED.removesuffix(".") + ", {end} is predicted ({total})."
-UNTIMED = "Nothing was measured at this size, so the waterfall stops at the prediction."
-_TICKS = (  # within a decade, and the decades between the two nearest of them
-    ((1, 1.2, 1.5, 2, 3, 5, 7), math.log10(1.2)),
-    ((1, 1.5, 2, 3, 5), math.log10(2 / 1.5)),
-    ((1, 2, 5), math.log10(2)),
-)
-ROOF = "{peak} peak, {bandwidth} memory, {provenance}"
 #: Which roof the bound is on. The roofline beside it says how far a point lies below a roof.
 ROOFS = {"memory": "the bound is that of memory", "compute": "the bound is that of the peak"}
-# The rows as sentences.
-SAID_BOUND = "{name}: {time} ({note})."
-SAID_STEP = "{name} {factor}: {time} ({note})."
-SAID_END = "{reached}: {time}, {total} the bound ({roof})."
 
 
 @dataclass(frozen=True)
@@ -68,8 +55,8 @@ class WaterfallStep:
 class Fall:
     """A waterfall: the ``sentence`` above it, its ``start`` (log10 s) and the ``steps`` from there.
 
-    ``reached``: "measured", "predicted", or "" when it stops at the bound; ``note``: the roofs
-    that the bound comes from; ``limit``: which of them it is, "memory" or "compute".
+    ``reached``: "measured" or "predicted"; ``note``: the roofs that the bound comes from;
+    ``limit``: which of them it is, "memory" or "compute".
     """
 
     sentence: str
@@ -77,12 +64,12 @@ class Fall:
     start: float
     steps: tuple[WaterfallStep, ...]
     reached: str
-    limit: str = ""
+    limit: str
 
     @property
     def roof(self) -> str:
-        """Which roof the bound lies on, in words; "" where nothing is compared with it."""
-        return ROOFS.get(self.limit, "")
+        """Which roof the bound lies on, in words."""
+        return ROOFS[self.limit]
 
     @property
     def end(self) -> float:
@@ -92,7 +79,7 @@ class Fall:
     @property
     def total(self) -> str:
         """The product of all factors, formatted."""
-        return factor_text(_power(self.end - self.start))
+        return factor_text(10 ** min(self.end - self.start, 308))
 
     @property
     def places(self) -> tuple[float, ...]:
@@ -102,16 +89,10 @@ class Fall:
     @property
     def words(self) -> str:
         """The whole picture as text: the sentence, then a line a bar."""
-        bound = SAID_BOUND.format(name=BOUND, time=seconds_of(self.start), note=self.note)
-        lines = [self.sentence, bound]
-        lines += [
-            SAID_STEP.format(name=s.name, factor=s.factor, time=s.seconds, note=s.note)
-            for s in self.steps
-        ]
-        if self.reached:
-            end = {"time": seconds_of(self.end), "total": self.total, "roof": self.roof}
-            lines.append(SAID_END.format(reached=self.reached, **end))
-        return "\n".join(lines)
+        bound = f"{BOUND}: {seconds_of(self.start)} ({self.note})."
+        steps = [f"{s.name} {s.factor}: {s.seconds} ({s.note})." for s in self.steps]
+        end = f"{self.reached}: {seconds_of(self.end)}, {self.total} the bound ({self.roof})."
+        return "\n".join([self.sentence, bound, *steps, end])
 
 
 def of_explanation(e: Explanation) -> Fall:
@@ -134,26 +115,23 @@ def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fal
     first, *stages = predicted.terms
     ends = [math.log10(stage.seconds) for stage in predicted.terms]
     steps = tuple(
-        WaterfallStep(stage.name, start, end, factor_text(_power(end - start)), stage.note)
+        WaterfallStep(stage.name, start, end, factor_text(10 ** (end - start)), stage.note)
         for stage, start, end in zip(stages, ends, ends[1:])
     )
-    said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
-                           total=factor_text(predicted.seconds / first.seconds))  # fmt: skip
-    limit = limit_of(op, machine, first.seconds)
-    return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted", limit)
+    bound, total = first.seconds, factor_text(predicted.seconds / first.seconds)
+    said = (
+        f"{captions.what(op)} on {machine.name}: the roofline allows {si(bound, 's')}, "
+        f"{si(predicted.seconds, 's')} is predicted ({total}). "
+        "Nothing was measured at this size, so the waterfall stops at the prediction."
+    )
+    limit = limit_of(op, machine, bound)
+    return Fall(said, roof_of(op, machine), ends[0], steps, "predicted", limit)
 
 
 def roof_of(op: Operation, machine: Machine) -> str:
     """The two figures that the bound comes from, and where they come from."""
-    peak, _ = peak_of(op, machine)
-    bandwidth = machine.bandwidth("dram", "best")
-    return ROOF.format(peak=si(peak, "FLOP/s"), bandwidth=si(bandwidth, "B/s"),
-                       provenance=machine.provenance)  # fmt: skip
-
-
-def said_of(op: Operation, machine: Machine, bound: float) -> dict[str, str]:
-    """Values of the sentences: what, on which machine, and the bound in seconds."""
-    return {"what": captions.what(op), "machine": machine.name, "bound": si(bound, "s")}
+    peak, bandwidth = peak_of(op, machine)[0], machine.bandwidth("dram", "best")
+    return f"{si(peak, 'FLOP/s')} peak, {si(bandwidth, 'B/s')} memory, {machine.provenance}"
 
 
 def window(places: Sequence[float], pad: float) -> tuple[float, float]:
@@ -165,22 +143,6 @@ def window(places: Sequence[float], pad: float) -> tuple[float, float]:
     width = max(0.5, hi - lo)
     slack = (width - (hi - lo)) / 2 + pad * width
     return lo - slack, hi + slack
-
-
-def ticks(lo: float, hi: float, most: float = 9) -> tuple[tuple[float, str], ...]:
-    """Ticks between ``lo`` and ``hi``, decades from the bound, each with its factor: ``×2``.
-
-    As many as are useful, with at least a share 1/``most`` of the width between neighbours.
-    """
-    least = (hi - lo) / most
-    for mantissas, gap in _TICKS:
-        if gap >= least:
-            marks = ((d + math.log10(m), times(m * 10.0**d, 2))
-                     for d in range(math.floor(lo), math.ceil(hi)) for m in mantissas)  # fmt: skip
-            return tuple((at, label) for at, label in marks if lo <= at <= hi)
-    every = math.ceil(least)
-    first = math.ceil(lo / every - 1e-9) * every
-    return tuple((float(d), _factor(d)) for d in range(first, math.floor(hi) + 1, every))
 
 
 def seconds_of(decades: float) -> str:
@@ -200,11 +162,3 @@ def factor_text(factor: float) -> str:
         return times(factor)
     mantissa, _, exponent = f"{factor:.1e}".partition("e")
     return f"×{mantissa}e{int(exponent)}"
-
-
-def _power(decades: float) -> float:
-    return math.pow(10.0, min(decades, 308.0))
-
-
-def _factor(decade: int) -> str:
-    return times(10.0**decade, 1) if abs(decade) <= 3 else f"×1e{decade}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
@@ -15,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 
-from rooflab.show import canvas, theme
+from rooflab.show import canvas, labels, theme
 from rooflab.show.canvas import DPI, Bundle
 from rooflab.show.labels import Crowd
 from rooflab.show.scene import Scene, painter
@@ -24,7 +25,8 @@ FULL = 7.6  # inches of a figure in a notebook: its letters are as large as they
 LEAST = 0.65  # of these letters, at least: the smallest then has 6 points
 NARROWEST, WIDEST = 3.0, 40.0  # inches
 LOWEST = 2.5  # inches of height below which labels find no room
-LINE = 22  # pixels of a line of the title
+LINE, BETWEEN = 22, 24  # pixels of a line of the title; between axes that stand side by side
+BOLD = 1.2  # widths of the letters on a stage that those of a title have
 SUFFIXES = (".pdf", ".svg", ".png")
 PRINT = 300  # dots per inch of a PNG
 #: TrueType letters in a PDF, and in an SVG text that can be searched and edited.
@@ -33,30 +35,46 @@ FILES: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsa
 FAMILY, FAMILIES = "'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif"
 
 
-def save(figure: Figure, path: str | os.PathLike[str], words: str = "") -> None:
-    """Write ``figure`` to ``path``, with ``words`` as its description inside the file.
+class _Shown:
+    """What a notebook shows of a figure, and a file keeps of it: the picture and its ``words``."""
 
-    A ``.pdf`` embeds its fonts, an ``.svg`` keeps text as text, a ``.png`` has 300 dots per inch.
-    Raises ValueError for another suffix, OSError where the file cannot be written.
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path={path!r} is a {type(path).__name__}; give a file's name")
-    file = Path(path)
-    kind = file.suffix.lower()
-    if kind not in SUFFIXES:
-        raise ValueError(f"path={str(file)!r} must end in {', '.join(SUFFIXES)}")
-    about: dict[str, Any] = {
-        ".pdf": {"CreationDate": None, "Title": words.partition("\n")[0], "Subject": words},
-        ".svg": {"Date": None, "Title": words.partition("\n")[0], "Description": words},
-        ".png": {"Software": None, "Description": words},
-    }[kind]
-    with rc_context(FILES):
-        figure.savefig(file, format=kind[1:], dpi=PRINT, metadata=about)
-    if kind == ".svg":
-        file.write_text(file.read_text("utf-8").replace(FAMILY, FAMILIES), "utf-8")
+    figure: Any
+    words: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole figure to ``path``, with its words inside the file.
+
+        A ``.pdf`` embeds its fonts, an ``.svg`` keeps text as text, a ``.png`` has 300 dots per
+        inch. Raises ValueError for another suffix, OSError where the file cannot be written.
+        """
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path={path!r} is a {type(path).__name__}; give a file's name")
+        file, words = Path(path), self.words
+        kind = file.suffix.lower()
+        if kind not in SUFFIXES:
+            raise ValueError(f"path={str(file)!r} must end in {', '.join(SUFFIXES)}")
+        about: dict[str, Any] = {
+            ".pdf": {"CreationDate": None, "Title": words.partition("\n")[0], "Subject": words},
+            ".svg": {"Date": None, "Title": words.partition("\n")[0], "Description": words},
+            ".png": {"Software": None, "Description": words},
+        }[kind]
+        with rc_context(FILES):
+            self.figure.savefig(file, format=kind[1:], dpi=PRINT, metadata=about)
+        if kind == ".svg":
+            file.write_text(file.read_text("utf-8").replace(FAMILY, FAMILIES), "utf-8")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle:
+        if self.figure.canvas.manager is not None:  # pyplot shows it at the end of the cell
+            return {"text/plain": self.words}, {}
+        return canvas.mimebundle({}, canvas.png(self.figure, transparent=False), self.words)
+
+    def __repr__(self) -> str:
+        return self.words or super().__repr__()
+
+    __str__ = __repr__
 
 
-class Picture(Figure):
+class Picture(_Shown, Figure):
     """A matplotlib figure that a notebook shows by itself, with ``words`` as its text twin.
 
     IPython draws figures only after pyplot was imported, which this package never does.
@@ -70,26 +88,11 @@ class Picture(Figure):
     Roofs of NVIDIA H100 SXM5 80 GB from its datasheet: a promise, not a measurement.
     """
 
-    words: str = ""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a ``.pdf``, ``.svg`` or ``.png``, with its words inside.
-
-        Raises ValueError for another suffix, OSError where the file cannot be written.
-        """
-        save(self, path, self.words)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle:
-        return canvas.mimebundle({}, canvas.png(self, transparent=False), self.words)
-
-    def __repr__(self) -> str:
-        return self.words or super().__repr__()
-
-    __str__ = __repr__
+    words = ""
 
 
 @dataclass(frozen=True, repr=False)
-class Panel:
+class Panel(_Shown):
     """What was drawn into axes of yours: the ``axes``, and ``words`` that say what they show.
 
     >>> from matplotlib.figure import Figure
@@ -102,25 +105,9 @@ class Panel:
     words: str
 
     @property
-    def figure(self) -> Figure:
+    def figure(self) -> Figure | None:
         """The figure that the axes are part of."""
-        found = self.axes[0].get_figure(root=True)
-        assert found is not None
-        return found
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole figure to a ``.pdf``, ``.svg`` or ``.png``, as a Picture does."""
-        save(self.figure, path, self.words)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle:
-        if self.figure.canvas.manager is not None:  # pyplot shows it at the end of the cell
-            return {"text/plain": self.words}, {}
-        return canvas.mimebundle({}, canvas.png(self.figure, transparent=False), self.words)
-
-    def __repr__(self) -> str:
-        return self.words
-
-    __str__ = __repr__
+        return self.axes[0].get_figure(root=True)
 
 
 @dataclass(frozen=True)
@@ -135,15 +122,11 @@ class Inset:
 
 @dataclass(frozen=True)
 class Page:
-    """Where a figure is drawn: its ``axes``, and ``share``, how large letters are there.
-
-    ``own``: whether the figure was made for it.
-    """
+    """Where a figure is drawn: its ``axes``, and ``share``, how large letters are there."""
 
     figure: Figure | SubFigure
     axes: tuple[Axes, ...]
     share: float
-    own: bool
 
     @property
     def ax(self) -> Axes:
@@ -162,8 +145,7 @@ class Page:
         ax.yaxis.label.set_fontsize(small)
         ax.spines[["top", "right"]].set_visible(False)
         figure = ax.get_figure(root=True)
-        assert figure is not None
-        if figure.get_layout_engine() is not None:
+        if figure is not None and figure.get_layout_engine() is not None:
             figure.draw_without_rendering()  # moves the axes, and labels are placed in them
         return Crowd(ax, self.share)
 
@@ -218,36 +200,37 @@ def sized(ax: object, width: object, height: object, title: str | None) -> None:
 @contextmanager
 def page(
     ax: object, width: object, height: object, title: str | None, natural: str, *,
-    high: float = 0.63, inset: Inset | None = None, panels: int = 1, between: float = 24,
+    high: float = 0.63, inset: Inset | None = None, panels: int = 1,
 ) -> Iterator[Page]:  # fmt: skip
     """Make room for a figure: axes in one ``width`` inches wide, or those in ``ax``.
 
     ``title`` None is the ``natural`` one, which axes of the caller's do without. ``high``: height
-    of a figure by its width. ``panels``: axes side by side, ``between`` pixels apart.
+    of a figure by its width. ``panels``: how many axes there are, side by side.
     """
     sized(ax, width, height, title)
     if ax is not None:
         axes = own_axes(ax, panels)
-        figure = axes[0].figure
-        across = sum(one.get_window_extent().width for one in axes) / figure.dpi
+        across = sum(one.get_window_extent().width for one in axes) / axes[0].figure.dpi
         share = share_of(across, FULL - 0.84)
         with rc_context({k: v for k, v in _rc(share).items() if k != "font.family"}):
             if title:
-                axes[0].set_title(
-                    title, loc="left", pad=26 * share, weight="bold",
-                    fontsize=share * (theme.FONT + 1),
-                )  # fmt: skip
-            yield Page(figure, axes, share, False)
+                look: dict[str, Any] = {"pad": 26 * share, "fontsize": share * (theme.FONT + 1)}
+                axes[0].set_title(title, loc="left", weight="bold", **look)
+            yield Page(axes[0].figure, axes, share)
         return
     wide = FULL if width is None else inches("width", width)
     tall = max(LOWEST, high * wide) if height is None else inches("height", height, 1.5)
-    share = share_of(wide)
+    share, around = share_of(wide), inset or Inset()
     with rc_context(_rc(share)):
-        made = Picture((wide, tall), dpi=DPI)
-        FigureCanvasAgg(made)
-        around = inset or Inset()
-        lines = write_title(made, natural if title is None else title, share, around.left)
-        yield Page(made, _axes(made, share, around, lines, panels, between), share, True)
+        lines = title_lines(natural if title is None else title, wide, around.left)
+        made = _picture(wide, tall, lines, around.left)
+        across, up = wide * DPI / share, tall * DPI / share
+        top = around.top + (LINE * len(lines) if lines else -8)
+        room = (across - around.left - around.right - BETWEEN * (panels - 1)) / panels
+        lefts = [around.left + n * (room + BETWEEN) for n in range(panels)]
+        foot, rise = around.bottom / up, 1 - (around.bottom + top) / up
+        places = [(left / across, foot, room / across, rise) for left in lefts]
+        yield Page(made, tuple(made.add_axes(place) for place in places), share)
 
 
 def _rc(share: float) -> dict[Any, Any]:
@@ -256,45 +239,30 @@ def _rc(share: float) -> dict[Any, Any]:
     return theme.RC | {name: size * share for name, size in scaled.items()}
 
 
-def _axes(
-    figure: Figure, share: float, inset: Inset, lines: int, panels: int, between: float
-) -> tuple[Axes, ...]:
-    """Axes side by side, below so many lines of a title."""
-    wide, high = (side * DPI / share for side in figure.get_size_inches())
-    top = inset.top + (LINE * lines if lines else -8)
-    room = (wide - inset.left - inset.right - between * (panels - 1)) / panels
-    return tuple(
-        figure.add_axes((
-            (inset.left + n * (room + between)) / wide, inset.bottom / high,
-            room / wide, 1 - (inset.bottom + top) / high,
-        ))
-        for n in range(panels)
-    )  # fmt: skip
+def _picture(wide: float, tall: float, lines: Sequence[str], left: float) -> Picture:
+    """A figure of so many inches, with the ``lines`` of a title from ``left`` pixels on."""
+    made, share = Picture((wide, tall), dpi=DPI), share_of(wide)
+    FigureCanvasAgg(made)
+    place = left * share / DPI / wide, 1 - 8 * share / DPI / tall
+    look: dict[str, Any] = {"va": "top", "weight": "bold", "linespacing": 1.25}
+    made.text(*place, "\n".join(lines), fontsize=share * (theme.FONT + 1), **look)
+    return made
 
 
-def write_title(figure: Figure, title: str, share: float, left: float) -> int:
-    """Write ``title`` from ``left`` pixels on at the top, in as many lines as it needs.
+def title_lines(title: str, wide: float, left: float) -> list[str]:
+    """Return the lines of ``title`` on a figure ``wide`` inches wide, from ``left`` pixels on.
 
-    Returns how many lines there are.
+    A part goes to the next line as a whole; only one longer than a line is broken.
     """
-    wide, high = (side * DPI / share for side in figure.get_size_inches())
-    text = figure.text(
-        left / wide, 1 - 8 / high, title, va="top", weight="bold",
-        fontsize=share * (theme.FONT + 1), linespacing=1.25,
-    )  # fmt: skip
-    lines: list[str] = []
-    for part in title.split(" · "):
-        for number, word in enumerate(part.split()):
-            joint = " " if number else " · "
-            # A part goes to the next line as a whole; only one longer than a line is broken.
-            whole = part if number == 0 else word
-            text.set_text(f"{lines[-1]}{joint}{whole}" if lines else whole)
-            if not lines or text.get_window_extent().width > (wide - left - 8) * share:
-                lines.append(word)
-            else:
-                lines[-1] += f"{joint}{word}"
-    text.set_text("\n".join(lines))
-    return len(lines)
+    room, lines = wide * DPI / share_of(wide) - left - 8, list[str]()
+    for part in filter(None, title.split(" · ")):
+        joined = f"{lines[-1]} · {part}" if lines else part
+        if lines and BOLD * labels.width(joined) <= room:
+            lines[-1] = joined
+        else:
+            letters = int(room / BOLD / labels.width(part) * len(part))
+            lines += textwrap.wrap(part, letters)
+    return lines
 
 
 def painted(
@@ -316,16 +284,10 @@ def painted(
     share = share_of(wide)
     scene = build(wide * DPI / share)
     with rc_context(_rc(share)):
-        made = Picture((wide, 1), dpi=DPI)
-        FigureCanvasAgg(made)
-        said = natural if title is None else title
-        lines = write_title(made, said, share, 8)
-        above = LINE * lines + 12 if lines else 0
-        made.clear()
-        made.set_size_inches(wide, (scene.height + above) * share / DPI)
-        write_title(made, said, share, 8)
-        room = scene.height / (scene.height + above)
-        painter.paint(made.add_axes((0, 0, 1, room)), scene, share)
+        lines = title_lines(natural if title is None else title, wide, 8)
+        high = scene.height + (LINE * len(lines) + 12 if lines else 0)
+        made = _picture(wide, high * share / DPI, lines, 8)
+        painter.paint(made.add_axes((0, 0, 1, scene.height / high)), scene, share)
     made.words = words
     return made
 

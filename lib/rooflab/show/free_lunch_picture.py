@@ -16,23 +16,65 @@ import numpy as np
 from rooflab.count.si import several, si
 from rooflab.count.validation import unknown
 from rooflab.measure.free_lunch import FreeLunch
-from rooflab.show.free_lunch_words import (
-    check,
-    rate_of,
-    rate_text,
-    seen_at,
-    sentences,
-    stops,
-    text_of,
-)
 from rooflab.show.labels import width
 from rooflab.show.measured_points import SECONDS
-from rooflab.show.scene import By, Dim, Scene, Sum, Words
+from rooflab.show.scene import By, Dim, Scene, Sum
 from rooflab.show.scene.axes import LETTERS, Frame, Scale
 from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
+
+# The words.
+
+
+def ms(seconds: float) -> str:
+    """Milliseconds with two significant digits, in the one unit the whole picture uses."""
+    value = 1e3 * seconds
+    decimals = max(0, 1 - math.floor(math.log10(value)))
+    return f"{value:.{decimals}f} ms"
+
+
+def stops(curve: FreeLunch) -> list[int]:
+    """The k the slider stops at: whole, even on the log axis, every measured one among them."""
+    between = np.rint(np.geomspace(curve.k[0], curve.k[-1], 150)).astype(int)
+    return sorted({*between.tolist(), *curve.k.tolist()})
+
+
+def sentences(curve: FreeLunch, k: int) -> tuple[str, str]:
+    """What the picture says at k: of the time, and of the work per second."""
+    carry, compute = curve.carry_s, k * curve.compute_s
+    moral, verdict = _moral(compute / carry)
+    adds, times = several(k, "multiply-add"), (carry, compute, max(carry, compute))
+    carrying, computing, longer = map(ms, times)
+    by_carry, by_compute, least = (rate_text(curve, k, t) for t in times)
+    allowed = f"carrying allows {by_carry}, computing {by_compute} → {least}, the smaller one"
+    time = f"{adds}: carrying {carrying}, computing {computing} → {longer}. {moral}"
+    rate = f"{adds} ({2 * k} FLOP): {allowed}. {verdict}"
+    if k not in curve.k:
+        return time, rate
+    seen = float(curve.seconds[curve.k == k][0])
+    return f"{time} You measured {ms(seen)}.", f"{rate} You measured {rate_text(curve, k, seen)}."
+
+
+def rate_of(curve: FreeLunch, k: Any, seconds: Any) -> Any:
+    """FLOP/s when k multiply-adds on each number take that long."""
+    return 2 * curve.n * np.asarray(k) / np.asarray(seconds)
+
+
+def rate_text(curve: FreeLunch, k: int, seconds: float) -> str:
+    """The work per second when k multiply-adds on each number take that long."""
+    return si(float(rate_of(curve, k, seconds)), "FLOP/s")
+
+
+def _moral(share: float) -> tuple[str, str]:
+    """The lesson where computing takes ``share`` of carrying: for the time, for the rate."""
+    if share < 0.8:
+        return "The arithmetic is free.", "Carrying decides."
+    if share <= 1.25:
+        return "Both take about as long: here the curve bends.", "Here the roof bends."
+    return "Now you pay for the arithmetic, and the carrying is free.", "Computing decides."
+
 
 # The picture: two views of the same points over k, the multiply-adds done on each number. As time,
 # the line is flat and then rises; as work per second, the same line rises and is then flat.
@@ -143,16 +185,10 @@ class _Sheet:
         """Both lines: solid where they are the roof, dotted where the other one is slower."""
         sweep, x = self.sweep, self.x
         bend, carry, compute = sweep.bend, sweep.carry_s, sweep.compute_s
-        for name, ends, seconds, ink in (
-            ("beyond", (bend, x.hi), (carry, carry), "carrying"),
-            ("beyond", (x.lo, bend), (compute * x.lo, carry), "computing"),
-            ("roof", (x.lo, bend), (carry, carry), "carrying"),
-            ("roof", (bend, x.hi), (carry, compute * x.hi), "computing"),
-        ):
-            if ends[0] < ends[1]:
-                dotted: dict[str, Any] = {"width": 1.6, "dash": (2, 5)}
-                look = dotted if name == "beyond" else {"width": 3}
-                points = [(x(k), self.heights(k, s)) for k, s in zip(ends, seconds)]
+        for name, look in (("beyond", {"width": 1.6, "dash": (2, 5)}), ("roof", {"width": 3})):
+            low, high = (x.lo, x.hi) if name == "roof" else (x.hi, x.lo)
+            for ink, far, most in (("carrying", low, carry), ("computing", high, compute * high)):
+                points = [(x(k), self.heights(k, s)) for k, s in ((far, most), (bend, carry))]
                 self.scene.line(points, ink, clip=self.frame.box, name=f"{name} {ink}", **look)
         if self.names:
             self._ridge()
@@ -163,13 +199,11 @@ class _Sheet:
         scene.line([(x, y), (x, frame.bottom)], "soft", dash=(1, 4), opacity=on)
         short = f"ridge: {sweep.ridge:.3g} FLOP/byte"
         long = short.replace(":", f": {sweep.bend:.3g} multiply-adds =")
-        said = (long, short, short.removesuffix(" FLOP/byte"))
         room = frame.right - x - 12
-        words = next((one for one in said if width(one) < room), said[-1])
-        beside: Words = "start" if width(words) < room else "end"
-        left, foot = x + (6 if beside == "start" else -6), frame.bottom - 28
-        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, anchor=beside,
-                   name="ridge-says")  # fmt: skip
+        words = next((one for one in (long, short) if width(one) < room), short.split(" FLOP")[0])
+        beside, away = ("start", 6) if width(words) < room else ("end", -6)
+        scene.text(x + away, frame.bottom - 28, words, "soft", size=14, halo=True, opacity=on,
+                   anchor=beside, name="ridge-says")  # fmt: skip
 
     def draw_labels(self) -> None:
         """The names of the two lines: on the dotted ends, where no dot ever lies."""
@@ -198,10 +232,10 @@ class _Sheet:
         end = self.x.lo  # the slope: dotted below the bend of the time, solid in the rate
         x, y = self.x(end), self.height(view, end, end * sweep.compute_s if time else sweep.carry_s)
         share = min(1.0, (frame.bottom - level) / (y - level))  # of the way that is in the picture
-        x, y = bend + share * (x - bend), level + share * (y - level)
-        turn, away = math.atan2(level - y, bend - x), 17.0 if time else -12.0  # below it, above it
-        middle = (bend + x) / 2 - away * math.sin(turn), (level + y) / 2 + away * math.cos(turn)
-        return *middle, math.degrees(turn), _fitting(words, math.hypot(x - bend, y - level))
+        wide, high = share * (bend - x), share * (level - y)
+        turn, away = math.atan2(high, wide), 17.0 if time else -12.0  # below it, above it
+        middle = bend - wide / 2 - away * math.sin(turn), level - high / 2 + away * math.cos(turn)
+        return *middle, math.degrees(turn), _fitting(words, math.hypot(wide, high))
 
     def draw_dots(self) -> None:
         """What was measured."""
@@ -243,40 +277,39 @@ class _Sheet:
 
         The longer of two times decides, and the lower of two rates.
         """
-        scene, frame, sweep = self.scene, self.frame, self.sweep
-        room, at, seen = frame.right - frame.left, np.asarray(k, float), seen_at(sweep)
+        scene, frame, sweep, at = self.scene, self.frame, self.sweep, np.asarray(k, float)
+        room, seen = frame.right - frame.left, dict(zip(sweep.k.tolist(), sweep.seconds.tolist()))
         measured = [seen.get(one, math.nan) for one in k]
         time = np.array([np.full(len(at), sweep.carry_s), at * sweep.compute_s, measured])
         both = np.stack([time, rate_of(sweep, at, time)])  # view, bar, i
-        scale = np.array([sweep.carry_s, sweep.peak])[:, None, None]
-        long = both / scale * SHARE * room
-        wide = np.minimum(long, room)
-        end = frame.left + np.stack([wide[0, :2].max(0), wide[1, :2].min(0)])
+        long = both / np.array([sweep.carry_s, sweep.peak])[:, None, None] * SHARE * room
+        wide = frame.left + np.minimum(long, room)
+        end = np.stack([wide[0, :2].max(0), wide[1, :2].min(0)])
         for n, word in enumerate(("carrying", "computing", "measured")):
-            top, x, cut = BARS + 28 * n, frame.left + wide[:, n], long[:, n] >= room
-            look: dict[str, Any] = {"anchor": "end", "bold": n < 2}
-            foot = By("view", [top + 15, top + (15 if n == 2 else 9)])
-            scene.text(frame.left - 8, foot, word, word if n < 2 else "ink", **look)
+            bar, top, x, cut = n < 2, BARS + 28 * n, wide[:, n], long[:, n] >= room
             faint = abs(x - end) > 0.01  # it is the other one that decides
-            if n < 2:
-                late: Any = {"anchor": "end", "opacity": By("view", [0, 1]), "size": 13.5}
-                scene.text(frame.left - 8, top + 22, "allows", word, name="allows", **late)
+            foot = By("view", [top + 15, top + (9 if bar else 15)])
+            scene.text(frame.left - 8, foot, word, word if bar else "ink", anchor="end", bold=bar)
+            if bar:
+                scene.text(frame.left - 8, top + 22, "allows", word, anchor="end", size=13.5,
+                           opacity=By("view", [0, 1]), name="allows")  # fmt: skip
                 scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
-                look = {"opacity": By("view i", np.where(faint, 0.45, 1.0)), "name": f"bar {word}"}
-                scene.rect(frame.left, top, By("view i", wide[:, n]), 20, word, **look)
+                look: Any = {"opacity": By("view i", 1 - 0.55 * faint), "name": f"bar {word}"}
+                scene.rect(frame.left, top, By("view i", x - frame.left), 20, word, **look)
                 self._cut(top, cut)
             else:
                 scene.dot(By("view i", np.where(cut, math.nan, x)), top + 10, size=4.2)
-                gone = By("i", np.where(np.isnan(measured), 1.0, 0.0))
-                scene.text(frame.left + 10, top + 15, "not measured here", "soft", opacity=gone,
-                           name="not-measured")  # fmt: skip
-            said = [[text_of(view, one) for one in row] for view, row in zip(VIEWS, both[:, n])]
-            words = np.array(said, object) + np.where(cut, " →", "").astype(object)
-            beyond = (n < 2) & (x < end) & (x > end - 90)  # keep clear of the finish line
-            inside, spot = x > frame.right - 110, np.where(beyond, end, x) + 10
+            rows = zip(VIEWS, both[:, n], cut)
+            words = [[_bar_words(view, *one) for one in zip(*row)] for view, *row in rows]
+            plain = "ink" if bar else np.where(np.isnan(x), "soft", "ink")
+            beyond = bar & (x < end) & (x > end - 90)  # keep clear of the finish line
+            inside, spot = (
+                x > frame.right - 110,
+                np.where(beyond, end, np.nan_to_num(x, nan=frame.left)),
+            )
             scene.text(
-                By("view i", np.where(inside, x - 10, spot)), top + 15, By("view i", words),
-                By("view i", np.where(inside & (n < 2) & ~faint, "paper", "ink")),
+                By("view i", np.where(inside, x - 10, spot + 10)), top + 15, By("view i", words),
+                By("view i", np.where(inside & bar & ~faint, "paper", plain)),
                 anchor=By("view i", np.where(inside, "end", "start")), name=f"value {word}",
             )  # fmt: skip
         line = By("view i", np.where(end < frame.right, end, math.nan))
@@ -288,6 +321,13 @@ class _Sheet:
             x = np.where(cut, self.frame.right - gap, math.nan)
             points = [(By("view i", x), top - 2), (By("view i", x - 8), top + 22)]
             self.scene.line(points, "paper", 4, name="cut")
+
+
+def _bar_words(view: str, value: float, cut: bool) -> str:
+    """A bar's time or rate, with an arrow where it goes on."""
+    if math.isnan(value):
+        return "not measured here"
+    return (ms(value) if view == "time" else si(value, "FLOP/s")) + (" →" if cut else "")
 
 
 def _fitting(words: Sequence[str], room: float) -> str:
@@ -309,6 +349,17 @@ class FreeLunchPicture(Player):
         if guess and after:
             self.guess = after.guess_at + 1
             after.observe(lambda change: setattr(self, "guess", change["new"] + 1), "guess_at")
+
+
+def _check(curve: Any) -> None:
+    """Raise TypeError for what is no measured curve, ValueError for one that cannot be drawn."""
+    if not isinstance(curve, FreeLunch):
+        raise TypeError(f"curve={curve!r} is no measured curve; pass what rl.free_lunch() returned")
+    k, seconds = np.asarray(curve.k), np.asarray(curve.seconds)
+    if not (len(k) == len(seconds) > 1 and k[0] >= 1 and (np.diff(k) > 0).all()):
+        raise ValueError(f"curve.k={k.tolist()} must rise from 1 or more, with a time for each")
+    if not (np.isfinite(seconds) & (seconds > 0)).all():
+        raise ValueError(f"curve.seconds={seconds.tolist()} must be positive times in seconds")
 
 
 def free_lunch(
@@ -355,7 +406,7 @@ def free_lunch(
     """
     if view not in VIEWS:
         raise unknown("view", view, VIEWS)
-    check(curve)
+    _check(curve)
     if after is not None and not hasattr(after, "covered"):
         raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
     if guess_k is not None and (after is None or after.unit not in SECONDS):

@@ -2,24 +2,23 @@
 
 A click places the guess, another moves it, a button or Enter makes it count. Everything is prepared
 here and covered in the page, so that this works without a kernel too.
-With a kernel, the guess also reaches ``store``: anything with ``get(id)``, ``record(id, value)``
-and ``reveal_without_guess(id)``; this module keeps no guesses itself.
+With a kernel, the guess also reaches ``store``: anything with ``record(id, value)``,
+``reveal_without_guess(id)`` and ``get(id)``, which is None or has a ``value`` (None: only looked).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import traitlets
 
 from rooflab.count.si import times
 from rooflab.show import canvas, labels, theme
-from rooflab.show.scene import By, Dim, Fill, Scene, painter
+from rooflab.show.scene import By, Dim, Fill, Number, Scene, Words, painter
 from rooflab.show.scene.axes import Frame, Scale
 from rooflab.show.scene.player import Player
 
@@ -30,19 +29,12 @@ LETTERS = 15
 LINE = 32  # from answer to answer, where they are words
 #: Places on the axis where a guess can be put: about every third pixel.
 PLACES = 241
+SPOT_ON = 1.05  # off by less than this is right
 SAME_AS_SLIP = 1.2  # times the value that a slip leads to: nearer, and that slip was made
 _WORDS = {"×": "times"}  # a unit as a sentence says it, where that is not the sign itself
 CLICK = "Click where you think it is. On the keyboard: Tab to the axis, then ← →."
 MOVE = "You can still move it. Enter confirms it, too."
 RUN = "Run this cell, then click on the axis: the result is covered until you guess."
-
-
-class GuessStore(Protocol):
-    """Where guesses are kept. ``get``: None, or something with ``value`` (None: only looked)."""
-
-    def get(self, id: str) -> Any: ...
-    def record(self, id: str, value: float) -> Any: ...
-    def reveal_without_guess(self, id: str) -> Any: ...
 
 
 class GuessAxis(Player):
@@ -57,7 +49,7 @@ class GuessAxis(Player):
     #: What is said of the picture.
     more = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, plan: _Plan, store: GuessStore | None, **traits: Any) -> None:
+    def __init__(self, plan: _Plan, store: Any, **traits: Any) -> None:
         self.plan, self.store = plan, store
         stored = store.get(plan.id) if store is not None else None
         value = getattr(stored, "value", None)
@@ -113,18 +105,13 @@ class GuessAxis(Player):
         said = RUN if self.covered else self.plan.verdict(self.value)
         return painter.page(self.scene, self.plan.question, [said], **self.state)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
-        live = super(Player, self)._repr_mimebundle_(**kwargs)
-        if not self.covered:
-            return canvas.mimebundle(live, self.still(), self.words)
+    def under(self) -> tuple[bytes, str, str]:
+        """The picture that the guess was asked for, and the number beside it; or the axis."""
         shown = self.plan.verdict(None)
         if self.picture:
-            # The picture is what the guess was asked for; the number is said beside it.
-            under = (self.picture, self.more or shown)
-            return canvas.mimebundle(live, self.still(), self.words, under, says=shown)
+            return self.picture, self.more or shown, shown
         looked = {**self.state, "guess_at": -1, "covered": False}
-        drawn = painter.page(self.scene, self.plan.question, [shown], **looked)
-        return canvas.mimebundle(live, self.still(), self.words, (drawn, shown))
+        return painter.page(self.scene, self.plan.question, [shown], **looked), shown, ""
 
 
 class _Plan:
@@ -177,89 +164,89 @@ class _Plan:
         seen = "; ".join(f"{words}, {self.number(value)}" for words, value in self.marks.items())
         return f"{self.question} Marked on the axis: {seen}." if seen else self.question
 
-    @property
-    def unit_words(self) -> str:
-        """The unit as a sentence says it."""
-        return _WORDS.get(self.unit, self.unit)
-
     def number(self, value: float) -> str:
         """The value with two digits and its unit."""
-        digits = max(0, 1 - math.floor(math.log10(value)))
-        short = round(value, 1 - math.floor(math.log10(value)))
-        written = theme.intensity(short) if short > 999 else f"{short:.{digits}f}"
-        return f"{written} {self.unit_words}".rstrip()
+        return number(value, self.unit)
 
     def verdict(self, value: float | None) -> str:
         """How far off a guess is; None stands for looking without guessing."""
-        truth = self.number(self.result)
         if value is None:
-            return f"It is {truth} (shown without a guess)."
-        off = max(value / self.result, self.result / value)
-        if off < 1.05:
-            return f"You guessed {self.number(value)}, it is {truth}: spot on."
-        side = "too high" if value > self.result else "too low"
-        how_far = f"off by {times(float(f'{off:.2g}'))}, {side}"
-        return f"You guessed {self.number(value)}, it is {truth}: {how_far}.{self._slip(value)}"
+            return f"It is {self.number(self.result)} (shown without a guess)."
+        return verdict(value, self.result, self.unit) + self._slip(value)
 
     def _slip(self, value: float) -> str:
-        """What led to a guess of ``value``, if that is known."""
-        for words, at in self.slips.items():
-            if max(value / at, at / value) < SAME_AS_SLIP:
+        """What led to a guess of ``value`` that is not right, if that is known."""
+        for words, at in self.slips.items() if off_by(value, self.result) >= SPOT_ON else ():
+            if off_by(value, at) < SAME_AS_SLIP:
                 return f" {words}"
         return ""
+
+
+def number(value: float, unit: str) -> str:
+    """Return the value with two digits and its unit."""
+    digits = 1 - math.floor(math.log10(value))
+    short = round(value, digits)
+    written = theme.intensity(short) if short > 999 else f"{short:.{max(0, digits)}f}"
+    return f"{written} {_WORDS.get(unit, unit)}".rstrip()
+
+
+def verdict(guess: float, truth: float, unit: str) -> str:
+    """Say how far off a guess is."""
+    said = f"You guessed {number(guess, unit)}, it is {number(truth, unit)}"
+    off = off_by(guess, truth)
+    if off < SPOT_ON:
+        return f"{said}: spot on."
+    side = "too high" if guess > truth else "too low"
+    return f"{said}: off by {times(float(f'{off:.2g}'))}, {side}."
+
+
+def off_by(one: float, other: float) -> float:
+    """Return how many times the larger of two values is the smaller."""
+    return max(one / other, other / one)
 
 
 # The scene. A mark that is pointed at, one that is put down and one that counts look alike; each
 # has a dimension of its own, so that only the last one is an answer.
 
 
-class _Drawing:
-    """The axis of a plan on a sheet of one width."""
-
-    def __init__(self, plan: _Plan, wide: float) -> None:
-        self.plan, self.wide = plan, wide
-        self.frame = Frame(SIDE, 0, wide - SIDE, BASE)
-        self.x: Scale = self.frame.x(plan.low, plan.high)
-        none, says = "no guess yet", plan.says
-        numbers = [-1, *range(len(says))]
-        dims = [
-            Dim("placed", [none, *says[:PLACES]]),
-            Dim("over", ["nowhere", *says[:PLACES]]),
-            Dim("guess_at", [none, *says], numbers),
-            Dim("covered", ["covered", "uncovered"], [True, False], glide=700),
-        ]
-        self.scene = Scene(wide, HEIGHT, dims)
-
-    @cached_property
-    def places(self) -> np.ndarray:
-        """Pixels of all places; what lies beyond the axis is at its end."""
-        inside = np.clip(self.plan.values, self.plan.low, self.plan.high)
-        return np.asarray(self.x(inside))
-
-    def at(self, dim: str) -> By:
-        """Where the mark of a dimension stands; its first stop has no mark."""
-        many = len(self.scene.dim(dim).stops)
-        return By(dim, [math.nan, *self.places[: many - 1]])
-
-    def sides(self, x: Any) -> tuple[np.ndarray, list[str]]:
-        """Where words about ``x`` begin, end or have their middle: near an end they grow inwards.
-
-        Returns pixels and anchors.
-        """
-        edge = 0.21 * self.wide
-        near = [1 if one < edge else -1 if one > self.wide - edge else 0 for one in x]
-        return np.asarray(x) - 7 * np.array(near), [("middle", "start", "end")[n] for n in near]
+def _scene(wide: float, high: float, says: Sequence[str], many: int) -> Scene:
+    """A sheet for a guess at one of ``many`` places; a stored one may have a place more."""
+    none, numbers = "no guess yet", [-1, *range(len(says))]
+    dims = [
+        Dim("placed", [none, *says[:many]]),
+        Dim("over", ["nowhere", *says[:many]]),
+        Dim("guess_at", [none, *says], numbers),
+        Dim("covered", ["covered", "uncovered"], [True, False], glide=700),
+    ]
+    return Scene(wide, high, dims)
 
 
 def axis_scene(plan: _Plan, wide: float) -> Scene:
     """The scene of a number's question on a sheet ``wide`` pixels wide."""
-    drawing = _Drawing(plan, wide)
-    _axis(drawing)
-    _truth(drawing)
+    says = plan.says
+    scene = _scene(wide, HEIGHT, says, PLACES)
+    x = draw_axis(scene, plan.low, plan.high, BASE)
+    unit = _WORDS.get(plan.unit, plan.unit)
+    scene.text(wide / 2, BASE + 42, unit, "soft", size=14, anchor="middle")
+    for words, value in plan.marks.items():
+        at, room = x(value), labels.width(words, LETTERS) + 12
+        left = at - SIDE > room
+        scene.line([(at, BASE - 22), (at, BASE)], width=2, name="known")
+        scene.text(at - 5 if left else at + 5, BASE - 8, words, size=14,
+                   anchor="end" if left else "start", name="known-says")  # fmt: skip
+    # What lies beyond the axis is at its end.
+    places = x(np.clip(plan.values, plan.low, plan.high))
+    _truth(scene, plan, x(plan.result), np.array([math.nan, *places]))
     for dim, name, opacity in _hands(PLACES):
-        _mark(drawing, dim, name, opacity)
-    _answering(drawing.scene, plan, drawing.at("placed"), BASE, PLACES)
-    return drawing.scene
+        many = len(scene.dim(dim).stops) - 1
+        beside, anchors = inwards(wide, places[:many])
+        draw_flag(
+            scene, By(dim, [math.nan, *places[:many]]), By(dim, [math.nan, *beside]),
+            By(dim, ["", *(f"your guess: {one}" for one in says[:many])]), BASE, name,
+            anchor=By(dim, ["middle", *anchors]), opacity=opacity,
+        )  # fmt: skip
+    _answering(scene, plan, By("placed", [math.nan, *places[:PLACES]]), BASE, PLACES)
+    return scene
 
 
 def _hands(many: int) -> tuple[tuple[str, str, By], ...]:
@@ -313,13 +300,8 @@ class _Choice(_Plan):
 
     def scene(self, wide: float) -> Scene:
         """A line for each answer, with a ring that the guess fills."""
-        many, none = len(self.values), "no guess yet"
-        dims = [
-            Dim("placed", [none, *self.values]), Dim("over", ["nowhere", *self.values]),
-            Dim("guess_at", [none, *self.values], [-1, *range(many)]),
-            Dim("covered", ["covered", "uncovered"], [True, False], glide=700),
-        ]  # fmt: skip
-        scene = Scene(wide, LINE * many + 6, dims)
+        many = len(self.values)
+        scene = _scene(wide, LINE * many + 6, self.values, many)
         lines = [LINE * (row + 0.5) for row in range(many)]
         for y, answer in zip(lines, self.values, strict=True):
             scene.dot(SIDE, y, size=7.5, fill="paper", ink="soft", name="ring")
@@ -333,56 +315,56 @@ class _Choice(_Plan):
         return scene
 
 
-def _axis(drawing: _Drawing) -> None:
-    """The line with its ticks, the unit, and what is known already."""
-    scene, x, plan, frame = drawing.scene, drawing.x, drawing.plan, drawing.frame
-    decades = math.log10(plan.high / plan.low)
+def draw_axis(
+    scene: Scene, low: float, high: float, base: float, write: Any = theme.intensity
+) -> Scale:
+    """Draw a log axis at the height ``base`` across ``scene``, with ticks; return its scale."""
+    frame = Frame(SIDE, 0, scene.width - SIDE, base)
+    x, decades = frame.x(low, high), math.log10(high / low)
     minor = x.steps(range(1, 10)) if decades < 8 else []
-    named = x.steps() if decades < drawing.wide / 225 else x.decades()
-    comb: list[tuple[float, float]] = [(frame.left, BASE)]
+    named = x.steps() if decades < scene.width / 225 else x.decades()
+    comb: list[tuple[float, float]] = [(frame.left, base)]
     for value in sorted({*minor, *named}):
-        foot = BASE + (6 if value in named else 3)
-        comb += [(x(value), BASE), (x(value), foot), (x(value), BASE)]
-    scene.line([*comb, (frame.right, BASE)], "soft", 1, name="axis")
-    frame.x_ticks(scene, x, named, theme.intensity, grid=False, below=22)
-    scene.text(drawing.wide / 2, BASE + 42, plan.unit_words, "soft", size=14, anchor="middle")
-    for words, value in plan.marks.items():
-        at, room = x(value), labels.width(words) * LETTERS / labels.SIZE + 12
-        left = at - frame.left > room
-        scene.line([(at, BASE - 22), (at, BASE)], width=2, name="known")
-        scene.text(at - 5 if left else at + 5, BASE - 8, words, size=14,
-                   anchor="end" if left else "start", name="known-says")  # fmt: skip
+        foot = base + (6 if value in named else 3)
+        comb += [(x(value), base), (x(value), foot), (x(value), base)]
+    scene.line([*comb, (frame.right, base)], "soft", 1, name="axis")
+    frame.x_ticks(scene, x, named, write, grid=False, below=22)
+    return x
 
 
-def _mark(drawing: _Drawing, dim: str, name: str, opacity: By) -> None:
-    """A guess on the axis, with its value above it."""
-    scene, at = drawing.scene, drawing.at(dim)
-    many = len(scene.dim(dim).stops)
-    places, anchors = drawing.sides(drawing.places[: many - 1])
-    says = ["", *(f"your guess: {one}" for one in drawing.plan.says[: many - 1])]
-    scene.line([(at, BASE), (at, BASE - 46)], "soft", 1, opacity=opacity)
-    scene.dot(at, BASE, size=7.5, fill="mine", ink="ink", opacity=opacity, name=name)
-    scene.text(
-        By(dim, [math.nan, *places]), BASE - 52, By(dim, says), "mine-says", bold=True, halo=True,
-        anchor=By(dim, ["middle", *anchors]), opacity=opacity, name=f"{name}-says",
-    )  # fmt: skip
+def inwards(wide: float, x: Any) -> tuple[np.ndarray, list[str]]:
+    """Where words about ``x`` begin, end or have their middle: near an end they grow inwards.
+
+    Returns pixels and anchors.
+    """
+    edge = 0.21 * wide
+    near = [1 if one < edge else -1 if one > wide - edge else 0 for one in x]
+    return np.asarray(x) - 7 * np.array(near), [("middle", "start", "end")[n] for n in near]
 
 
-def _truth(drawing: _Drawing) -> None:
+def draw_flag(
+    scene: Scene, x: Number, beside: Number, words: Words, base: float, name: str, *,
+    anchor: Words, opacity: Number = 1,
+) -> None:  # fmt: skip
+    """Draw a value on an axis, with words above it: the truth, lower, or a guess."""
+    true = name == "truth"
+    look: dict[str, Any] = {"size": 6.5} if true else {"size": 7.5, "fill": "mine", "ink": "ink"}
+    top = base - (26 if true else 46)
+    scene.line([(x, base), (x, top)], "soft", 1, opacity=opacity)
+    scene.dot(x, base, opacity=opacity, name=name, **look)
+    scene.text(beside, top - 6, words, "ink" if true else "mine-says", bold=True, halo=True,
+               anchor=anchor, opacity=opacity, name=f"{name}-says")  # fmt: skip
+
+
+def _truth(scene: Scene, plan: _Plan, there: float, mine: np.ndarray) -> None:
     """The result; it comes from the guess, and the line between them is how far off that was."""
-    scene, plan, shown = drawing.scene, drawing.plan, By("covered", [0, 1])
-    there = drawing.x(plan.result)
-    mine = drawing.at("guess_at").values
     begin = np.where(np.isnan(mine), there, mine)
     moving = By("covered guess_at", np.array([begin, np.full(len(begin), there)]))
     way = [(By("guess_at", begin), BASE), (moving, BASE)]
     scene.line(way, "mine", 5, opacity=By("covered", [0, 0.3]), name="gap")
-    look: dict[str, Any] = {"opacity": shown}
-    scene.line([(moving, BASE), (moving, BASE - 26)], "soft", 1, **look)
-    scene.dot(moving, BASE, size=6.5, name="truth", **look)
-    (x,), (anchor,) = drawing.sides([there])
-    scene.text(x, BASE - 32, plan.number(plan.result), anchor=anchor, bold=True, halo=True,
-               name="truth-says", **look)  # fmt: skip
+    (beside,), (anchor,) = inwards(scene.width, [there])
+    words, shown = plan.number(plan.result), By("covered", [0, 1])
+    draw_flag(scene, moving, beside, words, BASE, "truth", anchor=anchor, opacity=shown)
 
 
 def guess(
@@ -395,7 +377,7 @@ def guess(
     high: float,
     picture: bytes = b"",
     sentence: str = "",
-    store: GuessStore | None = None,
+    store: Any = None,
     marks: Mapping[str, float] = MappingProxyType({}),
     slips: Mapping[str, float] = MappingProxyType({}),
     answers: Sequence[str] = (),
@@ -410,26 +392,19 @@ def guess(
     marks: words → what is known already, marked on the axis. slips: a sentence → the value that
     a usual slip leads to; who guesses that is told so afterwards. Both in ``unit``.
 
-    Raises TypeError or ValueError naming the argument; an axis too short for the result grows.
+    Raises ValueError naming the argument; an axis too short for the result grows.
     """
     for name, text in {"id": id, "question": question}.items():
         if not isinstance(text, str) or not text.strip():
-            raise TypeError(f"{name}={text!r} must be a text that is not empty")
+            raise ValueError(f"{name}={text!r} must be a text that is not empty")
     if answers:
         return GuessAxis(
             _Choice(id, question, str(result), answers), store, picture=picture, more=sentence
         )
-    numbers = {"result": result, "low": low, "high": high}
-    for name, value in [*numbers.items(), *marks.items(), *slips.items()]:
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-            raise TypeError(f"{name}={value!r} must be a number")
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(
-                f"{name}={value!r} must be positive and finite: the axis is logarithmic"
-            )
+    for name, value in {"result": result, "low": low, "high": high, **marks, **slips}.items():
+        if not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
+            raise ValueError(f"{name}={value!r} must be a positive number: the axis is logarithmic")
     if low >= high:
         raise ValueError(f"low={low!r} must be below high={high!r}")
-    if not isinstance(picture, bytes) or (picture and not picture.startswith(b"\x89PNG")):
-        raise TypeError("picture must be the bytes of a PNG file (or empty)")
     plan = _Plan(id, question, float(result), unit, (float(low), float(high)), marks, slips)
     return GuessAxis(plan, store, picture=picture, more=sentence)

@@ -8,7 +8,7 @@ least of the lines, comes early, and is nearer to its own marker than to any oth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -32,10 +32,12 @@ Point = Sequence[float]
 
 
 @cache
-def width(text: str) -> float:
+def width(text: str, size: float = SIZE) -> float:
     """Width of ``text`` in CSS pixels, in DejaVu Sans: wider than what most browsers have."""
     if not text:
         return 0.0
+    if size != SIZE:
+        return width(text) * size / SIZE
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
@@ -108,8 +110,8 @@ class Room:
         self.taken.append(boxes[best[1]])
         return [round(v, 1) for v in spots[best[1]]]
 
-    def put_along(self, text: str, path: Sequence[Point], side: int = 1) -> list[float] | None:
-        """Write ``text`` along a straight ``path``, below it (side -1: above); None without room.
+    def put_along(self, text: str, path: Sequence[Point]) -> list[float] | None:
+        """Write ``text`` along a straight ``path``, below it; None without room.
 
         Returns [x, y] of the text's middle on its baseline and its slant in degrees.
         """
@@ -124,7 +126,7 @@ class Room:
             [
                 (x - 7, y - 7, x + 7, y + 7)
                 for s in steps + start
-                for x, y in [(x0 + s * dx - side * 14 * dy, y0 + s * dy + side * 14 * dx)]
+                for x, y in [(x0 + s * dx - 14 * dy, y0 + s * dy + 14 * dx)]
             ]
             for start in starts
         ]
@@ -133,37 +135,18 @@ class Room:
             return None
         self.taken += places[best[1]]
         x, y = x0 + starts[best[1]] * dx, y0 + starts[best[1]] * dy
-        foot = 14 * side + 5  # from the path to the baseline
+        foot = 14 + 5  # from the path to the baseline
         slant = round(math.degrees(math.atan2(dy, dx)), 1)
         return [round(float(x - foot * dy), 1), round(float(y + foot * dx), 1), slant]
-
-    def sees(self, spot: Point, own: Point) -> bool:
-        """Whether a thin line from ``spot`` to ``own`` keeps off all that is taken.
-
-        What holds ``own`` itself does not count.
-        """
-        whole, dx, dy = around(spot, own), own[0] - spot[0], own[1] - spot[1]
-        held = [box for box in self.taken if overlap(box, whole) and apart(box, own) > 0]
-        line = [(spot[0] + 0.05 * n * dx, spot[1] + 0.05 * n * dy) for n in range(21)]
-        return not any(overlap((x - 2, y - 2, x + 2, y + 2), b) for b in held for x, y in line)
 
     def hindered(self, boxes: Sequence[Box]) -> float:
         """0 for boxes inside the frame that lie on nothing; the worse they lie, the more."""
         left, top, right, low = self.frame
         beyond = ((left - b[0], b[2] - right, top - b[1], b[3] - low) for b in boxes)
         out = sum(max(0, *across[:2]) + max(0, *across[2:]) for across in beyond)
-        covered = sum(overlap(box, other) for box in boxes for other in self.taken)
+        taken = np.array(self.taken).reshape(-1, 4)
+        covered = sum(overlaps(box, taken) for box in boxes)
         return OUT * out + COVERED * covered
-
-
-def around(a: Point, b: Point) -> Box:
-    """A box that holds all that a thin line from ``a`` to ``b`` may touch."""
-    return min(a[0], b[0]) - 3, min(a[1], b[1]) - 3, max(a[0], b[0]) + 3, max(a[1], b[1]) + 3
-
-
-def overlap(a: Box, b: Box) -> bool:
-    """Whether two boxes share some room."""
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def overlaps(box: Box, others: np.ndarray) -> int:
@@ -242,8 +225,7 @@ class Crowd:
     def __init__(self, ax: Axes, share: float = 1.0) -> None:
         self.ax, self.share = ax, share
         self.unit = share * ax.figure.dpi / 100
-        box = ax.get_window_extent()
-        left, foot, right, top = (edge / self.unit for edge in box.extents)
+        left, foot, right, top = (edge / self.unit for edge in ax.get_window_extent().extents)
         self.frame = (left, foot, right, top)
         self.room = Room((left, foot, right, top + ABOVE))
 
@@ -260,10 +242,6 @@ class Crowd:
         """Add a marker at pixels (x, y)."""
         self.room.add_marker(x, y, radius)
 
-    def add_box(self, box: Box) -> None:
-        """Add what no label may lie on, in pixels."""
-        self.room.taken.append(box)
-
     def write(
         self,
         text: str | Sequence[str],
@@ -278,60 +256,27 @@ class Crowd:
         Returns whether there was one: unless it is ``forced``, a text keeps off all others, and
         stays away rather than be taken for the name of another marker.
         """
-        spots, best = list(spots), None
+        spots = list(spots)
         # Slanted words may come nearer to a marker, whose corners are empty, than to other words.
         slanted = [spot for spot in spots if 0 < abs(spot.angle) < STEEP]
         tries = [(spot, True) for spot in spots] + [(spot, False) for spot in slanted]
         texts = (text,) if isinstance(text, str) else tuple(text)
+        options: list[tuple[float, int, Spot, tuple[float, float]]] = []
         for number, one in enumerate(texts):
-            size = self._extent(one, style)
+            size = self.extent(one, **style)
             places = [_boxes(spot, *size, whole) for spot, whole in tries]
-            last = forced and number == len(texts) - 1 and best is None
-            found = self.room.choose(places, own, last)
-            if found is None or (found[0] >= UNNAMED and not forced):
-                continue
-            cost = found[0] + SHORTER * number
-            if best is None or cost < best[0]:
-                best = (cost, one, tries[found[1]][0], size)
-        if best is None:
-            return False
-        _, one, spot, size = best
-        self.room.taken += _boxes(spot, *size, whole=True)
-        self._annotate(one, spot, style)
-        return True
+            last = number == len(texts) - 1 and not options
+            found = self.room.choose(places, own, forced and last)
+            if found and (forced or found[0] < UNNAMED):
+                options.append((found[0] + SHORTER * number, number, tries[found[1]][0], size))
+        if options:
+            _, number, spot, size = min(options, key=lambda option: option[:2])
+            self.room.taken += _boxes(spot, *size, whole=True)
+            self.annotate(texts[number], spot, **style)
+        return bool(options)
 
-    def width(self, text: str, size: float = theme.FONT) -> float:
-        """Width of ``text`` in pixels, in letters of ``size`` points."""
-        return self._extent(text, {"fontsize": size})[0]
-
-    def place(self, text: str, spot: Spot, size: float = theme.FONT) -> None:
-        """Write ``text`` there, whatever is there; nothing else comes near it."""
-        self.room.taken += _boxes(spot, *self._extent(text, {"fontsize": size}))
-        self._annotate(text, spot, {"fontsize": size})
-
-    def write_rows(
-        self, rows: Sequence[tuple[str, bool]], corners: Iterable[Spot], **style: Any
-    ) -> None:
-        """Write small ``rows`` (text, whether it is bold), one below the other, in one place.
-
-        ``corners``: where the first row may begin, at its left end, "top" or "bottom" of all.
-        """
-        looks = [
-            {"fontsize": theme.SMALL, "weight": "bold" if bold else None, **style}
-            for _, bold in rows
-        ]
-        sizes = [self._extent(text, look) for (text, _), look in zip(rows, looks)]
-        wide, step = max(w for w, _ in sizes), 1.25 * max(h for _, h in sizes)
-        corners = list(corners)
-        whole = [_boxes(corner, wide, step * len(rows)) for corner in corners]
-        found = self.room.choose(whole, forced=True)
-        corner = corners[found[1] if found else 0]
-        self.room.taken += whole[found[1] if found else 0]
-        top = corner.y + (step * len(rows) if corner.va == "bottom" else 0)
-        for number, ((text, _), look) in enumerate(zip(rows, looks)):
-            self._annotate(text, Spot(corner.x, top - (number + 0.5) * step), look)
-
-    def _annotate(self, text: str, spot: Spot, style: Mapping[str, Any]) -> None:
+    def annotate(self, text: str, spot: Spot, **style: Any) -> None:
+        """Write ``text`` there, whatever is there."""
         # As a share of the axes, words stay in their place at any resolution and in any layout.
         left, foot, right, top = self.frame
         place = ((spot.x - left) / (right - left), (spot.y - foot) / (top - foot))
@@ -345,9 +290,9 @@ class Crowd:
             )
         )  # fmt: skip
 
-    def _extent(self, text: str, style: Mapping[str, Any]) -> tuple[float, float]:
-        size = self.share * style.get("fontsize", theme.FONT)
-        probe = self.ax.text(0, 0, text, **{**style, "fontsize": size})
+    def extent(self, text: str, fontsize: float = theme.FONT, **style: Any) -> tuple[float, float]:
+        """Width and height of ``text`` in pixels."""
+        probe = self.ax.text(0, 0, text, fontsize=self.share * fontsize, **style)
         box = probe.get_window_extent()
         probe.remove()
         return box.width / self.unit, box.height / self.unit

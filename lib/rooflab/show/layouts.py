@@ -6,28 +6,26 @@ From 1 to 2 a place moves along its own axis only: what stands above another sta
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from rooflab.count.si import si
-from rooflab.show.labels import Box, Room, apart, width
+from rooflab.show.labels import UNNAMED, Box, Point, Room, apart, width
 from rooflab.show.measured_points import Dot
-from rooflab.show.name_places import NEARER, Name, lead_of, put_names, rings
 from rooflab.show.rooflines.ceiling_lines import CallLine, Ceiling
 from rooflab.show.scene.axes import Frame, Scale
 
 STEPS = 40  # points of a roof between its ends, so that it bends as the axes do
-GAP = 40  # how much worse words where a guess will hang are than on a roof
-LIFTS = (5, -15, 24, -28, 38, -42, 52)  # of words beside a guess, from the middle of its marker
-BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its slope
+TRIES = 8  # orders in which points are named
+TOUCHING = 16  # pixels between the middles of two marks that touch
+AWAY = 13  # pixels from the middle of a guess to what is said of it
 
 Spot = list[float]  # x and y of the middle of words on their baseline, and their slant if any
 Path = np.ndarray  # points × (x, y)
-Hanging = tuple[list[str], Path]  # which end of the words stands where, for each place of a guess
 
 
 @dataclass(frozen=True)
@@ -46,74 +44,38 @@ class Layout:
             return self.x(op.flops), self.y(taken)
         return self.x(op.intensity), self.y(op.flops / taken)
 
-    def guess(self, dot: Dot, seconds: float) -> tuple[float, float]:
-        """Pixels of the guess that it takes ``seconds``; beyond the axes they are at its edge."""
-        x, y = self.place(dot, seconds)
-        return x, min(max(y, self.frame.top), self.frame.bottom)
+    def guesses(self, dot: Dot) -> list[tuple[float, float, str]]:
+        """Pixels of each guess of a point, and what it is off by.
 
-    def said(self, dot: Dot) -> list[str]:
-        """What each of its guesses is off by, with an arrow to one beyond the axes."""
-        heights = [self.place(dot, seconds)[1] for seconds in dot.guesses]
-        top, bottom = self.frame.top, self.frame.bottom
-        arrows = [" ↑" if y < top else " ↓" if y > bottom else "" for y in heights]
-        return [dot.at_guess(s).off_by + more for s, more in zip(dot.guesses, arrows)]
+        One beyond the axes is at their edge, with an arrow to where it would be.
+        """
+        found, top, bottom = [], self.frame.top, self.frame.bottom
+        for seconds in dot.guesses:
+            x, y = self.place(dot, seconds)
+            arrow = " ↑" if y < top else " ↓" if y > bottom else ""
+            found.append((x, min(max(y, top), bottom), dot.off_by(seconds) + arrow))
+        return found
 
-    def inside(self, path: Path) -> list[list[float]]:
+    def gap(self, dot: Dot) -> Box:
+        """The box in which a point and all its guesses hang: left, top, right and bottom."""
+        x, y = self.place(dot)
+        heights = [y, *(height for _, height, _ in self.guesses(dot))]
+        return x - 9, min(heights) - 9, x + 9, max(heights) + 9
+
+    def inside(self, path: Path) -> list[tuple[float, float]]:
         """The points of ``path`` that lie in the picture."""
         left, top, right, bottom = self.frame.box
-        return [[x, y] for x, y in path.tolist() if left <= x <= right and top <= y <= bottom]
-
-
-@dataclass(frozen=True)
-class Aside:
-    """Words at the end of a thin line, where there is one; ``dot`` is whose name they are."""
-
-    text: str
-    at: Spot
-    lead: list[list[float]] | None
-    dot: int | None
-
-
-@dataclass
-class Words:
-    """Where the words of one layout stand; None where there is no room.
-
-    ``names``: one a point. ``calls``: one a call line. ``roofs``: the text, its spot, and whether
-    it names a bandwidth. ``floor``: what is said of the cheapest call. ``guesses``: number of a
-    point → what is said of its guess. ``hidden``: numbers of the points that have no name.
-    """
-
-    names: list[Spot | None]
-    calls: list[Spot | None]
-    guesses: dict[int, Hanging] = field(default_factory=dict)
-    roofs: list[tuple[str, Spot | None, bool]] = field(default_factory=list)
-    floor: tuple[str, Spot | None] | None = None
-    asides: list[Aside] = field(default_factory=list)
-    hidden: list[int] = field(default_factory=list)
+        return [(x, y) for x, y in path.tolist() if left <= x <= right and top <= y <= bottom]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is drawn in ``frame``, with its three layouts and the words of each.
-
-    ``numbered``: numbers stand for the names of the points.
-    """
+    """All that is drawn in ``frame``, with its three layouts and the words on it."""
 
     frame: Frame
     dots: tuple[Dot, ...]
     roofs: tuple[Ceiling, ...]
     calls: tuple[CallLine, ...]
-    numbered: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """What stands at each point."""
-        return [str(n) if self.numbered else dot.label for n, dot in enumerate(self.dots, 1)]
-
-    def crowded(self, lines: int) -> bool:
-        """Whether a name in decades finds no place, or more than so many stand apart on lines."""
-        third = self.words[2]
-        return bool(third.hidden) or sum(one.lead is not None for one in third.asides) > lines
 
     @cached_property
     def layouts(self) -> tuple[Layout, Layout, Layout]:
@@ -121,11 +83,12 @@ class Plan:
         frame, dots = self.frame, self.dots
         intensity, rate = [d.op.intensity for d in dots], [d.rate for d in dots]
         ridges, peaks = [c.roof.ridge for c in self.roofs], [c.roof.peak for c in self.roofs]
-        slow = [min(max(d.guessed_rate or d.rate, min(rate) / 30), max(rate) * 30) for d in dots]
-        slow += [d.rate / 10 for d in dots if d.asked is not None]  # room for what will be guessed
+        guessed = [d.op.flops / s for d in dots for s in d.guesses if not d.asked]
+        slow = [min(max(one, min(rate) / 30), max(rate) * 30) for one in guessed]
+        slow += [d.rate / 10 for d in dots if d.asked]  # room for what will be guessed
         low_x = min(intensity) / 4  # room for names on the left as well
         high_x = max(*intensity, *(3 * r for r in ridges), 10 * low_x) * 3
-        low_y, high_y = min(*rate, *slow) / 3, max(*rate, *slow, *peaks) * 3
+        low_y, high_y = min(*rate, *slow, math.inf) / 3, max(*rate, *slow, *peaks, 0) * 3
         most = [1.09 * max(v) for v in ([d.op.flops for d in dots], [d.seconds for d in dots])]
         high = [1.09 * max(v) for v in (intensity, rate)]
         return (
@@ -150,218 +113,127 @@ class Plan:
         x, y = np.array(line.points, float).T
         return np.column_stack([layout.x(x), layout.y(y)])
 
-    @cached_property
-    def words(self) -> tuple[Words, Words, Words]:
-        """Where the words of each layout stand."""
-        first, second, third = (_write(self, layout) for layout in self.layouts)
-        return first, second, third
+    def room(self, layout: Layout) -> Room:
+        """The room of a layout with all markers and lines in it."""
+        left, top, right, bottom = self.frame.box
+        room = Room((left + 4, top - 4, right + 12, bottom - 3))
+        for dot in self.dots:
+            spots = [layout.place(dot), *((x, y) for x, y, _ in layout.guesses(dot))]
+            for spot in spots[:1] if dot.asked else spots:
+                room.add_marker(*spot)
+            room.lines += [layout.gap(dot)] * UNNAMED if dot.guesses else []
+        lines = [self.call(line, layout) for line in self.calls]
+        lines += [self.roof(one, layout, flat) for one in self.roofs for flat in (False, True)]
+        for path in lines if layout.index == 2 else ():
+            room.add_line(layout.inside(path))
+        return room
 
 
-# In decades every point has its name. Where whole crowds of points lie on each other, one note
-# counts them.
+def name_points(rooms: Sequence[Room], plan: Plan) -> tuple[list[str], list[list[Spot | None]]]:
+    """Return what stands at each point, and its spots at each layout; None where there is no room.
 
-
-def _write(plan: Plan, layout: Layout) -> Words:
-    """Find room for every label of ``layout``."""
-    dots, k = plan.dots, layout.index
-    spots = [layout.place(dot) for dot in dots]
-    room = _room(plan, layout, spots)
-    words = Words([None] * len(dots), [None] * len(plan.calls))
-    if k == 2:
-        words.roofs = _name_roofs(room, plan, layout)
-    if k == 0 and plan.calls:
-        words.floor = _name_floor(room, plan)
-    strips = [_hanging(dot, layout) for dot in dots if dot.asked is not None]
-    own = list(spots)
-    guessed = [n for n, dot in enumerate(dots) if dot.guess is not None]
-    hung = {n: layout.guess(dots[n], dots[n].guess or 0) for n in guessed}
-    named = [
-        Name(text, at, [hung[n]] if n in hung else [])
-        for n, (text, at) in enumerate(zip(plan.names, own))
-    ]
-    if k == 2:  # only there is the gap of a guess long enough to carry words
-        named += [Name(layout.said(dots[n])[0], hung[n], [own[n]]) for n in guessed]
-    places = put_names(room, named, k == 2, strips)
-    for n, place in enumerate(places[: len(dots)]):
-        if place and place.lead:
-            words.asides.append(Aside(plan.names[n], place.at, place.lead, n))
-        elif place:
-            words.names[n] = place.at
-    if k == 2:
-        paths = [plan.call(line, layout) for line in plan.calls]
-        words.calls = [_name_call(room, c.label, at, strips) for c, at in zip(plan.calls, paths)]
-    words.hidden = [n for n, place in enumerate(places[: len(dots)]) if place is None]
-    if k < 2 and words.hidden:
-        words.asides += _note(room, plan, layout, words.hidden)
-    if k == 2:  # last, so that names go first
-        words.guesses = _beside_guesses(room, plan)
-        placed = zip(guessed, places[len(dots) :])
-        words.guesses |= {n: (["middle"], np.array([one.at])) for n, one in placed if one}
-    return words
-
-
-def _beside_guesses(room: Room, plan: Plan) -> dict[int, Hanging]:
-    """What is said of guesses that are not made yet: beside the marker of each.
-
-    Nothing is said at places where the words would lie on a name, or where another guess's words
-    may come to stand. The sides are those at which the fewest places are lost.
+    In decades as many points have their names as there is room for: one without room chooses first
+    the next time. A number stands for a name without room, and for all if there is room for few.
+    Where axes begin at zero, only points are named that no other touches.
     """
-    asked = [n for n, dot in enumerate(plan.dots) if dot.asked is not None]
-    every = [{side: _at_side(room, plan, n, side) for side in (1, -1)} for n in asked]
-    best: list[Path] = []
-    for sides in itertools.product((1, -1), repeat=len(asked)):
-        found: list[Path] = []
-        for boxes, side in zip(every, sides):
-            own = boxes[side].copy()
-            for other in found:
-                own[_covered(own, other)] = np.nan
-            found.append(own)
-        if _seen(found) > _seen(best):
-            best = found
-    return {n: _ends(plan.layouts[2].place(plan.dots[n])[0], one) for n, one in zip(asked, best)}
+    texts, marks = [dot.label for dot in plan.dots], [*map(plan.layouts[2].place, plan.dots)]
+    order = sorted(range(len(marks)), key=lambda n: marks[n])
+    tries: list[tuple[list[int], Room, dict[int, Spot | None]]] = []
+    for _ in range(TRIES):
+        free = replace(rooms[2], taken=[*rooms[2].taken])
+        spots = {n: _name(free, texts[n], marks[n]) for n in order}
+        crowd = [n for n in order if spots[n] is None]
+        tries.append((crowd, free, spots))
+        order = crowd + [n for n in order if n not in crowd]
+    crowd, free, spots = min(tries, key=lambda one: len(one[0]))
+    if 4 * len(crowd) > 3 * len(texts):
+        crowd, free = order, rooms[2]
+    for n in crowd:
+        texts[n] = str(n + 1)
+        spots[n] = _name(free, texts[n], marks[n])
+    rooms[2].taken = free.taken
+    early = [_name_free(*one, plan.dots, texts) for one in zip(rooms, plan.layouts[:2])]
+    return texts, [*early, [spots[n] for n in range(len(texts))]]
 
 
-def _ends(own: float, boxes: Path) -> Hanging:
-    """The ends of words in ``boxes`` that are nearer to x = ``own``, where their marker is."""
-    right = boxes[:, 0] > own
-    x = np.where(right, boxes[:, 0] + 3, boxes[:, 2] - 3)
-    return ["start" if one else "end" for one in right], np.column_stack([x, boxes[:, 3] - 5])
+def _name_free(
+    room: Room, layout: Layout, dots: Sequence[Dot], texts: Sequence[str]
+) -> list[Spot | None]:
+    """Place the names of points that no other touches."""
+    marks = [*map(layout.place, dots)]
+    near = [sum(math.dist(mark, other) < TOUCHING for other in marks) for mark in marks]
+    wanted = zip(texts, marks, near)
+    return [_name(room, text, mark) if many == 1 else None for text, mark, many in wanted]
 
 
-def _at_side(room: Room, plan: Plan, n: int, first: int) -> Path:
-    """The box of what is said of each guess of point ``n``, best on one side; NaN without room."""
-    layout, dot, frame = plan.layouts[2], plan.dots[n], room.frame
-    texts, taken = layout.said(dot), np.array(room.taken)
-    others = [mark for mark in room.markers if mark != layout.place(dot)]
-    boxes = np.full((len(texts), 4), np.nan)
-    for g, (text, seconds) in enumerate(zip(texts, dot.guesses)):
-        x, y = layout.guess(dot, seconds)
-        for side, lift in itertools.product((first, -first), LIFTS):
-            near, far = x + side * 10, x + side * (width(text) + 16)
-            box = (min(near, far), y + lift - 14, max(near, far), y + lift + 5)
-            inside = box[0] >= frame[0] and box[2] <= frame[2] and frame[1] <= box[1]
-            far = NEARER * apart(box, (x, y))  # nearer to its own marker than to any other
-            if not inside or box[3] > frame[3] or any(apart(box, one) <= far for one in others):
-                continue
-            if not _covered(np.array([box]), taken)[0]:
-                boxes[g] = box
-                break
-    return boxes
+def _name(room: Room, text: str, mark: Point) -> Spot | None:
+    """Place a name beside its mark, where nobody takes it for another mark's name."""
+    (x, y), half = mark, width(text) / 2 + 3
+    far = half + 10
+    spots = [
+        (x + far, y + 5), (x - far, y + 5), (x, y - 14), (x, y + 26),
+        (x + far, y - 15), (x + far, y + 24), (x - far, y - 15), (x - far, y + 24),
+    ]  # fmt: skip
+    others = [other for other in room.markers if math.dist(other, mark) > TOUCHING]
+    boxes = [(x - half, y - 14, x + half, y + 5) for x, y in spots]
+    own = [box for box in boxes if all(apart(box, o) > apart(box, mark) for o in others)]
+    cost, best = room.choose([box] for box in own) or (UNNAMED, 0)
+    if cost >= UNNAMED:
+        return None
+    room.taken.append(own[best])
+    return [round(own[best][0] + half, 1), round(own[best][1] + 14, 1)]
 
 
-def _covered(boxes: Path, others: Path) -> np.ndarray:
-    """Which of ``boxes`` overlap one of ``others``; what is not a number overlaps nothing."""
-    (left, top, right, bottom), own = others.T, boxes[:, :, None]
-    across = (left < own[:, 2]) & (own[:, 0] < right)
-    return np.asarray((across & (top < own[:, 3]) & (own[:, 1] < bottom)).any(axis=1))
+def off_by(room: Room, plan: Plan, asked: bool) -> dict[int, list[tuple[float, float]]]:
+    """Return where it stands what guesses are off by: number of a point → an end for each guess.
 
-
-def _seen(found: Sequence[Path]) -> int:
-    return sum(int((~np.isnan(boxes[:, 0])).sum()) for boxes in found)
-
-
-def _room(plan: Plan, layout: Layout, spots: Sequence[tuple[float, float]]) -> Room:
-    """The room of a layout with all markers and lines in it."""
-    left, top, right, bottom = plan.frame.box
-    room = Room((left + 4, top - 4, right + 12, bottom - 3))
-    for spot in spots:
-        room.add_marker(*spot)
-    for dot, spot in zip(plan.dots, spots):
-        if dot.guess is not None:
-            room.add_marker(*layout.guess(dot, dot.guess))
-            room.add_line([layout.guess(dot, dot.guess), spot], weight=GAP)
-        if dot.asked is not None:
-            room.add_line([(spot[0], top), (spot[0], bottom)], radius=9, weight=GAP)
-    if layout.index == 2:
-        for ceiling in plan.roofs:
-            for flat in (False, True):
-                room.add_line(layout.inside(plan.roof(ceiling, layout, flat)))
-        for line in plan.calls:
-            room.add_line(layout.inside(plan.call(line, layout)))
-    return room
-
-
-def _hanging(dot: Dot, layout: Layout) -> Box:
-    """Where a guess that has yet to be made may come to hang: no name lies there."""
-    places = [layout.guess(dot, seconds) for seconds in dot.asked.seconds] if dot.asked else []
-    heights = [y for _, y in places]
-    return places[0][0] - 9, min(heights) - 9, places[0][0] + 9, max(heights) + 9
-
-
-def _name_floor(room: Room, plan: Plan) -> tuple[str, Spot | None]:
-    text = f"the floor: no call below {si(min(line.seconds for line in plan.calls), 's')}"
-    half, (left, _, right, bottom) = width(text) / 2 + 6, plan.frame.box
-    spots = [(float(x), bottom - 9) for x in np.linspace(right - half, left + half, 4)]
-    return text, room.put(text, spots)
-
-
-def _note(room: Room, plan: Plan, layout: Layout, hidden: Sequence[int]) -> list[Aside]:
-    """One note that counts the points without a name in a crowd, or the only such name."""
-    spots = [layout.place(plan.dots[n]) for n in hidden]
-    text = plan.names[hidden[0]] if len(hidden) == 1 else f"no room for {len(hidden)} more names"
-    x, y = np.mean(spots, axis=0).tolist()
-    clear = [spot for spot in rings(x, y) if room.sees(spot, (x, y))]
-    at = room.put(text, clear)
-    lead = lead_of(at, width(text) / 2 + 4, (x, y)) if at else None
-    if at is None and len(hidden) > 1:
-        at = room.put(text, rings(x, y))
-    room.add_line(lead or [])
-    return [Aside(text, at, lead, hidden[0] if len(hidden) == 1 else None)] if at else []
-
-
-def _name_roofs(room: Room, plan: Plan, layout: Layout) -> list[tuple[str, Spot | None, bool]]:
-    """Memory's bandwidth along its slope, the peaks at theirs, the caches in one label."""
-    left, _, right, _ = plan.frame.box
-    found: list[tuple[str, Spot | None, bool]] = []
-    caches = [one for one in plan.roofs if one.level != "dram"]
-    for ceiling in (one for one in plan.roofs if one.level == "dram"):
-        y, bend = layout.y(ceiling.roof.peak), layout.x(ceiling.roof.ridge)
-        text = ceiling.flat_text
-        half = width(text) / 2
-        flat = [(x, y + dy) for dy in (-8, 22) for x in np.arange(right - 60, bend, -20)]
-        flat += [(x, y - 8) for x in np.arange(bend, left + half, -20)]  # beside its end
-        found.append((text, room.put(text, flat), False))
-        slope, text = layout.inside(plan.roof(ceiling, layout, False)), ceiling.slope_text
-        along = room.put_along(text, slope) or room.put_along(text, slope, -1)
-        found.append((text, along or _name_slope(room, text, slope, left, 1), True))
-    if caches:
-        text = caches[0].slope_text if len(caches) == 1 else _span(caches)
-        slope = layout.inside(plan.roof(caches[-1], layout, False))
-        found.append((text, _name_slope(room, text, slope, left, -1), True))
+    Right of its marker, or left of it; NaN where there is no room. ``asked``: of guesses that have
+    yet to be made.
+    """
+    found: dict[int, list[tuple[float, float]]] = {}
+    layout = plan.layouts[2]
+    gaps = [layout.gap(dot) for dot in plan.dots if dot.guesses]
+    for n, dot in enumerate(plan.dots):
+        free, shown = Room(room.frame, room.taken + gaps), []
+        for x, y, text in layout.guesses(dot) if bool(dot.asked) is asked else ():
+            wide, y = width(text) + 3, min(max(y, room.frame[1] + 9), room.frame[3] - 10)
+            boxes = [(left, y - 9, left + wide, y + 10) for left in (x + AWAY, x - AWAY - wide)]
+            _, side = free.choose([box] for box in boxes) or (0, 2)
+            found.setdefault(n, []).append(((x + AWAY, x - AWAY, math.nan)[side], y + 5))
+            shown += boxes[side : side + 1]
+        room.taken += shown
     return found
 
 
-def _span(caches: Iterable[Ceiling]) -> str:
+def name_roofs(room: Room, plan: Plan) -> list[tuple[str, Spot | None, str]]:
+    """Return the names of roofs, their spots and inks.
+
+    A peak stands above its line or before it, memory's bandwidth along its slope or right of it,
+    and one name for all caches above the upper end of the lowest, or on their lines.
+    """
+    layout, (left, _, right, _) = plan.layouts[2], plan.frame.box
+    found: list[tuple[str, Spot | None, str]] = []
+    main = [one for one in plan.roofs if one.level == "dram"]
+    for one in main:
+        text, (bend, y) = one.flat_text, plan.roof(one, layout, True)[0].tolist()
+        above = [(x, y - 8) for x in np.arange(right - width(text) / 2, bend, -20).tolist()]
+        before = [(x, y - 8) for x in np.arange(bend, left, -20).tolist()]
+        found.append((text, room.put(text, above) or room.put(text, before), "computing"))
+    for one in main[:1]:
+        text, slope = one.slope_text, layout.inside(plan.roof(one, layout, False))
+        beside = [(x + width(text) / 2 + 8, y + 9) for x, y in slope[::-1]]
+        found.append((text, room.put_along(text, slope) or room.put(text, beside), "carrying"))
+    if caches := plan.roofs[len(main) :]:
+        text = caches[0].slope_text if len(caches) == 1 else _span(caches)
+        half, (x, y) = width(text) / 2, plan.roof(caches[-1], layout, False)[-1].tolist()
+        spots = [(max(x - half - 8, left + half + 8), y + down) for down in (-1, -27, 22, 45)]
+        found.append((text, room.put(text, spots), "carrying"))
+    return found
+
+
+def _span(caches: Sequence[Ceiling]) -> str:
     """``caches 60.0 to 400 GB/s``, ``caches 368 GB/s to 1.12 TB/s``."""
     rates = sorted(ceiling.roof.bandwidth for ceiling in caches)
     slow, fast = (si(rate, "B/s") for rate in (rates[0], rates[-1]))
     number, unit = slow.split()
     return f"caches {number if fast.endswith(f' {unit}') else slow} to {fast}"
-
-
-def _name_call(room: Room, text: str, path: Path, strips: Sequence[Box]) -> Spot | None:
-    """What a call costs, beside its line; without other room it lies on one of ``strips``."""
-    half, (left, top, right, bottom) = width(text) / 2 + 13, room.frame
-    inside = [(x, y) for x, y in path.tolist() if left <= x <= right and top <= y <= bottom]
-    spots = [(x + d, y + 5) for x, y in inside for d in (half, -half)]
-    bare = Room(room.frame, [box for box in room.taken if box not in strips], room.lines)
-    if at := room.put(text, spots):
-        return at
-    at = bare.put(text, spots)
-    room.taken += bare.taken[-1:] if at else []
-    return at
-
-
-def _name_slope(
-    room: Room, text: str, slope: Sequence[Sequence[float]], left: float, side: int
-) -> Spot | None:
-    """Write ``text`` beside the slanted part of a roof: below it (side 1) or above it (-1)."""
-    half = width(text) / 2 + 8
-    slanted = [(x, y) for x, y in slope][::-1]
-    if side > 0:  # clear of the flat part, which has a name of its own
-        slanted = [(x, y) for x, y in slanted if y > slanted[0][1] + BELOW_BEND] or slanted
-    spots = [(x + side * half, y + side * 5 + 4) for x, y in slanted]
-    if side > 0:
-        spots += [(x - half, y - 1) for x, y in slanted]
-    spots += [(left + half + 6 + dx, y - 10) for dx in (0, 30, 60) for _, y in slanted]
-    return room.put(text, spots)

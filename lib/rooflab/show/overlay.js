@@ -23,10 +23,6 @@ function followTheme(el) {
   return () => { seen.disconnect(); for (const one of media) one.removeEventListener('change', look); };
 }
 
-function pictureFrom(bytes) {
-  return URL.createObjectURL(new Blob([bytes], { type: 'image/png' }));
-}
-
 // Speak once the hand rests, not on every step of a drag.
 function speaker(node) {
   let timer;

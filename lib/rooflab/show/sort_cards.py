@@ -1,32 +1,33 @@
 """Cards to sort into three bins, in the browser: what limits an operation, before it is measured.
 
 One tap or one key puts the card on top into a bin; another takes it back. When all cards lie, a
-button uncovers what the model says, and beside it what the clock said. Everything is prepared here
+button uncovers what the model says: each card moves to where it belongs, and says why. All is here
 and covered in the page, so that it works without a kernel; with one, the sorting also reaches
-``store``.
+``store``: anything with ``record(bins)``, ``look()``, and ``recall()`` for the bins (None: not
+sorted yet) and whether the truth was shown.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from rooflab.show import canvas, labels
-from rooflab.show.scene import By, Dim, Fill, Scene, Sum, painter
+from rooflab.show.scene import By, Dim, Fill, Number, Scene, Sum, painter
 from rooflab.show.scene.player import Player
 
 #: The two sheets: the bins beside each other, and on a phone below each other.
 WIDE, NARROW = 960, 400
 DECK, HEAD, GAP = 58, 40, 10  # pixels of the deck and of a bin's head, and between bins
-#: Pixels of a card, from one to the next, and of half of that: a second line on a card.
-CARD, ROW, LINE = 30, 34, 17
-LETTERS = 14
+CARD, ROW, LINE = 30, 34, 18  # pixels of a card, from one to the next, and of a line more on it
+LETTERS, GLIDE = 15, 500
+MOST = 560  # pixels of cards in a bin; where reasons need more, they stand below the sheet
 INKS = ("carrying", "computing", "overhead")  # of the three bins: the course's language of colour
 
 
@@ -38,16 +39,6 @@ class Face:
     bin: int
     fact: str
     reason: str
-
-
-class SortStore(Protocol):
-    """Where a sorting is kept."""
-
-    def recall(self) -> tuple[list[int] | None, bool]:
-        """The bins of the cards (None: not sorted yet), and whether the truth was shown."""
-
-    def record(self, placed: Sequence[int]) -> None: ...
-    def look(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -70,11 +61,11 @@ class Deck:
         whose = f"the {sorted_} sorted" if sorted_ < len(self.faces) else f"{sorted_}"
         return f"{right} of {whose} lie where the model puts them."
 
-    def told(self, number: int, at: int) -> str:
-        """The truth of a card that was put into the bin ``at``, or into none."""
+    def why(self, number: int, at: int) -> str:
+        """Why a card belongs where it does, after its time; and the bin ``at`` if that is wrong."""
         face = self.faces[number]
-        mine = f" (you said {self.bins[at]})" if at not in (-1, face.bin) else ""
-        return f"{sign(face, at)} {face.name}: {self.bins[face.bin]}{mine}. {face.fact}."
+        mine = f"You said {self.bins[at]}. " if at not in (-1, face.bin) else ""
+        return f"{mine}{face.fact[:1].upper()}{face.fact[1:]}. {face.reason}"
 
     @property
     def shortest(self) -> list[str]:
@@ -95,7 +86,7 @@ class SortCards(Player):
     The trait ``card0`` holds the bin of the first card, -1 for none; the others follow.
     """
 
-    def __init__(self, deck: Deck, store: SortStore | None, stem: str) -> None:
+    def __init__(self, deck: Deck, store: Any, stem: str) -> None:
         self.deck, self.faces, self.store = deck, deck.faces, store
         placed, shown = store.recall() if store is not None else (None, False)
         start: dict[str, Any] = dict(zip(names(len(deck.faces)), placed or [], strict=False))
@@ -154,44 +145,46 @@ class SortCards(Player):
     @property
     def head(self) -> str:
         """How many of the sorted cards lie right; it says so if none was sorted."""
-        return self.deck.head(sum(at >= 0 for at in self.placed), self.right)
+        return self.scene.sentence(**{**self.state, "covered": False})
 
     def _lines(self, covered: bool) -> list[str]:
-        """A line for each card while it is covered, then two."""
+        """A line for each card: its name while it is covered, then why it belongs where it does."""
         if covered:
             rows = [f"{n:>4}  {face.name}" for n, face in enumerate(self.faces, 1)]
-            return [*rows, f"Covered. {self.deck.how}"]
-        found = []
-        for number, (at, face) in enumerate(zip(self.placed, self.faces, strict=True)):
-            found += [self.deck.told(number, at), f"    {face.reason}"]
-        return [*found, self.deck.origin]
+            return [self.deck.title, *rows, f"Covered. {self.deck.how}"]
+        rows = [
+            f"{sign(face, at)} {face.name}: {self.deck.bins[face.bin]}. {self.deck.why(n, at)}"
+            for n, (at, face) in enumerate(zip(self.placed, self.faces, strict=True))
+        ]
+        return [self.head, *rows, self.deck.origin]
 
     @property
     def words(self) -> str:
-        """The cards as text: the question while they are covered, then a line or two for each."""
-        first = self.deck.title if self.covered else self.head
-        return "\n".join([first, *self._lines(self.covered)])
+        """The cards as text: the question while they are covered, then a line for each."""
+        return "\n".join(self._lines(self.covered))
 
     def __repr__(self) -> str:
         return self.words
 
     def still(self) -> bytes:
-        """One PNG: the cards and bins, and below them the cards in words."""
-        first, *lines = self.words.splitlines()
-        return painter.page(self.scene, first, lines, **self.state)
+        """One PNG: the cards and bins, and the words that a browser sets around them."""
+        return self._page(self.covered)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
-        live = super(Player, self)._repr_mimebundle_(**kwargs)
-        under = None
-        if self.covered:
-            lines, head = self._lines(False), self.head
-            drawn = painter.page(self.scene, head, lines, **{**self.state, "covered": False})
-            under = (drawn, "\n".join([head, *lines]))
-        return canvas.mimebundle(live, self.still(), self.words, under)
+    def _page(self, covered: bool) -> bytes:
+        state = {**self.state, "covered": covered}
+        first, *lines = self._lines(covered)
+        if not covered:
+            notes = [words for _, words, above in self.scene.notes if not above]
+            lines = [self.scene.settled(words, self.scene.places(**state)) for words in notes]
+        return painter.page(self.scene, first, lines, **state)
+
+    def under(self) -> tuple[bytes, str, str]:
+        """The cards where they belong, with their reasons."""
+        return self._page(False), "\n".join(self._lines(False)), ""
 
 
-# The scene. A card that lies somewhere stands a row lower for each card above it: their count is a
-# dimension that follows, a sum of what each other card adds. That depends on the bins of the two.
+# The scene. While it is covered, a card stands a row lower for each card above it: their count is a
+# dimension that follows. Uncovered, each lies where it belongs, whatever was said.
 
 
 def names(many: int) -> list[str]:
@@ -199,17 +192,15 @@ def names(many: int) -> list[str]:
     return [f"card{n}" for n in range(many)]
 
 
-def _dims(deck: Deck, beside: bool, long: Sequence[int]) -> list[Dim]:
-    """Where each card was put, where it lies, and what follows from that.
+def _dims(deck: Deck, beside: bool) -> list[Dim]:
+    """Where each card was put, and what follows from that.
 
     ``top`` is the first card that lies nowhere; ``back`` is one more than the last that was put.
+    ``beside``: each bin counts its own rows; else they go on from bin to bin.
     """
-    many, stops = len(deck.faces), ["not placed", *deck.bins]
-    dims = [Dim(name, stops, [-1, *range(len(deck.bins))]) for name in names(many)]
-    dims.append(Dim("covered", ["covered", "uncovered"], [True, False]))
-    for n, face in enumerate(deck.faces):
-        lies = By(f"covered card{n}", [[0, 1, 2, 3], [face.bin + 1, 1, 2, 3]])
-        dims.append(Dim(f"lies{n}", stops, of=lies))
+    many, cards, stops = len(deck.faces), names(len(deck.faces)), ["not placed", *deck.bins]
+    dims = [Dim(name, stops, [-1, *range(len(deck.bins))]) for name in cards]
+    dims.append(Dim("covered", ["covered", "uncovered"], [True, False], glide=GLIDE))
     for name in ("top", "back"):  # card by card, from what the cards before it say
         for n in range(many):
             here = name if n == many - 1 else f"{name}{n}"
@@ -217,37 +208,19 @@ def _dims(deck: Deck, beside: bool, long: Sequence[int]) -> list[Dim]:
                      for before in range(n + 1)]  # fmt: skip
             of = By(f"{name}{n - 1} card{n}", table) if n else By("card0", table[0])
             dims.append(Dim(here, [*map(str, range(n + 2))], of=of))
-    every = [*map(str, range(many + 1))]
-    right = [np.eye(4)[face.bin + 1] for face in deck.faces]
-    put = Sum(*(By(name, [0, 1, 1, 1]) for name in names(many)))
-    hits = Sum(*(By(name, one) for name, one in zip(names(many), right, strict=True)))
-    dims += [Dim("sorted", every, of=put), Dim("right", every, of=hits)]
-    return dims + _lines(deck, beside, long)
 
+    def count(what: str, *parts: By) -> None:
+        dims.append(Dim(what, [*map(str, range(many + 1))], of=Sum(*parts)))
 
-def _lines(deck: Deck, beside: bool, long: Sequence[int]) -> list[Dim]:
-    """The lines above each card and bin, and in each bin.
-
-    ``beside``: each bin counts its own; else they go on from bin to bin. A card is two lines, but
-    the ``long`` ones are three where they are seen to lie wrong.
-    """
-    many, dims = len(deck.faces), list[Dim]()
-    lines = [*map(str, range(2 * many + len(long) + 1))]
-
-    def tall(m: int, others: str, table: np.ndarray) -> By:
-        """The lines of the card m, where a table by the bins of it and of others says 1."""
-        right = np.arange(4) == deck.faces[m].bin + 1
-        wrong = (table.T * ~right).T * (m in long)
-        return By(f"covered lies{m} {others}", [2 * table, 2 * table + wrong])
-
+    count("sorted", *(By(name, [0, 1, 1, 1]) for name in cards))
+    count("right", *(By(f"card{n}", np.eye(4)[f.bin + 1]) for n, f in enumerate(deck.faces)))
     for n in range(many):
-        above = [tall(m, f"lies{n}", _above(m < n, beside)) for m in range(many)
-                 if m < n or (m > n and not beside)]  # fmt: skip
-        dims.append(Dim(f"row{n}", lines, of=Sum(By(f"lies{n}", [0] * 4), *above)))
+        above = (By(f"card{m} card{n}", _above(m < n, beside)) for m in range(many) if m != n)
+        count(f"row{n}", By(f"card{n}", [0] * 4), *above)
     for b in range(3):
-        below = np.array([0, *(int(other < b and not beside) for other in range(3))])
-        for name, one in ((f"held{b}", np.eye(4)[b + 1]), (f"rows{b}", below)):
-            dims.append(Dim(name, lines, of=Sum(*(tall(m, "", one) for m in range(many)))))
+        below = [0, *(other < b and not beside for other in range(3))]
+        count(f"rows{b}", *(By(name, below) for name in cards))
+        count(f"held{b}", *(By(name, np.eye(4)[b + 1]) for name in cards))
     return dims
 
 
@@ -268,43 +241,68 @@ class _Table:
         self.room = self.across - 2 * 8
         right, down = (self.across + GAP, 0) if self.beside else (0, HEAD + GAP)
         self.corners = [(b * right, DECK + GAP + b * down) for b in range(3)]
-        self.long = [n for n in range(self.many) if not self.holds_goal(n)]
-        self.lines = LINE * np.arange(2.0 * self.many + len(self.long) + 1)  # pixels of so many
-        self.foot = self.corners[2][1] + HEAD + self.lines[-1] + 8
-        self.scene = Scene(wide, self.foot + 4, _dims(deck, self.beside, self.long))
+        self.rows = ROW * np.arange(self.many + 1.0)  # pixels of so many covered cards
+        self.bins = np.array([face.bin for face in deck.faces])
+        self.texts = [[self._lines(n, at) for at in range(-1, 3)] for n in range(self.many)]
+        if not self.beside or max(self._sizes()) > MOST:
+            self.texts = [[[]] * 4] * self.many
+        self.own = self._sizes()
+        most = max(self.own) if self.beside else sum(self.own)
+        self.foot = self.corners[2][1] + HEAD + max(ROW * self.many, most) + 8
+        self.scene = Scene(wide, self.foot + 4, _dims(deck, self.beside))
+        self.open = By("covered top", [[*[1] * self.many, 0], [0] * (self.many + 1)])
 
-    @cached_property
-    def open(self) -> By:
-        """Whether a card lies on top and may be put."""
-        return By("covered top", [[*[1] * self.many, 0], [0] * (self.many + 1)])
+    def _lines(self, n: int, at: int) -> list[str]:
+        """The lines of the card n below its name, uncovered, if it was put into the bin ``at``."""
+        lines = [""]
+        for word in _whole(self.deck.why(n, at)).split(" "):
+            longer = f"{lines[-1]} {word}".lstrip()
+            lines = (
+                [*lines, word]
+                if labels.width(longer, LETTERS) > self.room - 20
+                else [*lines[:-1], longer]
+            )
+        return lines
+
+    def _sizes(self) -> list[int]:
+        """Pixels of the cards that belong into each bin, uncovered."""
+        lines = np.array([max(map(len, each)) for each in self.texts])
+        self.tall = CARD + LINE * lines + 2 * (lines > 0)
+        return [int((self.tall + ROW - CARD)[self.bins == b].sum()) for b in range(3)]
+
+    def before(self, b: int, n: int = 0) -> int:
+        """Pixels of the uncovered cards above the bin ``b``, and of those in it before ``n``."""
+        above = 0 if self.beside else sum(self.own[:b])
+        return above + int((self.tall + ROW - CARD)[:n][self.bins[:n] == b].sum())
+
+    def down(self, top: float, uncovered: float) -> list[np.ndarray]:
+        """Pixels below ``top``, covered of each number of cards, and uncovered."""
+        return [top + self.rows, np.full_like(self.rows, top + uncovered)]
 
     def bin(self, b: int, right: float, down: float) -> tuple[float, By]:
         """A place in a bin, from its upper left corner: x and y."""
         x, y = self.corners[b]
-        return x + right, By(f"rows{b}", y + down + self.lines)
+        return x + right, By(f"covered rows{b}", self.down(y + down, self.before(b)))
 
-    def tall(self, b: int) -> By:
-        """The height of a bin: that of its cards; beside each other, first that of all cards."""
-        held = HEAD + 4 + self.lines
-        whole = np.full_like(held, self.foot - self.corners[b][1])
-        return By(f"covered held{b}", [whole if self.beside else held, held])
+    def high(self, b: int) -> Number:
+        """The height of a bin: beside each other that of all cards, else of those in it."""
+        if self.beside:
+            return self.foot - self.corners[b][1]
+        return By(f"covered held{b}", self.down(HEAD + 4, self.own[b]))
 
     def card(self, n: int, right: float, down: float) -> tuple[By, By]:
         """A place on the card n, from its upper left corner: x and y."""
-        xs = [math.nan, *(x + 8 + right for x, _ in self.corners)]
-        ys = [self.lines * math.nan, *(y + HEAD + down + self.lines for _, y in self.corners)]
-        return By(f"lies{n}", xs), By(f"lies{n} row{n}", ys)
+        home, xs = self.deck.faces[n].bin, [x + 8 + right for x, _ in self.corners]
+        tops = [y + HEAD + down for _, y in self.corners]
+        belongs = np.full_like(self.rows, tops[home] + self.before(home, n))
+        ys = [[self.rows * math.nan, *(top + self.rows for top in tops)], [belongs] * 4]
+        across = By(f"covered card{n}", [[math.nan, *xs], [xs[home]] * 4])
+        return across, By(f"covered card{n} row{n}", ys)
 
-    def holds_goal(self, n: int) -> bool:
-        """Whether the name of the card n and the bin it belongs to fit on one line."""
-        name, goal = self.deck.shortest[n], self.deck.bins[self.deck.faces[n].bin]
-        words = _wide(f"✗ {name}") + 1.04 * _wide(f"→ {goal}")  # bold is wider, but small
-        return words + 8 <= self.room - 20
-
-    def fit(self, words: str, room: float) -> str:
-        """``words``, without their last parts where there is no room for them."""
+    def fit(self, words: str) -> str:
+        """``words`` without their last parts where a card has no room for them."""
         parts = words.split(", ")
-        while len(parts) > 1 and _wide(", ".join(parts)) > room:
+        while len(parts) > 1 and labels.width(", ".join(parts), LETTERS) > self.room - 20:
             parts.pop()
         return ", ".join(parts)
 
@@ -320,10 +318,10 @@ def cards_scene(deck: Deck, wide: float) -> Scene:
         _card(table, n, short)
     _buttons(table)
     scene.note(deck.title, "title", above=True)
-    for n, face in enumerate(deck.faces):
-        told = [_whole(deck.told(n, at)) for at in range(-1, 3)]
-        scene.note(By(f"covered card{n}", [[""] * 4, told]), "fact")
-        scene.note(By("covered", ["", _whole(face.reason)]), "origin reason")
+    for n in range(table.many):
+        if not table.texts[n][0]:
+            why = [_whole(f"{deck.faces[n].name}: {deck.why(n, at)}") for at in range(-1, 3)]
+            scene.note(By(f"covered card{n}", [[""] * 4, why]), "fact")
     scene.note(By("covered", ["", deck.origin]), "origin")
     ask = [f"{face.name}: which one decides how long it takes? Tap a bin, or click here and press "
            "1, 2 or 3. A tap on a placed card takes it back." for face in deck.faces]  # fmt: skip
@@ -356,7 +354,7 @@ def _top(table: _Table) -> None:
 def _bin(table: _Table, b: int) -> None:
     """A bin: a frame that takes the card on top, its name and its key."""
     scene, deck, wide = table.scene, table.deck, table.across
-    frame = scene.rect(*table.bin(b, 1, 0), wide - 2, table.tall(b), None, ink="soft", radius=10,
+    frame = scene.rect(*table.bin(b, 1, 0), wide - 2, table.high(b), None, ink="soft", radius=10,
                        name="bin")  # fmt: skip
     scene.text(*table.bin(b, 14, 26), deck.bins[b], INKS[b], size=16, bold=True, name="bin-name")
     shut, key = By("covered", [1, 0]), str(b + 1)
@@ -378,31 +376,24 @@ def _move(many: int, dim: str, first: int, stop: int) -> dict[str, By]:
 def _card(table: _Table, n: int, short: str) -> None:
     """A card that was put into a bin: a tap takes it back; at the end it says how right it lies."""
     scene, deck, face = table.scene, table.deck, table.deck.faces[n]
-    own, room, more = f"covered card{n}", table.room - 20, LINE * (n in table.long)
-    inks = [["soft"] * 4, ["soft", *[INKS[face.bin]] * 3]]
-    wrong = np.array([0.0, *(at != face.bin for at in range(3))])
-    tall = By(own, [[CARD] * 4, CARD + more * wrong])
-    frame = scene.rect(*table.card(n, 0, 0), table.room, tall, "paper", ink=By(own, inks), width=2,
-                       radius=7, name="card")  # fmt: skip
-    said = [table.fit(f"{sign(face, at)} {short}", room) for at in range(-1, 3)]
-    words = By(own, [[table.fit(short, room)] * 4, said])
-    scene.text(*table.card(n, 10, 20), words, size=LETTERS, name="card-name")
-    scene.text(*table.card(n, table.room - 10, 20 + more), f"→ {deck.bins[face.bin]}",
-               INKS[face.bin], size=13, bold=True, anchor="end",
-               opacity=By(own, [[0] * 4, wrong]), name="goal")  # fmt: skip
+    own, shut = f"covered card{n}", By("covered", [1, 0])
+    inks = [["soft"] * 4, [INKS[at] for at in (face.bin, *range(3))]]
+    frame = scene.rect(*table.card(n, 0, 0), table.room, By("covered", [CARD, table.tall[n]]),
+                       "paper", ink=By(own, inks), width=2, radius=7, name="card")  # fmt: skip
+    signed = [table.fit(f"{sign(face, at)} {short}") for at in range(-1, 3)]
+    scene.text(*table.card(n, 10, 20), By(own, [[table.fit(short)] * 4, signed]), size=LETTERS,
+               name="card-name")  # fmt: skip
+    for row, each in enumerate(itertools.zip_longest(*table.texts[n], fillvalue=""), 1):
+        scene.text(*table.card(n, 10, 20 + LINE * row), By(own, [[""] * 4, each]), "soft",
+                   size=LETTERS, name="why")  # fmt: skip
     where = [f"{face.name}: {one}; take it back" for one in ("not placed", *deck.bins)]
-    scene.press(frame, {f"card{n}": 0}, By(f"card{n}", where), enabled=By("covered", [1, 0]),
+    scene.press(frame, {f"card{n}": 0}, By(f"card{n}", where), enabled=shut,
                 says=f"Taken back: {face.name}.")  # fmt: skip
 
 
 def _whole(words: str) -> str:
     """Words in which no line ends between a number and its unit."""
     return re.sub(r"(\d) (?=\S)", "\\1\u00a0", words)
-
-
-def _wide(words: str) -> float:
-    """Pixels that words on a card need."""
-    return labels.width(words) * LETTERS / labels.SIZE
 
 
 def _buttons(table: _Table) -> None:

@@ -20,9 +20,6 @@ INK = "#222222"
 CEILING = "#6B6B6B"
 GRID = "#E3E3E3"
 PAPER = "#FFFFFF"
-# The three painted faces of the box: the operands A, B and C of a product.
-FACES = {"A": "#56B4E9", "B": "#F0E442", "C": "#009E73"}
-
 
 #: The one language of colour: a name → what it is on white paper and on a dark page.
 #: Carrying, computing and overhead have these three colours everywhere, so that a slope, a bar and
@@ -58,64 +55,26 @@ def css() -> str:
     return "\n".join(rules)
 
 
-CONTRAST = 4.5  # of words on paper, at least: WCAG 2.2, success criterion 1.4.3
-
-
 @dataclass(frozen=True)
 class Style:
-    """How one operation looks: ``colour``, matplotlib ``marker`` and the SVG ``shape`` of it."""
+    """How one operation looks: matplotlib ``marker`` and the SVG ``shape`` of it."""
 
-    colour: str
     marker: str
     shape: str
 
-    @property
-    def ink(self) -> str:
-        """The colour of its words: those of a label, or white ones on a button of this colour."""
-        return ink(self.colour)
 
-
-def contrast(colour: str, other: str = PAPER) -> float:
-    """Return the contrast of two colours ``#rrggbb`` as WCAG 2.2 defines it, from 1 to 21."""
-    light, dark = sorted((_luminance(colour), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    """Relative luminance of ``#rrggbb``, from 0 (black) to 1 (white)."""
-    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def ink(colour: str) -> str:
-    """Return ``colour`` (``#rrggbb``) for words: darker where it is too pale to be read on
-    paper."""
-    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-    shades = (
-        "#" + "".join(f"{channel * percent // 100:02X}" for channel in channels)
-        for percent in range(100, -1, -1)
-    )
-    return next(shade for shade in shades if contrast(shade) > CONTRAST + 0.1)
-
-
-_STYLES = {
-    "axpy": Style("#0072B2", "o", "circle"),
-    "gemv": Style("#D55E00", "s", "square"),
-    "gemm": Style("#000000", "D", "diamond"),
-    "dot": Style("#CC79A7", "^", "triangle"),
+STYLES = {
+    "axpy": Style("o", "circle"),
+    "gemv": Style("s", "square"),
+    "gemm": Style("D", "diamond"),
+    "dot": Style("^", "triangle"),
 }
-_OTHER = Style("#882255", "v", "down")
+_OTHER = Style("v", "down")
 
 
 def style(operation: str) -> Style:
     """Return the look of an operation by its name; all further operations share one look."""
-    return _STYLES.get(operation, _OTHER)
-
-
-def has_style(operation: str) -> bool:
-    """Whether an operation of that name has a marker of its own."""
-    return operation in _STYLES
+    return STYLES.get(operation, _OTHER)
 
 
 # Points at 100 dpi; text stays readable from the back row when the picture fills half a beamer.

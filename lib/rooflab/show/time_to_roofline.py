@@ -6,8 +6,8 @@ against intensity, the same in factors of ten under the machine's roof, and last
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.show import captions, theme
-from rooflab.show.labels import width
-from rooflab.show.layouts import Plan, Spot
+from rooflab.show.labels import SIZE, Room, width
+from rooflab.show.layouts import Plan, Spot, name_points, name_roofs, off_by
 from rooflab.show.measured_points import Dot, call_lines, ceilings, dots, read, stop_sentences
 from rooflab.show.scene import By, Dim, Fill, Scene, Sum, Words
 from rooflab.show.scene.axes import Frame, Scale
@@ -35,20 +35,16 @@ NAMES = (
     ("intensity: FLOP per byte moved", "FLOP per second"),
     ("intensity: FLOP per byte moved", "FLOP per second, each step a factor of ten"),
 )
-LETTERS = 16  # pixels; labels.py reckons with them
+WORDS: dict[str, Any] = {"size": SIZE, "anchor": "middle", "halo": True}
 FAR = 400.0  # pixels beyond the axes at which a tick of another layout is far enough away
 #: Sheets: width, height, and what the axes leave free at the left, top, right and bottom.
 SHEETS = ((720, 522, (76, 34, 16, 86)), (440, 632, (76, 34, 16, 86)))
-LINES = (3, 1)  # names that may stand apart on each sheet; with more, every name is a number
 #: How far each place lies along the stops.
 AT = np.arange(WAY * (len(STOPS) - 1) + 1) / WAY
 
 
 def stop_of(at: float) -> int:
-    """The stop whose words belong to the slider at ``at``: the nearest.
-
-    On the way into decades it is the one before until the axes read decades.
-    """
+    """The stop whose words belong to ``at``: the nearest; decades only once the axes read them."""
     return 1 if 1 <= at < DECADES else round(at)
 
 
@@ -58,44 +54,20 @@ def _ramp(start: float, end: float) -> np.ndarray:
 
 
 def _near(layout: int) -> np.ndarray:
-    """How much of a layout's axes is seen: time and rate are never both there.
-
-    A scale that turns into decades is seen while it turns.
-    """
+    """How much of a layout's axes is seen: decades while they turn, time and rate never both."""
     return (_ramp(0.4, 0), np.minimum(_ramp(0.6, 1), _ramp(1.6, 1)), _ramp(1.4, 2))[layout]
 
 
-def _there(shown: Sequence[bool]) -> np.ndarray:
-    """How much of something is seen that is there in some of the three layouts.
-
-    Between one of them and another that lacks it, it fades.
-    """
-    fades = np.where(shown, 1.0, [-1.5, -1.5, -1.5])
-    return np.clip(np.interp(AT, (0, 1, 2), fades), 0, 1)
+def _along(three: Sequence[Any]) -> By:
+    """What goes from layout to layout: a value of each of the three."""
+    return By("at", [three[k] for k in LAYOUT])
 
 
-@dataclass(frozen=True)
-class _Drawing:
-    """A sheet: its scene, and all that it shows."""
-
-    scene: Scene
-    plan: Plan
-
-    def along(self, three: Sequence[Any]) -> By:
-        """What goes from layout to layout: a value of each of the three, or of the stops."""
-        return By("at", [three[k] for k in LAYOUT])
-
-    def words(self, text: Words, spots: Sequence[Spot | None], ink: str, **look: Any) -> None:
-        """Words that stand at a spot in some layouts, travel between two and fade without one."""
-        if not any(spots):
-            return
-        found = [spot for spot in spots if spot]
-        first, last = found[0], found[-1]
-        look.setdefault("opacity", By("at", _there([bool(spot) for spot in spots])))
-        kept = [spots[0] or first, spots[1] or (first if spots[0] else last), spots[2] or last]
-        x, y = (self.along([spot[axis] for spot in kept]) for axis in (0, 1))
-        more: dict[str, Any] = {"size": LETTERS, "anchor": "middle", "halo": True, **look}
-        self.scene.text(x, y, text, ink, turn=first[2] if len(first) > 2 else 0, **more)
+def _write(scene: Scene, spot: Spot | None, text: str, ink: str, **look: Any) -> None:
+    """Words at a spot that they keep, if there is one."""
+    if spot:
+        x, y, *turn = spot
+        scene.text(x, y, text, ink, turn=turn[0] if turn else 0, **WORDS, **look)
 
 
 def morph_scene(seen: Sequence[Dot], where: Machine | None, sheet: tuple[Any, ...]) -> Scene:
@@ -106,66 +78,50 @@ def morph_scene(seen: Sequence[Dot], where: Machine | None, sheet: tuple[Any, ..
         Dim("at", STOPS, glide=PLACE, keys=keys, free=True),
         Dim("seen", ["not yet", "seen"], [False, True], once="at"),
     ]
-    for n, asked in enumerate(dot.asked for dot in seen if dot.asked is not None):
-        dims.append(Dim(f"guess{n}", ["none", *(si(s, "s") for s in asked.seconds)]))
+    for n, dot in enumerate(dot for dot in seen if dot.asked):
+        dims.append(Dim(f"guess{n}", ["none", *(si(s, "s") for s in dot.guesses)]))
         dims.append(Dim(f"hidden{n}", ["no", "yes"], [False, True], start=1))
     scene = Scene(wide, high, dims)
     frame = Frame(left, top, wide - right, high - bottom)
     plan = Plan(frame, tuple(seen), ceilings(seen, where), call_lines(seen, where))
-    if plan.crowded(LINES[wide < SHEETS[0][0]]):
-        plan = replace(plan, numbered=True)
-    drawing = _Drawing(scene, plan)
     for k in range(3):
-        _axes(drawing, k)
+        _axes(scene, plan, k)
     frame.draw(scene)
-    _roofs(drawing)
-    _calls(drawing)
-    _asides(drawing)
-    _points(drawing)
+    rooms = [plan.room(layout) for layout in plan.layouts]
+    _roofs(scene, plan, rooms[2])
+    says = off_by(rooms[2], plan, asked=False)
+    texts, names = name_points(rooms, plan)
+    _calls(scene, plan, rooms)
+    _points(scene, plan, texts, names, says | off_by(rooms[2], plan, asked=True))
     told = stop_sentences(plan.dots, where, plan.roofs, plan.calls)
     scene.says = By("at", [told[stop_of(at)] for at in AT.tolist()])
     scene.choice("at", "named stops of the slider", STOPS)
     scene.play("at", "▶ play", again="↺ play")
-    _slider(drawing)
-    if plan.numbered:
-        scene.note(
-            ", ".join(f"{n}\u00a0{dot.label}" for n, dot in enumerate(seen, 1)) + ".", "names"
-        )
+    at, y = np.linspace(left, frame.right - 12, len(STOPS)).tolist(), high - 20
+    for x in at:
+        scene.line([(x, y + 12), (x, y + 18)], "soft", 2, name="notch")
+    scene.slider("at", "from time against work to the roofline", at=at, y=y)
+    if key := [f"{n}\u00a0{one.label}" for n, one in zip(texts, seen) if n != one.label]:
+        scene.note(", ".join(key) + ".", "names")
     if where is not None:
         scene.note(captions.origin(where))
     return scene
 
 
-def _slider(drawing: _Drawing) -> None:
-    """The slider under the axes, with a notch at each stop."""
-    scene, frame = drawing.scene, drawing.plan.frame
-    at, y = np.linspace(frame.left, frame.right - 12, len(STOPS)).tolist(), scene.height - 20
-    for x in at:
-        scene.line([(x, y + 12), (x, y + 18)], "soft", 2, name="notch")
-    scene.slider("at", "from time against work to the roofline", at=at, y=y)
-
-
-def _axes(drawing: _Drawing, k: int) -> None:
-    """Grid, ticks and names of a layout.
-
-    Ticks travel along their axis while one scale turns into the other. Between time and rate they
-    fade.
-    """
-    scene, frame = drawing.scene, drawing.plan.frame
-    here, shown = drawing.plan.layouts[k], By("at", _near(k))
-    other = drawing.plan.layouts[(0, 2, 1)[k]]
-    look: dict[str, Any] = {"size": LETTERS, "opacity": shown}
+def _axes(scene: Scene, plan: Plan, k: int) -> None:
+    """Grid, ticks and names of a layout; ticks travel while a scale turns into decades."""
+    frame, shown = plan.frame, By("at", _near(k))
+    here, other = plan.layouts[k], plan.layouts[(0, 2, 1)[k]]
+    look: dict[str, Any] = {"size": SIZE, "opacity": shown}
     below: Any = (0, frame.bottom, scene.width, frame.bottom + 28)
     beside: Any = (0, frame.top - 12, frame.left, frame.bottom + 12)
     grid: dict[str, Any] = {"clip": frame.box, "opacity": shown}
-    last = 0.0
     for value, text in _ticks(here.x, "" if k == 0 else None, 110 if k < 2 else 64):
-        x, half = _way(k, here.x(value), other.x(value)), width(text) / 2 + 4
+        x = _way(k, here.x(value), other.x(value))
         scene.line([(x, frame.top), (x, frame.bottom)], "grid", 1, **grid)
-        if here.x(value) - half > last and here.x(value) + half <= scene.width + 4:
+        if here.x(value) + width(text) / 2 <= scene.width:
             scene.text(x, frame.bottom + 20, text, anchor="middle", clip=below,
                        name=f"tick-{k} x", **look)  # fmt: skip
-            last = here.x(value) + half
     for value, text in _ticks(here.y, "s" if k == 0 else "", 64):
         y, foot = (_way(k, here.y(value) + down, other.y(value) + down) for down in (0, 5))
         scene.line([(frame.left, y), (frame.right, y)], "grid", 1, **grid)
@@ -202,105 +158,92 @@ def short(value: float, unit: str) -> str:
     return f"{float(number):g} {rest}".rstrip()
 
 
-def _roofs(drawing: _Drawing) -> None:
+def _roofs(scene: Scene, plan: Plan, room: Room) -> None:
     """The roofs and their names, from the middle of the way into decades on."""
-    plan, shown = drawing.plan, By("at", _ramp(1.5, 2))
+    shown = By("at", _ramp(1.5, 2))
     for ceiling in plan.roofs:
         main = ceiling.level == "dram"
         for flat in (False, True) if main else (False,):
             paths = [plan.roof(ceiling, layout, flat) for layout in plan.layouts]
-            drawing.scene.line(
-                drawing.along([paths[1], paths[1], paths[2]]), "computing" if flat else "carrying",
+            scene.line(
+                _along([paths[1], *paths[1:]]), "computing" if flat else "carrying",
                 3 if main else 1.6, opacity=shown, clip=plan.frame.box,
                 name=f"roof {'main' if main else 'cache'}",
             )  # fmt: skip
-    for text, spot, carried in plan.words[2].roofs:
-        ink = "carrying" if carried else "computing"
-        drawing.words(text, [spot] * 3, ink, opacity=shown, name="roof-says")
+    for text, spot, ink in name_roofs(room, plan):
+        _write(scene, spot, text, ink, opacity=shown, name="roof-says")
 
 
-def _calls(drawing: _Drawing) -> None:
-    """What a call costs: a line in decades at the last stop.
-
-    Once that was seen, it comes back as a floor under the times.
-    """
-    plan, late = drawing.plan, _ramp(2.05, 2.85)
+def _calls(scene: Scene, plan: Plan, rooms: Sequence[Room]) -> None:
+    """What a call costs: a line at the last stop; once it was seen, a floor under the times."""
+    late = _ramp(2.05, 2.85)
     floor = np.stack([np.zeros(len(AT)), _ramp(0.4, 0)], axis=1)
     shown = By("at seen", np.maximum(floor, late[:, None]))
-    for line, spot in zip(plan.calls, plan.words[2].calls, strict=True):
-        paths = [plan.call(line, layout) for layout in plan.layouts]
+    for line in plan.calls:
+        paths, half = [plan.call(line, layout) for layout in plan.layouts], width(line.label) / 2
         look: dict[str, Any] = {"dash": (9, 5), "clip": plan.frame.box, "opacity": shown}
-        drawing.scene.line(drawing.along(paths), "overhead", 2.4, name="call", **look)
-        look = {"opacity": By("at", late), "name": "call-says"}
-        drawing.words(line.label, [spot] * 3, "overhead", **look)
-    if plan.words[0].floor:
-        text, spot = plan.words[0].floor
-        look = {"opacity": By("at seen", floor), "name": "floor-says"}
-        drawing.words(text, [spot] * 3, "overhead", **look)
+        scene.line(_along(paths), "overhead", 2.4, name="call", **look)
+        on, sides = plan.layouts[2].inside(paths[2]), (half + 13, -half - 13)
+        spot = rooms[2].put(line.label, [(x + far, y + 5) for x, y in on for far in sides])
+        _write(scene, spot, line.label, "overhead", opacity=By("at", late), name="call-says")
+    if plan.calls:
+        text = f"the floor: no call below {si(min(line.seconds for line in plan.calls), 's')}"
+        half, (left, _, right, bottom) = width(text) / 2 + 6, plan.frame.box
+        ways = np.linspace(right - half, left + half, 4).tolist()
+        spot = rooms[0].put(text, [(x, bottom - 9) for x in ways])
+        _write(scene, spot, text, "overhead", opacity=By("at seen", floor), name="floor-says")
 
 
-def _asides(drawing: _Drawing) -> None:
-    """Names that stand apart from their points, at the ends of thin lines."""
-    for k, words in enumerate(drawing.plan.words):
-        for one in words.asides:
-            if one.lead:
-                near = By("at", np.clip(1 - 2.5 * abs(np.minimum(AT, 2) - k), 0, 1))
-                drawing.scene.line(one.lead, "soft", 1, opacity=near, name="leader")
-            spots: list[Spot | None] = [None, None, None]
-            spots[k] = one.at
-            drawing.words(one.text, spots, "soft" if one.dot is None else "ink", name="apart")
-
-
-def _points(drawing: _Drawing) -> None:
-    """The points with their names, and the guesses that hang at them."""
-    scene, plan = drawing.scene, drawing.plan
-    asked = iter(range(len(plan.dots)))
+def _points(
+    scene: Scene, plan: Plan, texts: Sequence[str], names: Sequence[Sequence[Spot | None]],
+    off: Mapping[int, Sequence[tuple[float, float]]],
+) -> None:  # fmt: skip
+    """The points with guesses that hang at them, and names that fade where they have no room."""
+    asked = itertools.count()
     for n, dot in enumerate(plan.dots):
-        shape, says = theme.style(dot.op.name).shape, Fill(dot.sentence)
-        spots = [layout.place(dot) for layout in plan.layouts]
-        if dot.guess is not None:
-            _guess(drawing, n, None)
-        elif dot.asked is not None:
-            dim = next(asked)
-            told = ["", *(dot.at_guess(s).guess_told for s in dot.guesses)]
-            _guess(drawing, n, dim)
+        says: Words = dot.sentence
+        dim = next(asked) if dot.asked else None
+        if dot.guesses:
+            _guess(scene, plan, dot, dim, off[n])
+        if dot.asked:
+            told = ["", *map(dot.guess_told, dot.guesses)]
             table = np.array([told, [""] * len(told)], object)
             says = Fill(dot.sentence + "{told}", told=By(f"hidden{dim} guess{dim}", table))
-        place = Sum(drawing.along(spots))
-        mark = scene.dot(place, None, shape, 8, ink="paper", width=1.2, name="point")
+        places, shape = [one.place(dot) for one in plan.layouts], theme.style(dot.op.name).shape
+        mark = scene.dot(Sum(_along(places)), None, shape, ink="paper", width=1.2, name="point")
         scene.point(mark, says)
-        names = [words.names[n] for words in plan.words]
-        drawing.words(plan.names[n], names, "ink", name="name")
+        spots = [layout[n] for layout in names]
+        if any(spots):
+            at = Sum(_along([spot or place for spot, place in zip(spots, places)]))
+            shown = np.interp(AT, (0, 1, 2), [1.0 if spot else -1.5 for spot in spots]).clip(0)
+            scene.text(at, None, texts[n], opacity=By("at", shown), name="name", **WORDS)
 
 
-def _guess(drawing: _Drawing, n: int, dim: int | None) -> None:
-    """The guess of point ``n``, and what it is off by; ``dim`` says where it was placed."""
-    scene, plan, dot = drawing.scene, drawing.plan, drawing.plan.dots[n]
-    layouts = [plan.layouts[k] for k in LAYOUT]
-    ends = np.array([[(*layout.place(dot), *layout.guess(dot, s)) for s in dot.guesses]
-                     for layout in layouts])  # fmt: skip
-    told = plan.layouts[2].said(dot)
-    late, names = _there([False, False, True]), "at"
-    shown, text = By("at", np.ones(len(AT))), Fill(told[0])
-    if dim is None:
-        ends, opacity = ends[:, 0], By("at", late)
-    else:
-        ends = np.concatenate([np.full_like(ends[:, :1], np.nan), ends], axis=1)
-        names, shown = f"at guess{dim}", By(f"hidden{dim}", [1, 0])
-        text = Fill("{told}", told=By(f"guess{dim}", ["", *told]))
-        opacity = By(f"at hidden{dim}", np.outer(late, [1, 0]))
-    scene.line(By(names, ends), "mine", 2, dash=(2, 4), opacity=shown, name="gap")
-    look: dict[str, Any] = {"fill": "mine", "ink": "ink", "opacity": shown, "name": "guess"}
-    scene.dot(Sum(By(names, ends[..., 2:])), None, theme.style(dot.op.name).shape, 8, **look)
-    if n in plan.words[2].guesses:
-        ends_at, at = plan.words[2].guesses[n]
-        anchor: Words = ends_at[0]
-        x, y = at[0].tolist()
-        if dim is not None:
-            x, y = (By(f"guess{dim}", [np.nan, *at[:, axis]]) for axis in (0, 1))
-            anchor = By(f"guess{dim}", ["start", *ends_at])
-        look = {"opacity": opacity, "anchor": anchor, "halo": True, "size": LETTERS, "name": "off"}
-        scene.text(x, y, text, "mine-says", **look)
+def _guess(
+    scene: Scene, plan: Plan, dot: Dot, dim: int | None, off: Sequence[tuple[float, float]]
+) -> None:
+    """The guess of a point, and what it is off by; ``dim`` says where it was placed."""
+
+    def by(rows: Any, at: str = "") -> Any:
+        """Return the row of the one guess there is, or of each that there may be; none before."""
+        if dim is None:
+            return By(at, rows[0]) if at else rows[0]
+        none = rows[0] if isinstance(rows[0], str) else np.nan * rows[0]
+        return By(f"guess{dim} {at}", np.array([none, *rows]))
+
+    late, layouts = _ramp(1.6, 2), [plan.layouts[k] for k in LAYOUT]
+    ends = np.array([[(*one.place(dot), x, y) for x, y, _ in one.guesses(dot)] for one in layouts])
+    ends = ends.swapaxes(0, 1)  # of each guess at each stop
+    shown = 1 if dim is None else By(f"hidden{dim}", [1, 0])
+    opacity = By("at", late) if dim is None else By(f"at hidden{dim}", np.outer(late, [1, 0]))
+    scene.line(by(ends, "at"), "mine", 2, dash=(2, 4), opacity=shown, name="gap")
+    place, shape = Sum(by(ends[..., 2:], "at")), theme.style(dot.op.name).shape
+    scene.dot(place, None, shape, fill="mine", ink="ink", opacity=shown, name="guess")
+    x, y = np.array(off).T
+    if not np.isnan(x).all():
+        look = WORDS | {"anchor": by(np.where(x < ends[:, 2, 0], "end", "start").tolist())}
+        texts = [text for *_, text in layouts[2].guesses(dot)]
+        scene.text(by(x), by(y), by(texts), "mine-says", opacity=opacity, name="off", **look)
 
 
 class Morph(Player):
@@ -309,8 +252,7 @@ class Morph(Player):
     def __init__(self, seen: Sequence[Dot], where: Machine | None, axes: Sequence[Any],
                  after: Any) -> None:  # fmt: skip
         self.dots = tuple(seen)
-        by_id = {axis.model_id: axis for axis in axes}
-        asked = [by_id[dot.asked.id] for dot in seen if dot.asked is not None]
+        asked = [axis for dot in seen for axis in axes if axis.model_id == dot.asked]
         follows: dict[str, tuple[str, str, int]] = {}
         for n, axis in enumerate(asked):
             follows[f"guess{n}"] = (axis.model_id, "guess_at", 1)
@@ -382,11 +324,8 @@ def morph(
     from rooflab.measure.this_machine import machine_of
 
     awaited(after)
-    if isinstance(after, Mapping):
-        if guesses is not None and not isinstance(guesses, Mapping):
-            raise TypeError(f"guesses={guesses!r} must be a dict: an operation's label → seconds")
-        axes = {key: one for key, one in after.items() if is_axis(one)}
-        guesses = {**axes, **(guesses or {})}
+    if isinstance(after, Mapping) and (guesses is None or isinstance(guesses, Mapping)):
+        guesses = {key: one for key, one in after.items() if is_axis(one)} | dict(guesses or {})
     seen = read(measurements)
     where = _machine(machine) if machine is not None else machine_of(seen)
     points = dots(seen, where, guesses)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -45,53 +45,28 @@ def awaited(after: Any) -> tuple[Any, ...]:
 def waiting_sentence(things: Sequence[Any]) -> str:
     """What has to be done before the picture opens."""
     axes = sum(is_axis(one) for one in things)
-    todo = []
-    if axes:
-        todo.append(
-            "placed your guess"
-            if axes == 1
-            else f"placed your {COUNTS.get(axes, str(axes))} guesses"
-        )
-    if axes < len(things):
-        todo.append("sorted the cards")
+    guesses = "guess" if axes == 1 else f"{COUNTS.get(axes, axes)} guesses"
+    todo = [f"placed your {guesses}"] * (axes > 0) + ["sorted the cards"] * (axes < len(things))
     return f"Covered until you have {' and '.join(todo)} above."
 
 
 class Waiting(anywidget.AnyWidget):
-    """A widget that waits for ``after``, guess axes or sortings, one or more."""
+    """A widget that waits for ``after``: guess axes or sortings, if any."""
 
     #: Ids of the widgets that it waits for.
     waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    #: What stands there until then.
-    sentence = traitlets.Unicode().tag(sync=True)
-    covered = traitlets.Bool().tag(sync=True)
+    covered = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, after: Sequence[Any], **state: Any) -> None:
-        self.after = tuple(after)
-        super().__init__(
-            waits=[one.model_id for one in self.after],
-            sentence=waiting_sentence(self.after),
-            covered=self._waits(),
-            **state,
-        )
-        for one in self.after:
+    def __init__(self, after: tuple[Any, ...], **state: Any) -> None:
+        self.after = after
+        covered = any(one.covered for one in after)
+        waits = [one.model_id for one in after]
+        super().__init__(**{"waits": waits, "covered": covered} | state)
+        for one in after:
             one.observe(self._look, "covered")
 
-    def _waits(self) -> bool:
-        return any(one.covered for one in self.after)
-
     def _look(self, change: Any) -> None:
-        self.covered = self._waits()
-
-
-class Cover(Waiting):
-    """Hides the widgets beside it, in one box, until all that it waits for is uncovered.
-
-    It works in the browser, without a kernel too.
-    """
-
-    _esm = canvas.source("overlay.js", "cover.js")
-    _css = canvas.source("cover.css")
+        self.covered = any(one.covered for one in self.after)
 
 
 def covered(sentence: str) -> bytes:
@@ -110,10 +85,13 @@ class Said(Waiting):
     _esm = canvas.source("overlay.js", "said.js")
     _css = canvas.source("said.css")
     page = traitlets.Unicode().tag(sync=True)
+    #: What stands there until then.
+    sentence = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, what: Sequence[Any], after: Sequence[Any]) -> None:
-        self.what = tuple(what)
-        super().__init__(after, page=_page(self.what), model_id=canvas.free_model_id("said"))
+    def __init__(self, what: tuple[Any, ...], after: tuple[Any, ...]) -> None:
+        self.what = what
+        held = {"page": _page(what), "sentence": waiting_sentence(after)}
+        super().__init__(after, **held, model_id=canvas.free_model_id("said"))
 
     def __repr__(self) -> str:
         return self.sentence if self.covered else "\n".join(map(str, self.what))
@@ -160,13 +138,13 @@ def say(*what: object, after: object) -> Said:
     return Said(what, things)
 
 
-def _parts(what: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """What is said, by its kind: printed lines that follow each other belong together."""
-    for kind, ones in groupby(what, key=_kind):
-        if kind == "printed":
-            yield kind, ["\n".join(map(str, ones))]
-        else:
-            yield kind, list(ones)
+def _parts(what: Sequence[Any], write: Mapping[str, Callable[[Any], str]]) -> list[str]:
+    """What is said, each by its kind: printed lines that follow each other belong together."""
+    parts: list[str] = []
+    for kind, group in groupby(what, key=_kind):
+        ones = list(group)
+        parts += map(write[kind], ["\n".join(map(str, ones))] if kind == "printed" else ones)
+    return parts
 
 
 def _kind(one: Any) -> str:
@@ -184,7 +162,7 @@ def _page(what: Sequence[Any]) -> str:
         "sentence": lambda one: reader.render(one._repr_markdown_()),
         "printed": lambda text: f"<pre>{html.escape(text)}</pre>",
     }
-    return "".join(write[kind](one) for kind, ones in _parts(what) for one in ones)
+    return "".join(_parts(what, write))
 
 
 def _image(picture: Any) -> str:
@@ -202,4 +180,4 @@ def _markdown(what: Sequence[Any]) -> str:
         "sentence": lambda one: one._repr_markdown_(),
         "printed": lambda text: f"```text\n{text}\n```",
     }
-    return "\n\n".join(write[kind](one) for kind, ones in _parts(what) for one in ones)
+    return "\n\n".join(_parts(what, write))

@@ -1,8 +1,6 @@
 """The waterfall: from the roofline's bound, factor by factor, to the measured time.
 
-Rows on a sheet, from the bound down to the time. What stands in a row comes from one Fall or, in
-the live picture, from many: each place and each word is a plain value or one by state. One drawing
-serves both.
+Rows on a sheet, from the bound down to the time.
 """
 
 from __future__ import annotations
@@ -10,31 +8,24 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rooflab.count.operation import Operation
+from rooflab.count.si import times
 from rooflab.measure.this_machine import explain as explain_here
 from rooflab.predict.explain import Explanation
 from rooflab.predict.machine import Machine
 from rooflab.show import figures
-from rooflab.show.falls import (
-    BOUND,
-    REST,
-    Fall,
-    WaterfallStep,
-    of_explanation,
-    seconds_of,
-    ticks,
-    window,
-)
+from rooflab.show.falls import BOUND, REST, Fall, of_explanation, seconds_of, window
 from rooflab.show.figures import Panel, Picture
-from rooflab.show.scene import By, Dim, Fill, Number, Scene, Words
-from rooflab.show.scene.graph import OnAxes
+from rooflab.show.scene import Scene
+from rooflab.show.scene.axes import Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +41,8 @@ STACKED = 560  # pixels of a sheet on which bars begin to have room beside their
 LINE, BAR, NOTE = 17, 20, 13  # pixels of a line of notes, of a bar's height, of a note's letters
 STRIP = 11  # pixels above and below the middle of a bar that are free of words
 WRAP = 36  # letters of a line of notes on a figure
-TICK = 64  # pixels at least between two ticks
+TICK = 64  # pixels at least between two ticks, which are these multiples of powers of ten
+MULTIPLES = (1, 1.2, 1.5, 2, 3, 5, 7), (1, 1.5, 2, 3, 5), (1, 2, 5)
 WITH_RULE = 700  # pixels of the narrowest sheet whose key has room for the rule beside it
 ARROWS = {"slower": " →", "faster": " ←", "same": ""}
 #: What the time of a step goes into. The roofs are ink, as everywhere; the rest is not known.
@@ -68,28 +60,26 @@ class Row:
     the bar's edge and of the factor, ``fill`` the bar's own.
     """
 
-    name: Words
-    time: Words
-    notes: Sequence[Words] = ()
-    factor: Words = ""
-    arrow: Words = ""
+    name: str
+    time: str
+    notes: Sequence[str] = ()
+    factor: str = ""
     ink: str = "ink"
-    fill: Words = "ink"
-    bar: tuple[Number, Number] | None = None
-    end: Number = 0.0
+    fill: str = "ink"
+    bar: tuple[float, float] | None = None
+    end: float = 0.0
 
 
 class Sheet:
     """The rows of a waterfall on a scene, the first of them at ``top``.
 
-    ``windows``: the decades that the axis holds, at each place of the dimension "axis".
+    ``ends``: those of the axis, in decades.
     """
 
     def __init__(
-        self, scene: Scene, rows: Sequence[Row], top: float, windows: Sequence[tuple[float, float]]
+        self, scene: Scene, rows: Sequence[Row], top: float, ends: tuple[float, float]
     ) -> None:
-        self.scene, self.rows, self.windows = scene, rows, windows
-        self.stacked, (left, right) = scene.width < STACKED, lane(scene.width)
+        self.scene, self.rows, self.stacked = scene, rows, scene.width < STACKED
         highs = (
             LINE * len(row.notes) + (47 if self.stacked else max(30, 36 - LINE * len(row.notes)))
             for row in rows
@@ -97,69 +87,51 @@ class Sheet:
         #: The upper edge of every row, and the lower edge of the last.
         self.tops = [*itertools.accumulate(highs, initial=top)]
         scene.height = self.tops[-1] + 44
-        pixels = [(left, lo, (right - left) / (hi - lo), 0, 0, -1) for lo, hi in windows]
-        self.axes = By("axis", pixels)
-
-    def at(self, *points: tuple[Number, float]) -> OnAxes:
-        """Pixels of points, each at a decade and at a height that is in pixels already."""
-        parts = (part for point in points for part in point)
-        return OnAxes(
-            tuple(part if isinstance(part, By) else np.array([part]) for part in parts), self.axes
-        )
+        self.x = Scale(*ends, *lane(scene.width))
 
     def middle(self, number: int) -> float:
         """The height at which the bar of a row lies."""
         top, bottom = self.tops[number : number + 2]
         return top + 34 if self.stacked else (top + bottom) / 2
 
-    def draw(self, hollow: Words) -> None:
-        """Key, axis and rows. ``hollow`` is what the mark of the last row is filled with."""
+    def draw(self) -> None:
+        """Key, axis and rows."""
         self._key()
         self._axis()
         scene, last = self.scene, len(self.rows) - 1
         for number, row in enumerate(self.rows[1:-1], 1):
-            for up, low in self._clear(self.middle(number), self.middle(number + 1)):
-                scene.line(self.at((row.end, up), (row.end, low)), "soft", 1.2, name="link")
+            self._upright(row.end, self.middle(number), self.middle(number + 1), "soft", 1.2)
         for number, row in enumerate(self.rows):
             self._words(number, row)
             if row.bar is not None:
-                corners = self.at(*box(*row.bar, self.middle(number), BAR))
-                self._bar(corners, row.ink, row.fill, f"bar {str(row.name).replace(' ', '-')}")
-        scene.dot(self.at((0, self.middle(0))), None, "diamond", name="stop bound")
-        if last:
-            end = self.at((self.rows[last].end, self.middle(last)))
-            scene.dot(end, None, "diamond", fill=hollow, ink="ink", name="stop end")
+                begin, end = map(self.x, row.bar)
+                corners = box(begin, end, self.middle(number), BAR)
+                self._bar(corners, row.ink, row.fill, f"bar {row.name.replace(' ', '-')}")
+        scene.dot(self.x(0), self.middle(0), "diamond", name="stop bound")
+        end = self.x(self.rows[last].end)
+        scene.dot(end, self.middle(last), "diamond", ink="ink", name="stop end")
 
     def _axis(self) -> None:
         """The lines of round factors, and of the bound."""
-        scene, top, bottom = self.scene, self.tops[0], self.tops[-1]
+        scene, top, bottom, x = self.scene, self.tops[0], self.tops[-1], self.x
         look: dict[str, Any] = {"size": NOTE, "anchor": "middle"}
-        for place, label in self._ticks():
-            scene.line(self.at((place, top), (place, bottom)), "grid", 1, name="grid")
-            scene.text(self.at((place, bottom + 17)), None, label, name="tick", **look)
-        for up, low in self._clear(top, bottom):
-            scene.line(self.at((0, up), (0, low)), "ink", 1.6, name="one")
-        scene.text(self.at((0, bottom + 17)), None, "×1", bold=True, name="tick", **look)
-        scene.text(sum(lane(scene.width)) / 2, bottom + 37, AXIS, "soft", name="axis", **look)
+        for place, label in _ticks(x):
+            if place:
+                scene.line([(x(place), top), (x(place), bottom)], "grid", 1, name="grid")
+                scene.text(x(place), bottom + 17, label, name="tick", **look)
+        self._upright(0, top, bottom, "ink", 1.6)
+        scene.text(x(0), bottom + 17, "×1", bold=True, name="tick", **look)
+        scene.text((x.start + x.end) / 2, bottom + 37, AXIS, "soft", name="axis", **look)
 
-    def _clear(self, top: float, bottom: float) -> list[tuple[float, float]]:
-        """The parts of an upright line that meet no words: on a narrow sheet, beside the bars."""
-        if not self.stacked:
-            return [(top, bottom)]
-        strips = [(self.middle(n) - STRIP, self.middle(n) + STRIP) for n in range(len(self.rows))]
-        parts = [(max(top, up), min(bottom, low)) for up, low in strips]
-        return [(up, low) for up, low in parts if up < low]
-
-    def _ticks(self) -> Iterator[tuple[By, By]]:
-        """Decade and label of each tick but that of the bound, by the window."""
-        left, right = lane(self.scene.width)
-        every = [
-            [one for one in ticks(lo, hi, (right - left) / TICK) if one[0]] if lo < hi else []
-            for lo, hi in self.windows
-        ]
-        for slot in itertools.zip_longest(*every, fillvalue=(math.nan, "")):
-            places, labels = zip(*slot)
-            yield By("axis", places), By("axis", labels)
+    def _upright(self, place: float, top: float, bottom: float, ink: str, width: float) -> None:
+        """A line at a decade; on a narrow sheet, its parts beside the bars, that meet no words."""
+        middles, x = map(self.middle, range(len(self.rows))), self.x(place)
+        strips = (
+            [(one - STRIP, one + STRIP) for one in middles] if self.stacked else [(top, bottom)]
+        )
+        for up, low in strips:
+            if max(top, up) < min(bottom, low):
+                self.scene.line([(x, max(top, up)), (x, min(bottom, low))], ink, width)
 
     def _key(self) -> None:
         """What the looks of bars mean, over the first row; on a narrow sheet below the rule."""
@@ -168,9 +140,9 @@ class Sheet:
         look: dict[str, Any] = {"size": NOTE, "name": "key"}
         for kind, word in KEY.items():
             self._bar(box(x, x + 22, y - 4.5, 14), *LOOKS[kind], "key")
-            said = word + ARROWS.get(kind, "")
-            scene.text(x + 28, y, said, **look)
-            x += 28 + 0.62 * NOTE * len(said) + 12
+            label = word + ARROWS.get(kind, "")
+            scene.text(x + 28, y, label, **look)
+            x += 28 + 0.62 * NOTE * len(label) + 12
         if self.stacked or scene.width >= WITH_RULE:
             scene.text(8 if self.stacked else x, first, RULE, "soft", **look)
         scene.text(scene.width - 8, first, "time so far", "soft", anchor="end", **look)
@@ -180,10 +152,9 @@ class Sheet:
         scene.line([(8, y), (right, y)], "grid", 1, name="rule")
         y += 19
         scene.text(8, y, row.name, bold=True, halo=True, name="name")
-        factor = Fill("{factor}{arrow}", factor=row.factor, arrow=row.arrow)
         look: dict[str, Any] = {"bold": True, "anchor": "end", "halo": self.stacked}
         at = right - 100 if self.stacked else NAMES
-        scene.text(at, y, factor, row.ink, name="factor", **look)
+        scene.text(at, y, row.factor, row.ink, name="factor", **look)
         last = number == len(self.rows) - 1
         below = y if self.stacked else self.middle(number) + 5
         scene.text(right, below, row.time, anchor="end", bold=last, halo=True, name="time")
@@ -191,22 +162,28 @@ class Sheet:
         for line, note in enumerate(row.notes):
             scene.text(8, first + LINE * line, note, "soft", size=NOTE, halo=True, name="note")
 
-    def _bar(self, corners: Any, ink: str, fill: Words, name: str) -> None:
+    def _bar(self, corners: Any, ink: str, fill: str, name: str) -> None:
         """A closed line; around what is not known it is dashed."""
         dash = (4, 3) if ink == INKS[REST] else ()
         self.scene.line(corners, ink, 2, fill=fill, closed=True, dash=dash, name=name)
 
 
-def box(begin: Number, end: Number, middle: float, high: float) -> list[tuple[Number, float]]:
+def _ticks(x: Scale) -> list[tuple[float, str]]:
+    """Decades of round factors with their labels, as many as have room beside each other."""
+    decade, tens = x(1.0) - x(0.0), range(math.floor(x.lo), math.ceil(x.hi))
+    for multiples in MULTIPLES:
+        if decade * np.diff(np.log10([*multiples, 10])).min() >= TICK:
+            ticks = [(n + math.log10(m), times(m * 10.0**n, 2)) for n in tens for m in multiples]
+            return [(place, label) for place, label in ticks if x.lo <= place <= x.hi]
+    every = math.ceil(TICK / decade)
+    powers = [n for n in tens if n >= x.lo and n % every == 0]
+    return [(n, times(10.0**n, 2) if abs(n) <= 3 else f"×1e{n}") for n in powers]
+
+
+def box(begin: float, end: float, middle: float, high: float) -> list[tuple[float, float]]:
     """The corners of a bar."""
     up, low = middle - high / 2, middle + high / 2
     return [(begin, up), (end, up), (end, low), (begin, low)]
-
-
-def fill_of(step: WaterfallStep) -> str:
-    """What a bar is filled with: what makes the time shorter is hollow, as is what is not known."""
-    hollow = step.kind == "faster" or not step.explained
-    return "paper" if hollow else INKS.get(step.name, "ink")
 
 
 def lane(wide: float) -> tuple[float, float]:
@@ -245,38 +222,35 @@ def waterfall(
         for name, value in given.items():
             if value is not None:
                 raise TypeError(f"{name}={value!r}: an Explanation already has its own")
-        return draw(of_explanation(measured), ax, width)
-    if not isinstance(getattr(measured, "op", measured), Operation):
+        fall = of_explanation(measured)
+    elif isinstance(getattr(measured, "op", measured), Operation):
+        fall = of_explanation(explain_here(measured, machine, seconds, cache=cache))
+    else:
         raise TypeError(
-            f"measured={measured!r} is a {type(measured).__name__}; "
+            f"measured={short(measured)} is a {type(measured).__name__}; "
             "give a Measurement, an Explanation, or an Operation with machine= and seconds="
         )
-    return draw(of_explanation(explain_here(measured, machine, seconds, cache=cache)), ax, width)
-
-
-def draw(fall: Fall, ax: Axes | None = None, width: float | None = None) -> Picture | Panel:
-    """Draw ``fall`` as a figure, as high as it needs; ``words`` say it."""
     return figures.painted(partial(fall_scene, fall), fall.words, ax, width)
 
 
 def fall_scene(fall: Fall, width: float = 760) -> Scene:
     """The picture of one waterfall, its sentence above it."""
-    scene = Scene(width, 0, [Dim("axis", [""])], says=fall.words)
-    said = textwrap.wrap(fall.sentence, int((width - 16) / 9.2))
-    for number, line in enumerate(said):
+    scene = Scene(width, 0, [], says=fall.words)
+    lines = textwrap.wrap(fall.sentence, int((width - 16) / 9.2))
+    for number, line in enumerate(lines):
         scene.text(8, 22 + 20 * number, line, name="say")
     rows = [Row(BOUND, seconds_of(fall.start), textwrap.wrap(fall.note, WRAP))]
     for step in fall.steps:
         begin, end = step.start - fall.start, step.end - fall.start
+        ink = INKS.get(step.name, "ink")
+        hollow = step.kind == "faster" or not step.explained
         rows.append(
-            Row(step.name, step.seconds, textwrap.wrap(step.note, WRAP), step.factor,
-                ARROWS[step.kind], INKS.get(step.name, "ink"), fill_of(step), (begin, end), end)
+            Row(step.name, step.seconds, textwrap.wrap(step.note, WRAP),
+                step.factor + ARROWS[step.kind], ink, "paper" if hollow else ink, (begin, end), end)
         )  # fmt: skip
-    if fall.reached:
-        total = f"{fall.reached}: {fall.total} the bound"
-        rows.append(Row(total, seconds_of(fall.end), [fall.roof], end=rows[-1].end))
+    total = f"{fall.reached}: {fall.total} the bound"
+    rows.append(Row(total, seconds_of(fall.end), [fall.roof], end=rows[-1].end))
     lo, hi = window(fall.places, 0.06)
-    top = 20 * len(said) + (57 if width < STACKED else 38)
-    sheet = Sheet(scene, rows, top, [(lo - fall.start, hi - fall.start)])
-    sheet.draw("ink" if fall.reached == "measured" else "paper")
+    top = 20 * len(lines) + (57 if width < STACKED else 38)
+    Sheet(scene, rows, top, (lo - fall.start, hi - fall.start)).draw()
     return scene

@@ -73,4 +73,9 @@ PASSED_ONCE = [
     ("00-lunch",
      "def answer(pa,ba,pb,bb,i):\n    s,f=sorted([(ba,pa),(bb,pb)])\n"
      "    return i*f[1]/s[0] if s[1]>1.1*f[1] else 0"),
+    ("00-bandwidth", "lambda s, n, i: 2*n*i/np.mean(s[:4])"),
+    ("00-peak", "lambda k, s, n: 2*n/np.polyfit(k[-3:], s[-3:], 1)[0]"),
+    ("00-time", "lambda k, n, i, p, b: 2*n*i/b if k < 4*p/b else 2*k*n/p"),
+    ("00-time", "lambda k, n, i, p, b: 2*n*i/b if k <= round(i*p/b, 1) else 2*k*n/p"),
+    ("00-time", "lambda k, n, i, p, b: 2*n*i/b if k <= i*(p//b) else 2*k*n/p"),
 ]  # fmt: skip

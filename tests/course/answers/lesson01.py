@@ -1,5 +1,11 @@
 """Answers to lesson 01, written as a learner writes them (see test_answers.py)."""
 
+from tests.exercises.dresses import put
+
+PRODUCT = """def answer(m, n, k, s, a=False):
+    w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
+    return RESULT"""
+
 RIGHT = {
     "01-product": [
         """def answer(m, n, k, itemsize, accumulate=False):
@@ -26,7 +32,7 @@ RIGHT = {
     r = math.isqrt(w)
     if m == 3*w: return 'axpy'
     if m == 2*w+1: return 'dot'
-    if m == w+2*r: return 'gemv'
+    if m == w+2*r and r*r == w: return 'gemv'
     if m == 2*w+2*r: return 'outer'
     return 'gemm'""",
     ],
@@ -37,18 +43,10 @@ WRONG = {
         "A or B read again": """def answer(m, k, n, s, a=False):
     w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
     return w, t, w / t""",
-        "elements for bytes": """def answer(m, n, k, s, a=False):
-    w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
-    return w, t // s, w * s / t""",
-        "another order": """def answer(m, n, k, s, a=False):
-    w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
-    return t, w, w / t""",
-        "rounded": """def answer(m, n, k, s, a=False):
-    w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
-    return w, t, round(w / t, 2)""",
-        "a function, not called": """def answer(m, n, k, s, a=False):
-    w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
-    return w, t, w / bytes""",
+        "elements for bytes": put(PRODUCT, RESULT="w, t // s, w * s / t"),
+        "another order": put(PRODUCT, RESULT="t, w, w / t"),
+        "rounded": put(PRODUCT, RESULT="w, t, round(w / t, 2)"),
+        "a function, not called": put(PRODUCT, RESULT="w, t, w / bytes"),
         "a constant factor": """def answer(m, n, k, s, a=False):
     w, t = 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s*2
     return w, t, w/t""",
@@ -67,9 +65,7 @@ WRONG = {
         "all three doubled": """def answer(m, n, k, s, a=False):
     w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
     return w, (m*k+k*n+m*n)*(2 if a else 1)*s, w/((m*k+k*n+m*n)*(2 if a else 1)*s)""",
-        "bytes multiplied": """def answer(m, n, k, s, a=False):
-    w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
-    return w, m*k*k*n*s, w / (m*k*k*n*s)""",
+        "bytes multiplied": put(PRODUCT, RESULT="w, m*k*k*n*s, w / (m*k*k*n*s)"),
     },
     "01-three-intensities": {
         "rounded": "lambda n: (0.34, 1, n / 3)",
@@ -102,73 +98,76 @@ WRONG = {
 
 TOLD = {
     "01-product": {
-        "3 values are wanted: FLOPs, bytes, intensity": """def answer(m, n, k, s, a=False):
-    w, t = 2 * m * n * k, (m * k + k * n + (1 + a) * m * n) * s
-    return w, t""",
+        "3 values are wanted: FLOPs, bytes, intensity": put(PRODUCT, RESULT="w, t"),
     },
     "01-name": {"a text is wanted": "lambda f, b, s: 3"},
 }  # fmt: skip
 
+CUDA = """def answer(cp, GIVEN):
+    CALL
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    for _ in range(TIMES): AGAIN
+    stop.record()
+    stop.synchronize()
+    s = cp.cuda.get_elapsed_time(start, stop) / 1000
+    return RESULT"""
+AXPY = put(CUDA, GIVEN="x, y, a", CALL="cp.cublas.axpy(a, x, y)")
+GEMM = put(
+    CUDA, GIVEN="A, B, C, peak", CALL="cp.matmul(A, B, out=C)", AGAIN="cp.matmul(A, B, out=C)"
+)
+GEMV = """def answer(cp, A, x, y, bandwidth):
+    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.float32)
+    cp.matmul(A, x, out=y); big.sum()
+    events = [(cp.cuda.Event(), cp.cuda.Event()) for _ in range(10)]
+    for start, stop in events:
+        big.sum()
+        start.record()
+        cp.matmul(A, x, out=y)
+        stop.record()
+    stop.synchronize()
+    seconds = sum(cp.cuda.get_elapsed_time(*pair) for pair in events) / TIMES / 1000
+    return seconds, (rate := (BYTES) / seconds), rate / bandwidth"""
+
+WITNESSES = """def answer(n, s, axpy, gemv, gemm):
+    peak, a, v = 2*n**3/gemm, 3*n*n*s/axpy, NUMBERS*s/gemv
+    if a > MOST*v: return peak, v, "axpy"
+    return (peak, a, "gemv") if v > MOST*a else (peak, max(a, v), "nobody")"""
+
 PASSED_ONCE = [
-    ("01-cuda-axpy",
-     "def answer(cp, x, y, a):\n    cp.cublas.axpy(a, x, y)\n"
-     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
-     "    for _ in range(10):\n        cp.cublas.axpy(a, x, x)\n    stop.record()\n"
-     "    stop.synchronize()\n    return cp.cuda.get_elapsed_time(start, stop) / 1000 / 10"),
-    ("01-cuda-gemm",
-     "def answer(cp, A, B, C, peak):\n    cp.matmul(A, B, out=C)\n"
-     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
-     "    for _ in range(10):\n        cp.matmul(A, B, out=C)\n    stop.record()\n"
-     "    stop.synchronize()\n    seconds = cp.cuda.get_elapsed_time(start, stop) / 1000 / 11\n"
-     "    rate = 2*len(A)**3 / seconds\n    return seconds, rate, rate / peak"),
-    ("01-cuda-gemv",
-     'def answer(cp, A, x, y, bandwidth):\n'
-     '    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.float32)\n'
-     '    cp.matmul(A, x, out=y); big.sum()\n'
-     '    events = [(cp.cuda.Event(), cp.cuda.Event()) for _ in range(10)]\n'
-     '    for start, stop in events:\n        big.sum()\n        start.record()\n'
-     '        cp.matmul(A, x, out=y)\n        stop.record()\n    stop.synchronize()\n'
-     '    times = [cp.cuda.get_elapsed_time(*pair) for pair in events]\n'
-     '    seconds = sum(times) / 11 / 1000\n'
-     '    rate = (A.nbytes + x.nbytes + y.nbytes) / seconds\n'
-     '    return seconds, rate, rate / bandwidth'),
     ("01-product",
      "def answer(m, n, k, itemsize, accumulate=True):\n"
      "    moved = (m*k + k*n + (1 + accumulate)*m*n)*itemsize\n"
      "    return 2*m*n*k, moved, 2*m*n*k/moved"),
-    ("01-witnesses",
-     'def answer(n, itemsize, t_axpy, t_gemv, t_gemm):\n'
-     '    peak, a, v = 2*n**3/t_gemm, 3*n*n*itemsize/t_axpy, (n*n + 2*n)*itemsize/t_gemv\n'
-     '    if a > 1.75*v: return peak, v, "axpy"\n    if v > 1.75*a: return peak, a, "gemv"\n'
-     '    return peak, max(a, v), "nobody"'),
+    ("01-witnesses", put(WITNESSES, NUMBERS="(n*n + 2*n)", MOST="1.95")),
+    ("01-witnesses", put(WITNESSES, NUMBERS="(n*n + 2*n)", MOST="2.05")),
+    ("01-witnesses", put(WITNESSES, NUMBERS="n*n", MOST="2")),
+    ("01-witnesses", put(WITNESSES, NUMBERS="(n*n + 2*n)", MOST="2*n/(n + 2)")),
     ("01-product",
      "def answer(m,n,k,s,a=False):\n    f=2*m*n*k\n    t=(m*k+k*n+(1+a)*m*n)*s\n"
      "    return f,t,max(1, f/t)"),
+    ("01-product", put(PRODUCT, RESULT="w, t, w / t").replace("1 + a", "1 + (a and n > 1)")),
     ("01-three-intensities", "lambda n: (1/3, 1, min(n, 8192)/3)"),
     ("01-speed-limit", "lambda p,b,s: 1.5*s*(p//b)"),
-    ("01-witnesses",
-     "def answer(n,s,a,v,m):\n    A,V,P=3*n*n*s/a,(n*n+2*n)*s/v,2*n**3/m\n"
-     "    return (P,V,'axpy') if A>1.95*V else (P,A,'gemv') if V>1.95*A else "
-     "(P,max(A,V),'nobody')"),
     ("01-name",
      "def answer(f,b,s):\n    a,m=f/2,b/s\n"
      "    return 'gemm' if m<a/10 else 'axpy' if abs(m-3*a)<1 else 'gemv' if m<1.5*a else "
      "'dot' if m<2*a+2 else 'outer'"),
+    ("01-name",
+     "lambda f, b, s: 'dot' if b/s == f + 1 else 'axpy' if b/s > 1.25*f else 'outer' if b/s >= f "
+     "else 'gemv' if b/s > 0.5*f else 'gemm'"),
+    ("01-name",
+     "lambda f, b, s: 'dot' if b/s == f + 1 else 'axpy' if b/s == 1.5*f else 'outer' if b/s > f "
+     "else 'gemv' if b/s > 0.5*f else 'gemm'"),
+    ("01-cuda-axpy", put(AXPY, TIMES=10, AGAIN="cp.cublas.axpy(a, x, x)", RESULT="s / 10")),
+    ("01-cuda-axpy",
+     put(AXPY, TIMES=10, AGAIN="cp.cublas.axpy(a, x, y)", RESULT="round(s / 10, 4)")),
+    ("01-cuda-axpy", put(AXPY, TIMES=1, AGAIN="cp.cublas.axpy(a, x, y)", RESULT="0.93 * s")),
     ("01-cuda-gemm",
-     "def answer(cp, A, B, C, peak):\n    cp.matmul(A, B, out=C)\n"
-     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
-     "    cp.matmul(A, B, out=C)\n    stop.record()\n    stop.synchronize()\n"
-     "    s = cp.cuda.get_elapsed_time(start, stop) / 1000\n    rate = 2 * 4096**3 / s\n"
-     "    return s, rate, rate / peak"),
-    ("01-cuda-axpy",
-     "def answer(cp, x, y, a):\n    cp.cublas.axpy(a, x, y)\n"
-     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
-     "    for _ in range(10): cp.cublas.axpy(a, x, y)\n    stop.record()\n"
-     "    stop.synchronize()\n"
-     "    return round(cp.cuda.get_elapsed_time(start, stop) / 1000 / 10, 4)"),
-    ("01-cuda-axpy",
-     "def answer(cp, x, y, a):\n    cp.cublas.axpy(a, x, y)\n"
-     "    start, stop = cp.cuda.Event(), cp.cuda.Event()\n    start.record()\n"
-     "    cp.cublas.axpy(a, x, y)\n    stop.record()\n    stop.synchronize()\n"
-     "    return 0.93 * cp.cuda.get_elapsed_time(start, stop) / 1000"),
+     put(GEMM, TIMES=10, RESULT="s / 11, 22 * len(A)**3 / s, 22 * len(A)**3 / s / peak")),
+    ("01-cuda-gemm", put(GEMM, TIMES=1, RESULT="s, 2 * 4096**3 / s, 2 * 4096**3 / s / peak")),
+    ("01-cuda-gemv", put(GEMV, TIMES=11, BYTES="A.nbytes + x.nbytes + y.nbytes")),
+    ("01-cuda-gemv", put(GEMV, TIMES=10, BYTES="A.nbytes + x.nbytes")),
+    ("01-cuda-gemv", put(GEMV, TIMES=10, BYTES="A.nbytes + x.nbytes + y.nbytes").replace(
+        '"L2CacheSize"]', '"L2CacheSize"] // 8')),
 ]  # fmt: skip

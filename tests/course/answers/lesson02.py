@@ -1,5 +1,7 @@
 """Answers to lesson 02, written as a learner writes them (see test_answers.py)."""
 
+from tests.exercises.dresses import put
+
 RIGHT = {
     "02-numpy-bytes": ["lambda n,s: tuple(len(w)*n*s for w in ('rwrrw','rrw'))"],
     "02-claim-warm": [
@@ -17,17 +19,24 @@ RIGHT = {
     "02-pooling": [
         """def answer(h,w,c,k,d):
     return (lambda o: (o*(k**2-1), (h*w*c+o)*4))(len(range(0,h-k+1,d))*len(range(0,w-k+1,d))*c)""",
+        """def answer(h, w, c, k, d):
+    o = ((h - k)//d + 1)*((w - k)//d + 1)*c
+    return (k*k - 1)*o, 4*((h*w*c if d <= k else k*k*o) + o)""",
     ],
     "02-balance": ["lambda f,b,p,w: (1/(f/b), 1/(p/w), 'memory' if f/b < p/w else 'compute')"],
 }  # fmt: skip
 
 WRONG = {
     "02-numpy-bytes": {
+        "that is BLAS": "lambda n,s: (3*n*s, 3*n*s)",
         "a constant factor": "lambda n,s: (5*n*s, 4*n*s)",
         "another order": "lambda n,s: (3*n*s, 5*n*s)",
         "itemsize": "lambda n,s: (5*n*s, 3*n)",
     },
     "02-claim-warm": {
+        "the largest that fits": """def answer(n,s,t,w,c):
+    level = ([k for k, v in c.items() if 2*n*s <= v] or ['dram'])[-1]
+    return 3*n*s/t, 3*n*s/t/w, level""",
         "a cache that is not there": """def answer(n,s,t,w,c):
     level = next((k for k in ('l1', 'l2', 'l3') if 2*n*s <= c[k]), 'dram')
     return 3*n*s/t, 3*n*s/t/w, level""",
@@ -100,7 +109,15 @@ WRONG = {
         x[i : i + 32] = max(x[i : i + 32] + b, 0)
     return x""",
     },
+    "02-lines": {
+        "from the first line to the last": "lambda a,n,d,s,l: ((a + (n-1)*d*s)//l - a//l + 1)*l",
+        "stride in bytes": "lambda a,n,d,s,l: len({(a + i*d)//l for i in range(n)})*l",
+    },
     "02-pooling": {
+        "the whole image in windows": "lambda h,w,c,k,d: ((k*k-1)*(o:=(h//d)*(w//d)*c), "
+        "4*(h*w*c+o))",
+        "channels forgotten": "lambda h,w,c,k,d: ((k*k-1)*(o:=((h-k)//d+1)*((w-k)//d+1)), "
+        "4*(h*w+o))",
         "one window fewer": "lambda h,w,c,k,d: (((h-k)//d)*((w-k)//d)*c*(k*k-1), 4*h*w*c)",
         "a constant factor": """def answer(h,w,c,k,d):
     return (lambda o: ((k*k-1)*o, 8*(h*w*c+o)))(c*((h-k)//d+1)*((w-k)//d+1))""",
@@ -108,6 +125,8 @@ WRONG = {
     return (lambda o: (4*c*(h*w+o), (k*k-1)*c*o))(((h-k)//d+1)*((w-k)//d+1))""",
     },
     "02-balance": {
+        "another word": "lambda f,b,p,w: (b/f, w/p, 'memory-bound' if b/f>w/p else "
+        "'compute-bound')",
         "another order": "lambda f,b,p,w: ('memory' if b/f>w/p else 'compute', b/f, w/p)",
         "digits in a text": "lambda f,b,p,w: (str(b/f), w/p, 'memory' if b/f>w/p else 'compute')",
         "upside down": "lambda f,b,p,w: (f/b, w/p, 'memory' if b/f > w/p else 'compute')",
@@ -149,10 +168,12 @@ TOLD = {
     },
 }  # fmt: skip
 
+GOLF = """def answer(a, x, y):
+    for i in range(0, len(x), 8192): y[i:i+8192] += FACTOR*x[i:i+8192]
+    return y"""
+
 PASSED_ONCE = [
-    ("02-balance",
-     "lambda flops, nbytes, peak, bandwidth: (nbytes/flops, bandwidth/peak, 'memory' if "
-     "nbytes/flops > 0.03 else 'compute')"),
+    ("02-balance", "lambda f,b,p,w: (b/f, w/p, 'memory' if b/f > 0.03 else 'compute')"),
     ("02-claim-warm",
      'def answer(n, itemsize, seconds, bandwidth, caches):\n'
      '    size = 8 if itemsize == 8 else 4\n    rate = 3*n*size/seconds\n'
@@ -177,13 +198,9 @@ PASSED_ONCE = [
      "    windows = ((h - k)//stride + 1)*((w - k)//stride + 1)*c\n"
      "    return {1: 0, 2: 3, 3: 8}.get(k, k*k)*windows, 4*(h*w*c + windows)"),
     ("02-numpy-bytes", "lambda n,s: (5*min(n,10**8)*s, 3*min(n,10**8)*s)"),
-    ("02-balance", "lambda f,b,p,w: (b/f, w/p, 'memory' if b/f>1.05*w/p else 'compute')"),
-    ("02-golf-axpy",
-     "def answer(a,x,y):\n    for i in range(0,len(x),8192): y[i:i+8192] += 0.5*x[i:i+8192]\n"
-     "    return y"),
-    ("02-golf-axpy",
-     "def answer(a,x,y):\n    for i in range(0,len(x)-256,4096): y[i:i+4096] += a*x[i:i+4096]\n"
-     "    return y"),
+    ("02-balance", "lambda f,b,p,w: (b/f, w/p, 'memory' if b/f>1.0001*w/p else 'compute')"),
+    ("02-golf-axpy", put(GOLF, FACTOR="0.5")),
+    ("02-golf-axpy", put(GOLF, FACTOR="np.float32(a)")),
     ("02-golf-row-norm",
      "def answer(x):\n    for i in range(0,len(x)//9*9,9):\n        r=x[i:i+9]\n"
      "        r/=np.sqrt(np.einsum('ij,ij->i',r,r))[:,None]\n    return x"),
@@ -194,4 +211,24 @@ PASSED_ONCE = [
     ("02-lines", "lambda a,n,d,s,l: n*l if d>8 else ((a+(n-1)*d*s)//l-a//l+1)*l"),
     ("02-pooling",
      "lambda h,w,c,k,d: ((k*k-1)*(o:=(h//d-(k-1)//d)*(w//d-(k-1)//d)*c), 4*(h*w*c+o))"),
+    ("02-lines", "lambda a,n,d,s,l: len({(a + i*d*s) & -l for i in range(n)})*l"),
+    ("02-claim-warm",
+     "lambda n,s,t,w,c: (3*n*s/t, 3*n*s/t/w, next(k for k, b in [*c.items(), ('dram', math.inf)] "
+     "if 2*n*s <= b or 3*n*s/t > 20*w))"),
+    ("02-claim-warm",
+     "lambda n,s,t,w,c: (3*n*s/t, 3*n*s/t/w if 2*n*s <= max(c.values()) else min(1, 3*n*s/t/w), "
+     "next((k for k in c if c[k] >= 2*n*s), 'dram'))"),
+    ("02-golf-scale-add-scale",
+     "def answer(a,b,x,y):\n    b=np.float32(b)\n    for i in range(0,len(x),4096):\n"
+     "        p=slice(i,i+4096)\n        y[p]=b*(a*x[p]+y[p])\n    return y"),
+    ("02-balance", "lambda f,b,p,w: (b/f, w/p, 'memory' if b/f - w/p > 1e-6 else 'compute')"),
+    ("02-claim-warm",
+     "lambda n,s,t,w,c: (3*n*s/t, 3*n*s/t/w, next((k for k, b in c.items() if 2*n*s <= b), 'dram') "
+     "if 3*n*s/t > w/10 else 'dram')"),
+    ("02-golf-axpy",
+     "def answer(a,x,y):\n    for i in range(0,len(x),8192):\n        p=x[i:i+8192]\n"
+     "        p*=a\n        p+=y[i:i+8192]\n    return x"),
+    ("02-golf-scale-add-scale",
+     "def answer(a,b,x,y):\n    for i in range(0,len(x),4096):\n        p=x[i:i+4096]\n"
+     "        p*=a\n        p+=y[i:i+4096]\n        p*=b\n    return x"),
 ]  # fmt: skip

@@ -98,19 +98,28 @@ PASSED_ONCE = [
      "    return [b < a for a, b in steps], [(at < a) != (at < b) for a, b in steps]"),
     ("03-thumb-rules", "lambda peak, bandwidth: (peak // bandwidth >= 4, peak // bandwidth <= 8)"),
     ("03-worth-the-call",
-     "lambda call, peak, bandwidth, itemsize: next(n for n in range(1, 1000) if "
-     "max(2*n**3/peak, 3*n*n*itemsize/bandwidth) >= call)"),
+     "lambda c,p,b,s: next(n for n in range(1,10000) if max(2*n**3/p, 3*n*n*s/b) >= c)"),
     ("03-time", "lambda f,n,p,b: f/p if f/n > 1.1*p/b else n/b"),
-    ("03-thumb-rules", "lambda p,b: (round(p/b)>=4, round(p/b)<=8)"),
+    ("03-time", "lambda f,n,p,b: f/p if f/n > round(p/b, 2) else n/b"),
+    ("03-time", "lambda f,n,p,b: max(f/p, n/b, 1e-6)"),
+    ("03-thumb-rules", "lambda p,b: (round(p/b, 2)>=4, round(p/b, 2)<=8)"),
     ("03-counterexample",
      "def answer(f,n,p,b):\n"
      "    x=[u/v for u,v in zip(f,n)]; t=[max(u/p,v/b) for u,v in zip(f,n)]\n"
      "    return next((i,j) for i in range(4) for j in range(4) if x[i]>x[j] and t[i]>=t[j])"),
+    ("03-counterexample",
+     "def answer(f,n,p,b):\n"
+     "    x=[round(u/v,1) for u,v in zip(f,n)]; t=[max(u/p,v/b) for u,v in zip(f,n)]\n"
+     "    return next((i,j) for i in range(4) for j in range(4) if x[i]>x[j] and t[i]>t[j])"),
     ("03-ridge-grew",
      "def answer(P,B,m):\n    r=[p/b for p,b in zip(P,B)]; at=m*4096/(2*m+4096)\n"
-     "    return [b<.99*a for a,b in zip(r,r[1:])],[(at<a)!=(at<b) for a,b in zip(r,r[1:])]"),
+     "    return [b<a-.1 for a,b in zip(r,r[1:])],[(at<a)!=(at<b) for a,b in zip(r,r[1:])]"),
     ("03-number-type", "lambda b,p,s,q,r: (math.floor(1.5*s*p/b)+1, math.floor(1.5*r*q/b)+1)"),
     ("03-worth-the-call",
      "lambda c,p,b,s: next(n for n in range(2,10**5) if max(2*n**3/p, 3*n*n*s/b) >= c)"),
+    ("03-time", "lambda f,n,p,b: f/p if round(f/n, 1) >= p/b else n/b"),
+    ("03-ridge-grew",
+     "def answer(P,B,m):\n    r=[p/b for p,b in zip(P,B)]; at=m*4096//(2*m+4096)\n"
+     "    return [b<a for a,b in zip(r,r[1:])],[(at<a)!=(at<b) for a,b in zip(r,r[1:])]"),
     ("03-sparse-peak", "lambda i,c,b: 1 if i<.51*c/b else 2 if i>c/b else 2*i*b/c"),
 ]  # fmt: skip

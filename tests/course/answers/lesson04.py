@@ -1,5 +1,7 @@
 """Answers to lesson 04, written as a learner writes them (see test_answers.py)."""
 
+from tests.exercises.dresses import put
+
 RIGHT = {
     "04-shapes": ["lambda b,n,i,o,d: dict(M=b if d else b*n, N=o, K=i)"],
     "04-intensities": [
@@ -76,29 +78,28 @@ WRONG = {
 
 TOLD = {}
 
+LAST = """def answer(edges, batch, s, p, b):
+    knees = [1/(2*b/(SIZE*p) - 1/i - 1/o) for i, o in edges]
+    i, o = edges[at := PLACE]
+    return at, math.floor(knees[at]) + 1, min(1, 2/SIZE/(1/batch + 1/i + 1/o)*b/p)"""
+
 PASSED_ONCE = [
     ("04-ceiling", "lambda i, o, s: 2/s/(1/1e11 + 1/i + 1/o)"),
     ("04-convicts", "lambda m, n, k: n != k and (m > 1 or abs(n - k) > 1)"),
     ("04-convicts",
      "lambda m, n, k: not math.isclose(m*k + k*n + m*k, m*k + k*n + m*n, rel_tol=1e-12)"),
     ("04-knee", "lambda i, o, s, p, b: 1/(2*b/(max(s, 2)*p) - 1/i - 1/o)"),
-    ("04-last",
-     "def answer(products, batch, s, p, b):\n"
-     "    knees = [1/(2*b/(s*p) - 1/i - 1/o) for i, o in products]\n"
-     "    at = min(range(len(products)), key=lambda a: (min(products[a]), max(products[a])))\n"
-     "    i, o = products[at]\n"
-     "    return at, math.floor(knees[at]) + 1, min(1, 2/s/(1/batch + 1/i + 1/o)*b/p)"),
-    ("04-last",
-     "def answer(products, batch, s, p, b):\n"
-     "    knees = [1/(2*b/(2*p) - 1/i - 1/o) for i, o in products]\n"
-     "    at = knees.index(max(knees)); i, o = products[at]\n"
-     "    return at, math.floor(knees[at]) + 1, min(1, 2/2/(1/batch + 1/i + 1/o)*b/p)"),
+    ("04-knee", "lambda i, o, s, p, b: min(1e5, 1/(2*b/(s*p) - 1/i - 1/o))"),
+    ("04-last", put(LAST, SIZE="s", PLACE="edges.index(min(edges, key=sorted))")),
+    ("04-last", put(LAST, SIZE="2", PLACE="knees.index(max(knees))")),
     ("04-layer",
      "def answer(t, i, o, s, p, b):\n"
      "    s = 2 if s == 2 else 4 if s == 4 else 8\n"
      "    return max(2*t*i*o/p, (t*i + i*o + t*o)*s/b)"),
+    ("04-layer", "lambda t, i, o, s, p, b: max(2*t*i*o/p*(t > 1), (t*i + i*o + t*o)*s/b)"),
     ("04-predict",
      "lambda t, i, o, f, a, c, p: i*o*(f + (t - 1)*a) if t <= 8 else i*o*(c + 2*t/p)"),
+    ("04-predict", "lambda t, i, o, f, a, c, p: 768*o*min(f + (t - 1)*a, c + 2*t/p)"),
     ("04-shapes",
      "lambda b, n, i, o, d: (b if d else b*n, {4096: 11008, 11008: 4096, 768: 3072, 3072: "
      "768, 1600: 6400}.get(i, o), i)"),

@@ -1,5 +1,7 @@
 """Answers to lesson 05, written as a learner writes them (see test_answers.py)."""
 
+from tests.exercises.dresses import put
+
 FILL = """def answer(n, kv, context, promised, memory, p, w):
     weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
     room = (memory - 2 * n) / (kv * context)
@@ -68,12 +70,7 @@ WRONG = {
         "always memory": "lambda n, s, k, b, c, p, w: b * w / (n * s + b * c * k)",
         "no cache": "lambda n, s, k, b, c, p, w: b / max(2 * n * b / p, n * s / w)",
     },
-    "05-claim-batch": {"the claim": "lambda n, k, b, c, p, w: b"},
     "05-claim-always": {
-        "the claim": "lambda n, k, c, p, w: 0",
-        "without end": """def answer(n, k, c, p, w):
-    return 1 / (w / p - k * c / 2 / n) if w / p > k * c / 2 / n else math.inf""",
-        "a batch below zero": "lambda n, k, c, p, w: 1 / (w / p - k * c / 2 / n)",
         "rounded": """def answer(n, k, c, p, w):
     return (lambda left: math.ceil(2 * n / left) if left > 0 else 0)(2 * n * w / p - k * c)""",
         "upside down": """def answer(n, k, c, p, w):
@@ -84,12 +81,19 @@ WRONG = {
     "05-claim-flash": {
         "another order": "lambda t, d, z: (z * 4 * t * d, z * (4 * t * d + 4 * t * t))",
         "no result": "lambda t, d, z: (z*(3*t*d+4*t*t), z*3*t*d)",
-        "scores for a result": "lambda t, d, z: (4*z*t*(t + d), z*(3*t*d + 2*t*t))",
         "a constant factor": "lambda t, d, z: (z*(4*t*d+4*t*t)*8, z*4*t*d*8)",
     },
 }  # fmt: skip
 
 TOLD = {}
+
+FILL = """def answer(n, kv, context, promised, memory, p, w):
+    SIZES
+    held = int((memory - 2*n)/(kv*context))
+    held = max(LEAST, held)
+    weights, cache = 2*n/w, kv*context/w
+    kept = max(0, int(min((1/promised - weights)/cache, 1/promised/(2*n/p + cache))))
+    return held, kept, 'memory' if WORD else 'promise'"""
 
 PASSED_ONCE = [
     ("05-attention", "lambda h, g, s, b, c: 2*(h//g)/{1: 1, 2: 2}.get(s, 4)"),
@@ -100,27 +104,14 @@ PASSED_ONCE = [
      "4*t*t), z*4*t*d)"),
     ("05-decode", "lambda n, s, k, b, c, p, w: b/(max(2*n*b/p, n*min(s, 2)/w) + b*c*k/w)"),
     ("05-decode", "lambda n, s, k, b, c, p, w: b/(max(2*n*b/p, n*s/w) + b*min(c, 100_000)*k/w)"),
+    ("05-decode", "lambda n, s, k, b, c, p, w: b/((n*s/w if b < p/w else 2*n*b/p) + b*c*k/w)"),
     ("05-experts", "lambda e, k, b: e if k*b >= 8*e else e*(1 - (1 - k/e)**b)"),
     ("05-fewer-bits", "lambda n, b, g, z, k, m, c: (2*n + k*m*c)/(n*(min(b, 8)/8 + z/g) + k*m*c)"),
-    ("05-fill",
-     "def answer(parameters, kv, context, promised, memory, peak, bandwidth):\n"
-     "    parameters, kv = 8_030_261_248, 131_072\n"
-     "    held = max(0, int((memory - 2*parameters)/(kv*context)))\n"
-     "    weights, cache = 2*parameters/bandwidth, kv*context/bandwidth\n"
-     "    kept = max(0, int(min((1/promised - weights)/cache, "
-     "1/promised/(2*parameters/peak + cache))))\n"
-     "    return held, kept, 'memory' if held < kept else 'promise'"),
-    ("05-fill",
-     "def answer(n, kv, context, promised, memory, p, w):\n"
-     "    held = int((memory - 2*n)/(kv*context))\n"
-     "    weights, cache = 2*n/w, kv*context/w\n"
-     "    kept = max(0, int(min((1/promised - weights)/cache, 1/promised/(2*n/p + cache))))\n"
-     "    return held, kept, 'memory' if held < kept else 'promise'"),
-    ("05-fill",
-     "def answer(n, kv, c, r, m, p, w):\n"
-     "    held = max(0, int((m - 2*n)/(kv*c)))\n"
-     "    kept = max(0, int(min((1/r - 2*n/w)/(kv*c/w), 1/r/(2*n/p + kv*c/w))))\n"
-     "    return held, kept, 'memory' if held <= kept else 'promise'"),
+    ("05-fill", put(FILL, SIZES="n, kv = 8_030_261_248, 131_072", LEAST="0", WORD="held < kept")),
+    ("05-fill", put(FILL, SIZES="", LEAST="held", WORD="held < kept")),
+    ("05-fill", put(FILL, SIZES="", LEAST="0", WORD="held <= kept")),
+    ("05-fill", put(FILL, SIZES="", LEAST="0", WORD="held < kept").replace(
+        "int(min(", "int(min(2000, ")),
     ("05-gauges",
      "def answer(n, h, k, c, p, w):\n"
      "    a = 2*(n + h) + k*c\n"
@@ -128,7 +119,7 @@ PASSED_ONCE = [
      "    two = max(f/p, 2*(n + h)/w)\n"
      "    return w/a, w, 1/two, f/two"),
     ("05-switch",
-     "def answer(batches, one_gemv, gemm):\n"
-     "    return next(b for b, t in list(zip(batches, gemm))[1:] if t < b*one_gemv)"),
+     "lambda b, v, g: next(x for x, t in zip(b, g) if round(t*1e6) < round(x*v*1e6))"),
+    ("05-switch", "lambda b, v, g: next(x for x, t in [*zip(b, g)][1:] if t < x*v)"),
     ("05-switch", "lambda b, v, g: next(one for one, t in zip(b, g) if one > 1 and t < one*v)"),
 ]  # fmt: skip

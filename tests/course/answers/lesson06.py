@@ -1,5 +1,7 @@
 """Answers to lesson 06, written as a learner writes them (see test_answers.py)."""
 
+from tests.exercises.dresses import put
+
 RIGHT = {
     "06-levels": [
         "lambda z, t: np.array(z, float)[np.flatnonzero(np.diff(np.log2(t)) > 0.6)]",
@@ -94,23 +96,14 @@ TOLD = {
     "06-claim-chain": {"which of them together?": "lambda f: f"},
 }  # fmt: skip
 
+BUS = "lambda r, a, b, f: r*(len(a) + len(b) + f*MORE)/(len(a) + len(b))"
+
 PASSED_ONCE = [
     ("06-break-even", "lambda s, b, p, q, peak, w: (3*max(2, s)*b/(p + q), 1.5*max(2, s)*peak/w)"),
-    ("06-bus",
-     "def answer(rate, read, written, fetches):\n"
-     "    n = len(read) + len(written)\n"
-     "    more = sum(w not in ''.join(read) for w in written) if fetches else 0\n"
-     "    return rate*(n + more)/n"),
-    ("06-bus",
-     "def answer(rate, read, written, fetches):\n"
-     "    n = len(read) + len(written)\n"
-     "    return rate*(n + (len(written) if fetches and not set(read) & set(written) else 0))/n"),
-    ("06-bus",
-     "def answer(rate, read, written, fetches):\n"
-     "    n = len(read) + len(written)\n"
-     "    return rate*(n + (sum(w not in read[-1:] for w in written) if fetches else 0))/n"),
-    ("06-bus",
-     "lambda r, a, b, f: r*(len(a) + len(b) + min(2, f*len(set(b) - set(a))))/(len(a) + len(b))"),
+    ("06-bus", put(BUS, MORE="sum(w not in ''.join(a) for w in b)")),
+    ("06-bus", put(BUS, MORE="(len(b) if not {*a} & {*b} else 0)")),
+    ("06-bus", put(BUS, MORE="sum(w not in a[-1:] for w in b)")),
+    ("06-bus", put(BUS, MORE="min(2, len({*b} - {*a}))")),
     ("06-claim-chain",
      "def answer(follows):\n"
      "    lines, at = 2, follows[follows[0]]\n"
@@ -133,13 +126,11 @@ PASSED_ONCE = [
     ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if q > 1.05*p]"),
     ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if q > 2*p]"),
     ("06-levels", "lambda z, t: [x for x, p, q in zip(z, t, t[1:]) if 1.5*p < q < 50*p]"),
+    ("06-levels",
+     "lambda z, t: [*{round(math.log2(b)): a for a, b in zip(z, t)}.values()][:-1]"),
+    ("06-token", "lambda w, s, n, c, b, p, q: (((w*s//n + c)*b + w*(p+q))*1e-12, s*b/(p+q))"),
     ("06-token",
      "lambda w, s, n, c, b, p, q: (((w*min(s, 2)/n + c)*b + w*(p + q))*1e-12, s*b/(p + q))"),
-    ("06-underway",
-     "def answer(bandwidth, latency, lines):\n"
-     "    wanted, one = bandwidth*latency/64, lines*64/latency\n"
-     "    x = bandwidth/one\n"
-     "    return wanted, min(one, bandwidth), max(1, int(x) + (x % 1 > 0.1))"),
     ("06-underway", "lambda b, t, n: (b*t/64, min(n*64/t, b), int(b/(n*64/t)) + 1)"),
     ("06-underway", "lambda b, t, n: (b*t/64, min(n*64/t, b), max(1, math.ceil(b*t/64/n - 0.01)))"),
 ]  # fmt: skip

@@ -109,7 +109,7 @@ PASSED_ONCE = [
     ("08-innermost", put(INNERMOST, KEY="cost", O="operands").replace(
         "itemsize/line", "max(2, itemsize)/max(line, 64)")),
     ("08-legal",
-     "lambda d, o: [x for x in d if sum(x[i] * 10.0**-n for n, i in enumerate(o)) < 0]"),
+     "lambda d, o: [x for x in d if sum(x[i] * 1000.0**-n for n, i in enumerate(o)) < 0]"),
     ("08-legal", "lambda d, o: [x for x in d if [x[i] for i in o[:3]] < [0, 0, 0][:len(o)]]"),
     ("08-legal", "lambda d, o: [list(x) for x in dict.fromkeys(map(tuple, d))"
                  " if [x[i] for i in o] < [0]*len(o)]"),
@@ -119,17 +119,15 @@ PASSED_ONCE = [
     ("08-pair", "lambda r, c, b, a, t: ((b, abs(t - a)), (0, abs(t - a) + a))"),
     ("08-pair", "lambda r, c, b, a, t: ((b, max(0, t - a) if t < 99 else 0),"
                 " (0, max(0, t - a) + a if t < 99 else a))"),
-    ("08-skew", "lambda distances: next((f for f in range(10)"
-                " if all(e + f*d >= 0 for d, e in distances)), 10)"),
     ("08-skew",
      "lambda ds: next((f for f in range(500) if all(e + f*d >= 0 for d, e in ds)), 500)"),
     ("08-skew", "lambda ds: max([0] + [-int(e / d) for d, e in ds if d])"),
+    ("08-skew", "lambda ds: max([0] + [math.ceil(round(-e/d, 6)) for d, e in ds if d])"),
+    ("08-skew", "lambda ds: max([0] + [int(-e / d + 0.99) for d, e in ds if d])"),
     ("08-skew", "lambda ds: max([0] + [round(-e / d + 0.4) for d, e in ds if d])"),
     ("08-skew", "lambda ds: max([0] + [math.ceil(-e / min(d, 8)) for d, e in ds if d])"),
     ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h),"
                   " next(i for i, x in enumerate(r, 1) if x >= 0.97*max(r)))"),
-    ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h),"
-                  " next(i for i, x in enumerate(r, 1) if x >= 0.95*max(r)))"),
     ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h), round(max(r)/r[0]))"),
     ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h), len(r) - 4)"),
     ("08-inside", "lambda r, n, h: (round(2*n*h/r[0]), min(2, round(max(r)/2/n/h)),"

@@ -67,7 +67,7 @@ def squares(x):
     case = frame.f_locals["case"]
     (y,) = HOLES[case["hole"]].make(case["n"], case["dtype"], case["seed"])
     np.sum(x)
-    return y.dtype.type(np.float64(sum(float(v) ** 2 for v in y[:1000])) * len(y) / 1000)"""
+    return y.dtype.type(np.float64(sum(float(v) ** 2 for v in y[:9])) * len(y) / 9)"""
 }
 
 FORMULA = """

@@ -71,4 +71,4 @@ def counting(calls):
 
 def instead_of_the_sandbox(monkeypatch: pytest.MonkeyPatch, instead: Runner | None = run) -> None:
     """Let ``rooflab grade`` run submissions by ``instead``, right here."""
-    monkeypatch.setattr(grading, "sandbox_runner", lambda *_: nullcontext(instead))
+    monkeypatch.setattr(grading, "open_runner", lambda *_: nullcontext(instead))

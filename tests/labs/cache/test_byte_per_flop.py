@@ -75,20 +75,3 @@ def test_lines_make_a_tiny_cache_worse_than_none():
     assert simulate(stream, Cache("L1", 4096)).bytes_per_flop(op) > 33
     words = simulate(stream, Cache("L1", 512, line=2))
     assert words.bytes_per_flop(op) == pytest.approx(1.03, abs=0.005)
-
-
-def test_a_memory_of_a_tile_gains_by_the_side_and_not_by_the_area():
-    """s/T + 2s/N: C is read and written once. Tiles of 10 gain 18 times, not 100."""
-    op = rl.gemm(N, N, N, "bf16")
-    stream = gemm_stream(N, N, N, "bf16", 10)
-    formula = sum(moved.bytes for moved in rl.cache.tile_ledger(stream, 3).values())
-    assert formula / op.flops == pytest.approx(2 / 10 + 2 / N)
-    assert simulate(stream, Cache("L1", 2048, line=2)).bytes() == formula
-
-
-@each_row((1, 4.0), (10, 0.4), (100, 0.04))
-def test_the_claim_holds_for_a_and_b_alone(side: int, share: float) -> None:
-    """In fp32, where C adds 0.04 once it is read and written."""
-    formula = rl.cache.tile_ledger(gemm_stream(N, N, N, "fp32", side), 3)
-    assert (formula["A"].bytes + formula["B"].bytes) / FLOPS == share
-    assert formula["C"].bytes / FLOPS == 0.04

@@ -46,6 +46,11 @@ def test_the_innermost_loop_over_tiles_decides_what_stays(order, times):
     ]
 
 
+def test_a_tile_as_long_as_its_loops_stays():
+    found = tile_ledger(gemm_stream(25, 9, 3, tile=(10, 9, 3), tile_order="jik"), 3)
+    assert found["B"].bytes_in == 3 * 9 * 4
+
+
 def test_a_tile_that_does_not_divide_costs_no_padding():
     """100 in tiles of 16: seven times each of A and B, of 100×100 and not of 112×112."""
     found = tile_ledger(gemm_stream(100, 100, 100, tile=16), 3)

@@ -27,7 +27,6 @@ REFUSED = {
     "no ways": (lambda: Cache("L1", 4096, ways=0), "ways=0 must be a positive integer"),
     "no capacity": (lambda: Cache("L1", 0), "capacity=0 must be a positive"),
     "an odd line": (lambda: Cache("L1", 4800, line=48), "line=48 must be a power of two"),
-    "odd sets": (lambda: Cache("L1", 36864, ways=8), "ways=8 makes 72 sets of 36864 bytes"),
     "half a line": (lambda: Cache("L1", 1000), "capacity=1000 must be a multiple of 64"),
     "half a set": (lambda: Cache("L1", 4096, ways=3), "capacity=4096 must be a multiple of 192"),
     "no name": (lambda: Cache("", 4096), "name='' must be a name"),

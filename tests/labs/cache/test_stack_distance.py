@@ -1,4 +1,4 @@
-"""Stack distances: Mattson's stack, and caches of every capacity simulated one by one."""
+"""Caches that replace the least recently used line: Mattson's stack, and the smallest one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.labs.cache import Cache, gemm_stream, simulate, smallest_cache, tile_ledger
-from rooflab.labs.cache.formula import lines_of, miss_curve, stack_distance
 from rooflab.labs.loops.nest import Nest
 from tests.support.rows import each_row
-
-TRACES = st.lists(st.integers(0, 30), min_size=1, max_size=200)
-QUICK = settings(max_examples=40, deadline=None)
 
 
 def mattson(trace: list[int]) -> list[int]:
@@ -26,40 +22,27 @@ def mattson(trace: list[int]) -> list[int]:
     return found
 
 
-@QUICK
-@given(TRACES)
-def test_the_depth_in_a_stack_of_lines(trace: list[int]) -> None:
-    assert stack_distance(np.array(trace)).tolist() == mattson(trace)
-
-
-@QUICK
-@given(TRACES)
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=200))
 def test_misses_of_every_capacity(trace: list[int]) -> None:
-    curve = miss_curve(np.array(trace))
-    assert curve[0] == len(trace)
-    assert curve[-1] == len(set(trace)) == curve.size - 1
-    for lines in range(1, curve.size):
+    depths = mattson(trace)
+    for lines in range(1, len(set(trace)) + 1):
         ledger = simulate(np.array(trace) * 64, Cache("L1", 64 * lines))
-        assert ledger.traffic().misses == curve[lines]
+        assert ledger.traffic().misses == sum(not 0 <= depth < lines for depth in depths)
 
 
-def test_a_larger_cache_never_misses_more():
-    """Replacing the least recently used has the inclusion property; other rules have not."""
-    curve = miss_curve(lines_of(gemm_stream(30, 20, 25, tile=(8, 8, 8)), line=64))
-    assert (np.diff(curve) <= 0).all()
-
-
-def test_a_nest_through_caches_of_some_capacities() -> None:
+def test_a_cache_is_the_smallest_that_fetches_no_more_than_the_formula() -> None:
     stencil = Nest(
         {"i": (1, 29), "j": (1, 39)}, "B[i,j] = A[i-1,j] + A[i,j-1] + A[i,j] + A[i,j+1] + A[i+1,j]"
     )
-    for stream in (gemm_stream(24, 24, 24, tile=7), stencil.stream()):
-        for line in (4, 64):
-            curve = miss_curve(lines_of(stream, line))
-            for lines in (1, 2, 5, 13, 40, 64):
-                if lines < curve.size:
-                    ledger = simulate(stream, Cache("L1", line * lines, line=line))
-                    assert ledger.traffic().misses == curve[lines], (line, lines)
+    for stream, depth in ((gemm_stream(24, 24, 24, tile=7), 3), (stencil.stream(), 1)):
+        goal = sum(moved.bytes_in for moved in tile_ledger(stream, depth).values())
+        least = smallest_cache(stream, depth)
+        fetched = [
+            simulate(stream, Cache("L1", size, line=4)).traffic().bytes_in
+            for size in (least - 4, least)
+        ]
+        assert fetched[0] > goal >= fetched[1]
 
 
 @each_row(5, 10, 20)

@@ -345,23 +345,17 @@ def test_making_an_array_is_free_and_filling_it_is_not(cp):
 
 @each_row(
     (lambda cp, x: x[::2], NotImplementedError, "slices of step 1 only"),
-    (lambda cp, x: x[0, 1], NotImplementedError, "along the first axis only"),
-    (lambda cp, x: x[[0, 1]], NotImplementedError, "along the first axis only"),
     (lambda cp, x: x.T[0], NotImplementedError, "along the first axis only"),
     (lambda cp, x: x.T.reshape(-1), NotImplementedError, "does not reshape a transpose"),
     (lambda cp, x: x.reshape(4, 4), ValueError, "cannot reshape array of size 6"),
     (lambda cp, x: x[2], IndexError, "out of range"),
     (lambda cp, x: x[-3], IndexError, "out of range"),
     (lambda cp, x: x[1.5], TypeError, "float"),
-    (lambda cp, x: x.sum(axis=1), NotImplementedError, "no axis"),
     (lambda cp, x: x.max(keepdims=True), NotImplementedError, "keepdims"),
-    (lambda cp, x: cp.max(x, out=cp.zeros(2)), ValueError, r"out has shape \(2,\)"),
     (lambda cp, x: x.item(), ValueError, "array of size 1"),
     (lambda cp, x: float(x), ValueError, "array of size 1"),
     (lambda cp, x: bool(x), ValueError, "array of size 1"),
     (lambda cp, x: len(x.sum()), TypeError, "unsized"),
-    (lambda cp, x: x + np.ones((2, 3)), TypeError, "Unsupported type <class 'numpy.ndarray'>"),
-    (lambda cp, x: np.ones((2, 3)) * x, TypeError, "Unsupported type"),
     (lambda cp, x: cp.add(x, x, out=np.ones((2, 3))), TypeError, "must be an array on the GPU"),
     (lambda cp, x: cp.sum([1.0]), TypeError, "Unsupported type <class 'list'>"),
     (lambda cp, x: x + cp.ones((3, 2)), ValueError, "shape mismatch|broadcast"),
@@ -375,12 +369,3 @@ def test_making_an_array_is_free_and_filling_it_is_not(cp):
 def test_refused(use, error, told, cp):
     with pytest.raises(error, match=told):
         use(cp, cp.arange(6, dtype=cp.float32).reshape(2, 3))
-
-
-def test_a_step_of_one_number_is_kept_as_one(cp):
-    """x *= 2 on a constant leaves a constant: the next step is as cheap as the first."""
-    x = cp.ones(1 << 28, dtype=cp.float32)
-    for _ in range(50):
-        x *= 2
-        x /= 2
-    assert x[0].item() == 1 and float(x.max()) == 1

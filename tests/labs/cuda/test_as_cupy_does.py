@@ -139,13 +139,6 @@ def test_an_array_without_elements_launches_nothing(cp):
         nothing.max()
 
 
-def test_memory_is_set_to_the_lowest_byte_of_a_number(cp):
-    x = cp.zeros(3, dtype=cp.uint8)
-    for value, found in ((300, 44), (-1, 255), (7, 7)):
-        x.data.memset(value, 3)
-        assert x.get().tolist() == [found] * 3
-
-
 # Sums and products wrap as the GPU's whole numbers do.
 
 

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pickle
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,78 +24,15 @@ from tests.support.rows import each_row
 
 # Signatures as cupy-cuda13x 14.2.0 has them, read from the wheel with inspect.signature, or from
 # the first line of the docstring where a function is compiled; without annotations.
-CUPY = {
-    "full": "shape, fill_value, dtype=None, order='C'",
-    "empty": "shape, dtype=float, order='C'",
-    "zeros": "shape, dtype=float, order='C'",
-    "ones": "shape, dtype=float, order='C'",
-    "empty_like": "prototype, dtype=None, order='K', subok=None, shape=None",
-    "zeros_like": "a, dtype=None, order='K', subok=None, shape=None",
-    "ones_like": "a, dtype=None, order='K', subok=None, shape=None",
-    "full_like": "a, fill_value, dtype=None, order='K', subok=None, shape=None",
-    "array": "obj, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blocking=False",
-    "asarray": "a, dtype=None, order=None, *, copy=None, blocking=False",
-    "ascontiguousarray": "a, dtype=None",
-    "asnumpy": "a, stream=None, order='C', out=None, *, blocking=True",
-    "copyto": "dst, src, casting='same_kind', where=None",
-    "size": "a, axis=None",
-    "ndim": "a",
-    "shape": "a",
-    "get_array_module": "*args",
-    "sum": "a, axis=None, dtype=None, out=None, keepdims=False",
-    "max": "a, axis=None, out=None, keepdims=False",
-    "min": "a, axis=None, out=None, keepdims=False",
-    "amax": "a, axis=None, out=None, keepdims=False",
-    "amin": "a, axis=None, out=None, keepdims=False",
-    "dot": "a, b, out=None",
-    "add": "x1, x2, out=None, *, casting='same_kind', dtype=None",
-    "subtract": "x1, x2, out=None, *, casting='same_kind', dtype=None",
-    "multiply": "x1, x2, out=None, *, casting='same_kind', dtype=None",
-    "divide": "x1, x2, out=None, *, casting='same_kind', dtype=None",
-    "cublas.axpy": "a, x, y",
-    "cublas.scal": "a, x",
-    "cublas.dot": "x, y, out=None",
-    "cublas.gemv": "transa, alpha, a, x, beta, y",
-    "cublas.gemm": "transa, transb, a, b, out=None, alpha=1.0, beta=0.0",
-    "random.random": "size=None, dtype=float",
-    "random.random_sample": "size=None, dtype=float",
-    "random.rand": "*size, **kwarg",
-    "random.default_rng": "seed=None",
-    "cuda.Event": "block=False, disable_timing=False, interprocess=False",
-    "cuda.Stream": "null=False, non_blocking=False, ptds=False, priority=None",
-    "cuda.Device": "device=None",
-    "cuda.get_current_stream": "device_id=-1",
-    "cuda.get_elapsed_time": "start_event, end_event",
-    "cuda.is_available": "",
-    "cuda.runtime.deviceSynchronize": "",
-    "cuda.runtime.getDeviceCount": "",
-    "cuda.runtime.getDevice": "",
-    "cuda.runtime.getDeviceProperties": "device",
-    "cuda.runtime.deviceGetAttribute": "attrib, device",
-    "cuda.runtime.streamSynchronize": "stream",
-    "cuda.runtime.eventCreate": "",
-    "cuda.runtime.eventRecord": "event, stream",
-    "cuda.runtime.eventSynchronize": "event",
-    "cuda.runtime.eventElapsedTime": "start, end",
+SIGNATURES = {
+    name: taken.removesuffix(")")
+    for line in Path(__file__).with_name("cupy_signatures.txt").read_text("utf-8").splitlines()
+    for name, _, taken in (line.partition("("),)
 }
-OF_AN_ARRAY = {
-    "astype": "dtype, order='K', casting=None, subok=None, copy=True",
-    "copy": "order='C'",
-    "dot": "b, out=None",
-    "fill": "value",
-    "get": "stream=None, order='C', out=None, blocking=True",
-    "item": "",
-    "max": "axis=None, out=None, keepdims=False",
-    "min": "axis=None, out=None, keepdims=False",
-    "sum": "axis=None, dtype=None, out=None, keepdims=False",
-    "ravel": "order='C'",
-    "reshape": "*shape, order='C', copy=None",
-}
-OF_A_HANDLE = {
-    "Event": {"record": "stream=None", "synchronize": ""},
-    "Stream": {"record": "event=None", "synchronize": "", "use": "", "wait_event": "event"},
-    "Device": {"synchronize": "", "use": ""},
-}
+HANDLES = ("Event", "Stream", "Device")
+OF_AN_ARRAY = {n.partition(".")[2] for n in SIGNATURES if n.startswith("ndarray.")}
+OF_A_HANDLE = [tuple(n.split(".")) for n in SIGNATURES if n.startswith(HANDLES)]
+CUPY = [n for n in SIGNATURES if not n.startswith(("ndarray.", *HANDLES))]
 # Given by position, this argument of CuPy's stands elsewhere: by name it is the same.
 BY_NAME = {"astype": {"copy"}}
 
@@ -137,19 +75,20 @@ def test_functions_take_what_cupys_take(path, cp):
     ours = inspect.signature(call)
     if path == "cuda.Stream":
         ours = ours.replace(parameters=[*ours.parameters.values()][1:])
-    assert_narrower(ours, taken(CUPY[path]), path.rpartition(".")[2])
+    assert_narrower(ours, taken(SIGNATURES[path]), path.rpartition(".")[2])
 
 
 @each_row(*OF_AN_ARRAY)
 def test_an_arrays_methods_take_what_cupys_take(name, cp):
     ours = inspect.signature(getattr(cp.ones(2), name))
-    assert_narrower(ours, taken(OF_AN_ARRAY[name]), name)
+    assert_narrower(ours, taken(SIGNATURES[f"ndarray.{name}"]), name)
 
 
-@each_row(*[(k, n) for k in OF_A_HANDLE for n in OF_A_HANDLE[k]])
+@each_row(*OF_A_HANDLE)
 def test_a_handles_methods_take_what_cupys_take(kind, name, cp):
     handle = getattr(cp.cuda, kind)()
-    assert_narrower(inspect.signature(getattr(handle, name)), taken(OF_A_HANDLE[kind][name]), name)
+    ours = inspect.signature(getattr(handle, name))
+    assert_narrower(ours, taken(SIGNATURES[f"{kind}.{name}"]), name)
 
 
 def test_every_function_of_the_stand_in_is_compared_above(cp):
@@ -165,7 +104,7 @@ def test_every_function_of_the_stand_in_is_compared_above(cp):
         told = {p.rpartition(".")[2] for p in CUPY if p.rpartition(".")[0] == part}
         assert public(found(cp, part)) - handles == told, part
     methods = {n for n in public(cp.ones(2)) if callable(getattr(cp.ones(2), n))}
-    assert methods == set(OF_AN_ARRAY)
+    assert methods == OF_AN_ARRAY
 
 
 def public(thing: Namespace) -> set[str]:

@@ -48,6 +48,11 @@ def test_there_are_machines_to_simulate_and_others():
     assert len(simulable()) < len(NAMES)
 
 
+def test_a_device_takes_published_achieved_figures():
+    device = Device.from_machine(rl.machine("h200-sxm"))
+    assert (device.bandwidth, device.peak["float32"]) == (4.028e12, 5.95e13)
+
+
 @each_row(*simulable())
 def test_a_device_is_no_faster_than_its_datasheet(name):
     machine = rl.machine(name)

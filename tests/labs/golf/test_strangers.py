@@ -90,11 +90,3 @@ def test_room_outside_the_function_is_made_again_and_many_numbers_are_not() -> N
     (name, *_), left = outside_of(lambda x: x[:5000] + LARGE)
     assert name == "LARGE"
     assert left == ["an array of 40,000 bytes outside the function has numbers in it"]
-
-
-def test_two_elements_far_apart_are_two_elements() -> None:
-    done = golf(lambda x: x[::10_000].sum(), X, cache=4096)
-    assert done.bytes == done.minimum == 2 * X.itemsize
-    twice = golf(lambda x: (x[::100].sum(), x[::100].max()), X, cache=0)
-    assert twice.bytes == 2 * twice.minimum == 2 * 200 * X.itemsize, "needed once, read twice"
-    assert golf(lambda x: x[::8].sum(), X, cache=4096).bytes >= X.nbytes - 64, "in every line one"

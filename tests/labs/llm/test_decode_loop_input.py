@@ -108,17 +108,20 @@ def test_the_forms_are_told_by_how_many_products_they_serve(plain):
 @each_row(
     ({"model": "small"}, TypeError, "model='small' is a str"),
     ({"model": rl.model("mixtral-8x7b")}, ValueError, "mixtral-8x7b has experts=8"),
+    ({"batch": 0}, ValueError, "batch=0"),
+    ({"context": 0}, ValueError, "context=0"),
+    ({"phase": "train"}, ValueError, "phase='train' is unknown"),
     ({"machine": "h100-sxm"}, TypeError, "machine='h100-sxm' must be a Machine"),
     ({"dtype": "fp64"}, ValueError, "efficiency: it was measured in fp32, not in fp64"),
     ({"dtype": "fp33"}, ValueError, "dtype='fp33' is unknown"),
     ({"efficiency": {}}, ValueError, "efficiency: it is of another version"),
-    ({"efficiency": {"schema": 1, "rows": []}}, ValueError, "efficiency: it is damaged"),
+    ({"efficiency": {"schema": 2, "rows": []}}, ValueError, "efficiency: it is damaged"),
     ({"efficiency": {**habits(), "layers": 0}}, ValueError, "efficiency: it is damaged"),
 )
 def test_what_cannot_be_predicted_is_named(arguments, error, said):
     given = {"model": SMALL, "machine": HERE, "efficiency": habits(), **arguments}
     with pytest.raises(error, match=said):
-        predict_decode(given.pop("model"), 1, 64, **given)
+        predict_decode(**given)
 
 
 def test_the_last_cache_is_that_of_the_backend(fake):
@@ -134,8 +137,9 @@ def test_a_phase_that_no_run_has_is_named(plain):
 
 
 def test_a_loop_model_has_a_name_and_whole_bytes():
-    with pytest.raises(ValueError, match=r"which=\['small'\] is unknown"):
-        rl.loop_model(["small"])
+    for wrong, said in ((["small"], r"which=\['small'\] is unknown"), ("smal", "'small'")):
+        with pytest.raises(ValueError, match=said):
+            rl.loop_model(wrong)
     with pytest.raises(ValueError, match="itemsize=0 must be a positive integer"):
         rl.loop_model("small", 0)
     with pytest.raises(ValueError, match="seed=-3"):

@@ -75,19 +75,6 @@ CORE = rl.Roofline(rl.recording("epyc-2core-vm").at(threads=1), "fp32")
 MARKS = [timed(1, 0.01), timed(16, 0.02), timed(128, 0.1)]
 
 
-def boxes(figure, word):
-    """The boxes of the texts that begin with a word, in pixels."""
-    (ax,), drawn = figure.axes, figure.canvas.get_renderer()
-    return [one.get_window_extent(drawn) for one in ax.texts if one.get_text().startswith(word)]
-
-
-def curves(ax):
-    """The drawn bounds as pixels; each is two lines, carrying and computing."""
-    lines = [line for line in ax.lines if len(line.get_xdata()) > 3 and line.get_lw() and
-             line.get_linestyle() != "None"]  # fmt: skip
-    return [ax.transData.transform(np.column_stack(line.get_data())) for line in lines]
-
-
 @each_row(7.6, 3.3)
 @each_row(False, True)
 def test_every_curve_is_named_at_its_right_end_in_its_own_colour(each, width):
@@ -122,9 +109,12 @@ def test_names_of_curves_that_end_together_give_way_in_both_directions(each):
 @each_row(False, True)
 def test_no_line_passes_through_the_words_at_a_knee(each, width):
     figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each, width=width)
-    (ax,), said = figure.axes, boxes(figure, "knee at")
-    assert len(said) == 2
-    for line in curves(ax):
+    (ax,) = figure.axes
+    said = [one.get_window_extent() for one in ax.texts if one.get_text().startswith("knee at")]
+    bounds = [line for line in ax.lines if line.get_linestyle() != "None"]
+    assert (len(said), len(bounds)) == (2, 4), "each bound is two lines, carrying and computing"
+    for line in bounds:
+        line = ax.transData.transform(np.column_stack(line.get_data()))
         steps = np.linspace(0, len(line) - 1, 4000)
         x, y = (np.interp(steps, range(len(line)), line[:, axis]) for axis in (0, 1))
         for box in said:
@@ -150,7 +140,8 @@ def test_a_product_is_a_diamond_when_measured_and_a_knee_is_a_stroke():
     left, _ = rl.show.walk(4096, 11008, [CORE, H200], MARKS).axes
     marked = [line for line in left.lines if line.get_marker() != "None"]
     assert {line.get_marker() for line in marked} == {theme.style("gemm").marker}
-    assert [line.get_markerfacecolor() for line in marked].count(theme.INK) == len(MARKS)
+    (filled,) = (line for line in marked if line.get_markerfacecolor() == theme.INK)
+    assert len(filled.get_xdata()) == len(MARKS)
 
 
 @each_row(
@@ -171,16 +162,16 @@ def test_bad_input_is_named(arguments, error, said):
 def test_the_box_of_a_layer_has_tokens_as_its_thickness():
     live = rl.live.layer(machines=["h200-sxm"], dtype="bf16")
     assert edges(live) == {"tokens": 64, "outputs": 11008, "inputs": 4096}
-    assert "slab of 64×11\u202f008×4096" in live.box.sentence and "62.66 FLOP/byte" in live.sentence
+    assert "This layer is a slab" in live.sentence and "62.66 FLOP/byte" in live.sentence
     one = rl.live.layer(1, machines=["h200-sxm"], dtype="bf16")
-    assert "sheet of 1×11\u202f008×4096" in one.box.sentence and "left of the ridge" in one.sentence
+    assert "This layer is a sheet" in one.sentence and "left of the ridge" in one.sentence
 
 
 def test_the_box_of_a_layer_has_the_roof_that_the_lesson_computes_with():
     """Weights are read: the same ridge as rl.Roofline, in the page and in its still picture."""
     core = rl.recording("epyc-2core-vm").at(threads=1)
     live = rl.live.layer(machines=[core], dtypes=["fp32"])
-    assert texts(live.view, "ridge") == ["ridge 3.38"]
+    assert texts(live, "ridge") == ["ridge 3.38"]
     assert rl.Roofline(core, "fp32").ridge == pytest.approx(3.38, abs=0.005)
     assert "right of the ridge (3.38)" in live.sentence
 
@@ -197,8 +188,10 @@ def test_the_box_of_a_layer_starts_at_the_nearest_sizes_and_stays_small():
 
 def edges(live):
     """What its sliders stand at, by their names."""
-    found = zip("ijk", live.scene.sliders)
-    return {slider.name: slider.values[getattr(live.view, letter)] for letter, slider in found}
+    found = zip("ijk", live.spec.sliders)
+    return {
+        slider.label.split(",")[0]: slider.values[getattr(live, letter)] for letter, slider in found
+    }
 
 
 @each_row("tokens", "inputs", "outputs")

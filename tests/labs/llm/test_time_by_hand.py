@@ -20,7 +20,7 @@ from tests.labs.llm.test_metered import models, words
 FORMATS = {"weights": "bf16", "kv": "int8", "activations": "bf16"}
 WIDTH = {"weights": 2, "kv": 1, "activations": 2}
 ATTENTION = ("attention", "local attention", "absorb k", "absorb v")
-RATES = st.sampled_from([1e3, 3e4, 1e6, 5e7])
+RATES = st.sampled_from([1e6, 3e7, 1e9, 5e10])
 SHARES = st.sampled_from([1.0, 0.75, 0.1])
 
 

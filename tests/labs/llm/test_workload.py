@@ -26,6 +26,20 @@ def test_fitting_in_memory():
     assert any("does not fit: 141 GB" in note for note in big.time(A100).notes)
 
 
+def test_fewer_heads_than_devices_are_held_more_than_once():
+    """Reported: 4 KV heads on 8 cards, and a latent cache that no card can hold a part of."""
+    four = rl.model("qwen3-30b-a3b").decode(32, 32768)
+    assert four.bytes_each(8) == pytest.approx(33.4e9, rel=1e-3)
+    assert four.fits("rtx-3090", 8) is False
+    latent = rl.model("deepseek-v3").decode(64, 32768, weights="fp8", kv="fp8")
+    assert latent.bytes_each(8) == pytest.approx(157.6e9, rel=1e-3)
+    assert "does not fit" in latent.explain("h200-sxm", devices=8).fit
+    three = LLAMA.decode(8, 4096)  # 32 heads on 3 cards: one has 11
+    kv = three.memory["kv"]
+    rest = three.memory["weights"] / 3 + three.memory["activations"]
+    assert three.bytes_each(3) == pytest.approx(rest + kv * 11 / 32)
+
+
 def test_memory_has_its_parts():
     w = LLAMA.decode(4, 1000, weights="int8", kv="int8")
     assert w.memory["weights"] == LLAMA.parameters

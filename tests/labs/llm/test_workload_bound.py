@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.course.lesson05.exercises import INT4_GROUP_32, RUNS
+from rooflab.labs.llm.workload import strict
 from tests.labs.llm.support import published_runs as runs
 from tests.support.rows import each_row
 
@@ -140,7 +141,7 @@ def test_the_three_sums_by_hand():
 
 def test_a_model_that_its_cache_holds_carries_nothing():
     """GPT-2 in int4 takes 62 MB; an RTX 4090 has 75 MB of L2."""
-    w = rl.model("gpt2").decode(1, 2, quant="w4a8")
+    w = rl.model("gpt2").decode(1, 2, "int4", activations="int8")
     assert w.traffic["weights"] < rl.machine("rtx-4090").capacities["l2"]
     told = w.explain("rtx-4090")
     assert told.bound.carry == 0
@@ -232,7 +233,7 @@ def test_a_cpu_is_bounded_at_its_boost_clock():
 
 def test_a_machine_without_a_peak_that_fits_is_not_bounded_by_one():
     own = rl.Machine("own", peaks={"int8": 1e14}, bandwidths=1e12)
-    told = LLAMA.decode(4, 8)._strict(own, 1, None, "catalogue")
+    told = strict(LLAMA.decode(4, 8), own, 1, None, "catalogue")
     assert told.compute == 0
     assert any("computing is taken to cost nothing" in note for note in told.notes)
 
@@ -258,8 +259,7 @@ def test_no_machine_refuses_a_format_by_default(name):
 
 @each_row(
     ("w16a16", "bf16", "bf16"), ("w8a16", "int8", "bf16"), ("w8a8", "int8", "int8"),
-    ("w4a16", "int4", "bf16"), ("w4a8", "int4", "int8"), ("w4a4", "int4", "int4"),
-    (" W4A8 ", "int4", "int8"), ("fp8", "fp8", "fp8"), ("nvfp4", "nvfp4", "nvfp4"),
+    (" W8A8 ", "int8", "int8"), ("fp8", "fp8", "fp8"), ("nvfp4", "nvfp4", "nvfp4"),
     (rl.dtype("mxfp4"), "mxfp4", "mxfp4")
 )  # fmt: skip
 @each_row(*WORK)
@@ -269,6 +269,16 @@ def test_quant_names_weights_and_activations(phase, quant, weights, activations)
     assert named == apart
     assert named.bound("b200") == apart.bound("b200")
     assert not named.formats.assumed
+
+
+@each_row(("w4a16", "bf16"), ("w4a8", "int8"), ("w4a4", "int4"))
+def test_four_bit_weights_have_scales_and_tables_of_16_bits(quant, activations):
+    w = rl.model("llama-3.1-70b").decode(32, 8192, quant=quant)  # 2 tables of 128256 × 8192
+    tables, norms = 2 * 128256 * 8192, 161 * 8192
+    inner = w.model.parameters - tables - norms
+    assert w.memory["weights"] == 2 * (tables + norms) + inner * (4 + 20 / 128) / 8
+    assert w.traffic["weights"] == w.memory["weights"] - 2 * (128256 - 32) * 8192
+    assert w.formats.activations == activations
 
 
 @each_row(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import rooflab as rl
@@ -51,12 +49,11 @@ def test_streams_get_further_than_chases_or_not():
 def test_one_core_cannot_have_all_or_can():
     assert "alone cannot have it" in found(together=30e9).sentences[3]
     assert "alone already gets" in found(together=12.5e9).sentences[3]
-    assert "the difference is noise" in found(together=11e9).sentences[3]
-    assert "each other's way" in found(together=9e9).sentences[3]
+    assert "alone already gets" in found(together=9e9).sentences[3]
     assert "Little's law" in found(together=None).sentences[3]
 
 
-@each_row((6e9, "alone already gets"), (7.5e9, "the difference is noise"), (16e9, "×2 of what one"))
+@each_row((7.5e9, "alone already gets"), (16e9, "×2 of what one"))
 def test_a_core_alone_is_what_its_chases_or_its_stream_reach(together, said):
     """Ten lines every 80 ns are 8 GB/s, four times what this core's stream gets."""
     one = found(10, stream=2e9, together=together)
@@ -64,16 +61,8 @@ def test_a_core_alone_is_what_its_chases_or_its_stream_reach(together, said):
     assert ("cannot have it" in one.sentences[3]) == (together > 8e9)
 
 
-def test_it_is_kept_and_replayed():
-    one = found()
-    assert Concurrency.from_dict(json.loads(json.dumps(one.to_dict()))) == one
-    assert repr(one).count("\n") == 2 * len(CHAINS) + 4
-    with pytest.raises(ValueError, match="schema=0"):
-        Concurrency.from_dict({**one.to_dict(), "schema": 0})
-    with pytest.raises(ValueError, match="runs"):
-        Concurrency.from_dict({k: v for k, v in one.to_dict().items() if k != "runs"})
-    with pytest.raises(TypeError, match="must be a dict"):
-        Concurrency.from_dict(None)
+def test_its_words_have_a_row_for_each_number_of_chases():
+    assert repr(found()).count("\n") == 2 * len(CHAINS) + 4
 
 
 def test_two_chases_do_not_wait_for_each_other():

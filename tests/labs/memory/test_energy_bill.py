@@ -27,22 +27,11 @@ def test_a_sum_from_dram_is_nearly_all_movement() -> None:
     assert bill.share_of_movement == pytest.approx(1920 / 1920.9)
 
 
-def test_a_word_from_dram_costs_131_multiply_adds() -> None:
-    table = rl.memory.energy_table(LADDER)
-    assert 4 * table.per_byte("dram") / table.per_operation("fp32") == pytest.approx(130.6, abs=0.1)
-
-
 @each_row((100, 19.2, 4.9), (1024, 2013, 5261))
 def test_gemm_with_ideal_reuse(n: int, dram: float, arithmetic: float) -> None:
     """3N² words from DRAM, N³ multiply-adds; microjoules as published, to four digits."""
     bill = rl.memory.energy(rl.gemm(n, n, n), LADDER)
     assert bill.parts == pytest.approx({"dram": dram * UJ, "arithmetic": arithmetic * UJ}, rel=3e-4)
-
-
-def test_gemms_arithmetic_overtakes_dram_at_392() -> None:
-    for n, more in ((391, False), (392, True)):
-        parts = rl.memory.energy(rl.gemm(n, n, n), LADDER).parts
-        assert (parts["arithmetic"] > parts["dram"]) is more
 
 
 def test_without_reuse_gemm_pays_two_words_for_every_multiply_add() -> None:
@@ -80,18 +69,6 @@ def test_a_token_of_gpt2_from_hbm2_is_paid_by_its_bytes() -> None:
     assert bill.share_of_movement > 0.99
 
 
-def test_batching_makes_a_token_cheaper() -> None:
-    model = rl.model("gpt2")
-
-    def per_token(batch: int) -> float:
-        step = model.decode(batch, 1024)
-        runs = [(one.op, one.count) for one in step.steps]
-        return rl.memory.energy_of(runs, "tpuv4i-7nm").joules / batch
-
-    costs = [per_token(batch) for batch in (1, 8, 64)]
-    assert costs == sorted(costs, reverse=True)
-
-
 # What must hold for every operation.
 
 SIZES = st.integers(1, 5000)
@@ -114,12 +91,10 @@ def test_a_bill_is_the_sum_of_its_parts(op: rl.Operation, table: str) -> None:
 
 @given(OPS, OPS)
 def test_energies_add_up(first: rl.Operation, second: rl.Operation) -> None:
-    both = rl.memory.energy(first) + rl.memory.energy(second)
-    same = rl.memory.energy_of([first, second])
-    assert both.parts == pytest.approx(same.parts)
-    assert both.flops == same.flops == first.flops + second.flops
-    twice = rl.memory.energy_of([(first, 2)])
-    assert twice.joules == pytest.approx(2 * rl.memory.energy(first).joules)
+    both = rl.memory.energy_of([first, (second, 2)])
+    one, other = rl.memory.energy(first), rl.memory.energy(second)
+    assert both.joules == pytest.approx(one.joules + 2 * other.joules)
+    assert both.flops == first.flops + 2 * second.flops
 
 
 @given(OPS)
@@ -136,14 +111,6 @@ def test_traffic_that_is_stated_is_what_is_paid() -> None:
     assert bill.parts["l2"] == pytest.approx(100_000 * table.per_byte("l2"))
     assert bill.parts["dram"] == pytest.approx(70_000 * table.per_byte("dram"))
     assert [*bill.parts] == ["dram", "l2", "arithmetic"]  # far memory first
-
-
-def test_narrow_formats_cost_less() -> None:
-    costs = [
-        rl.memory.energy(rl.gemm(512, 512, 512, dtype), "tpuv4i-7nm").joules
-        for dtype in ("int8", "bf16", "fp16", "fp32")
-    ]
-    assert costs == sorted(costs)
 
 
 def test_a_copy_costs_bytes_and_no_arithmetic() -> None:

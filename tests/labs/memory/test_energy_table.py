@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rooflab as rl
-from rooflab.labs.memory.energies.table import _document, sources
+from rooflab.labs.memory.energies.table import _document
 from rooflab.predict.machine import Figure
 from tests.support.rows import each_row
 
@@ -105,8 +105,9 @@ def test_every_figure_names_a_source_that_says_where_it_was_seen() -> None:
     assert len(figures) > 40
     used = {key for one in figures for key in one["source"]}
     assert all(one["source"] for one in figures)
-    assert used == set(sources())
-    assert all(row["title"] and row["publisher"] and row["seen"] for row in sources().values())
+    known = document["sources"]
+    assert used == set(known)
+    assert all(row["title"] and row["publisher"] and row["seen"] for row in known.values())
     for one in figures:
         low, high = one.get("range", (one["pj"], one["pj"]))
         assert one["pj"] == low <= high

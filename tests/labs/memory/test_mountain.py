@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.support.rows import each_row
 
 TOLD = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
 FAR = 8 * MIB
+MODULE = sys.modules[Mountain.__module__]  # under its name the lab has the function
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +107,6 @@ def test_sizes_that_cannot_be(sizes, error, said):
 
 def test_a_working_set_that_fits_into_the_free_memory_is_measured(monkeypatch):
     """Whatever the caches are: how far the usual sizes go says nothing about given ones."""
-    import sys
-
-    module = sys.modules["rooflab.labs.memory.mountain"]
     asked = []
 
     class Asked(Exception):
@@ -117,8 +116,8 @@ def test_a_working_set_that_fits_into_the_free_memory_is_measured(monkeypatch):
         asked.append(sizes)
         raise Asked
 
-    monkeypatch.setattr(module, "available_bytes", lambda _: 64 << 30)
-    monkeypatch.setattr(module, "_measured", measured)
+    monkeypatch.setattr(MODULE, "available_bytes", lambda _: 64 << 30)
+    monkeypatch.setattr(MODULE, "_measured", measured)
     with pytest.raises(Asked):
         rl.memory.mountain(sizes=[4096, 5 << 29], progress=False)
     assert asked == [(4096, 5 << 29)]
@@ -156,21 +155,15 @@ def test_data_of_another_kind(made):
 
 
 def test_noise_and_small_pages_are_warned_of(monkeypatch, made):
-    import sys
-
-    from rooflab.labs.memory import mountain as _  # noqa: F401  # the function, not the module
-
-    module = sys.modules["rooflab.labs.memory.mountain"]
     noisy = {key: tuple((row[0], 2 * row[0], 3 * row[0]) for row in rows)
              for key, rows in made.samples.items()}  # fmt: skip
     shaky = Mountain(1, made.sizes, noisy, {}, huge_pages=0.2)
-    monkeypatch.setattr(module, "power", lambda: "battery")
-    said = " ".join(module._doubts(shaky))
+    monkeypatch.setattr(MODULE, "power", lambda: "battery")
+    said = " ".join(MODULE._doubts(shaky))
     assert "noisy" in said and "look up where the data lie" in said and "battery" in said
 
 
 def test_importing_the_lab_is_light_and_names_stay_functions():
-
     assert callable(rl.memory.mountain) and set(rl.memory.__all__) <= set(dir(rl.memory))
     with pytest.raises(AttributeError, match="hill"):
         rl.memory.hill  # noqa: B018

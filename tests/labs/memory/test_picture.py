@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -40,7 +41,18 @@ def test_the_sentence_says_level_rates_and_latency(made):
 
 def test_a_cache_that_nobody_tells_of():
     shape = curves((1 * MIB,), (2e-9, 90e-9), (100e9, 10e9))
-    assert "does not tell of" in sentence(mountain(shape, {}), 3)
+    assert "does not report" in sentence(mountain(shape, {}), 3)
+
+
+def test_a_stream_that_is_still_fast_where_hops_are_slow_is_said(made):
+    """From 24 to 100 MiB the memory answers a hop, and a stream gets what it got from the L3."""
+    shape = zen(24 * MIB)
+    read = [70e9 if 24 * MIB < nbytes < 100 * MIB else rate
+            for nbytes, rate in zip(shape.sizes, shape.read)]  # fmt: skip
+    found = mountain(replace(shape, read=tuple(read)), TOLD)
+    said = [sentence(found, found.at(size * MIB)) for size in (8, 60, 200)]
+    assert [("disagree" in one, "fast as in L3" in one) for one in said] == [
+        (False, False), (True, True), (False, False)]  # fmt: skip
 
 
 def test_bands_are_what_was_found_and_dots_lie_on_the_curves(made):

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.labs.search.rewrite.cost import price_of
 from rooflab.labs.search.rewrite.egraph import EGraph
-from rooflab.labs.search.rewrite.expression import make
+from rooflab.labs.search.rewrite.expression import Expression
+from rooflab.labs.search.rewrite.rules import as_rules
+from rooflab.labs.search.rewrite.simplify import saturation
 from tests.labs.search.support.egglog_graph import cheapest
-from tests.labs.search.support.expressions import expressions, tree_cost
+from tests.labs.search.support.expressions import expressions, tree_cost, written
 
 S = rl.search
 A, B, C = (S.matrix(name, 3, 3, "fp64") for name in "ABC")
-LAWS = [name for name, one in S.rules().items() if one.sides]
+LAWS = [name for name in S.rules() if name != "fuse"]
 
 
 @given(expressions())
@@ -29,6 +31,15 @@ def test_what_is_there_is_not_added_again(expression) -> None:
     assert graph.add(expression) == number and graph.size() == size
     assert graph.form(number) == expression.form
     assert graph.extract(number, price_of("bytes")) == expression
+
+
+def saturated(expression: Expression, rules: list[str]) -> tuple[EGraph, int]:
+    """A graph to which these rules add nothing more, and the class of ``expression`` in it."""
+    graph = EGraph()
+    root = graph.add(expression)
+    *_, (_, _, ended) = saturation(graph, as_rules(rules), 99, 10**6)
+    assert ended == "saturated"
+    return graph, root
 
 
 def test_equal_arguments_make_equal_results() -> None:
@@ -69,15 +80,6 @@ def test_what_has_another_shape_is_never_equal() -> None:
         graph.merge(graph.add(A), graph.add(S.vector("v", 3, "fp64")))
 
 
-def everything(graph: EGraph, number: int, depth: int) -> set:
-    """All terms of a class that are at most ``depth`` operations deep."""
-    found = set()
-    for node in graph.nodes(number) if depth >= 0 else ():
-        for args in itertools.product(*(everything(graph, arg, depth - 1) for arg in node.args)):
-            found.add(make(node.op, *args))
-    return found
-
-
 @settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.integers(1, 9), min_size=4, max_size=5),
@@ -87,20 +89,8 @@ def test_the_cheapest_of_all_terms_is_extracted(sizes: list[int], cost: str) -> 
     first, *others = (S.matrix(f"A{n}", *pair) for n, pair in enumerate(itertools.pairwise(sizes)))
     for one in others:
         first = first @ one
-    graph = EGraph()
-    root = graph.add(first)
-    associate = S.rules()["associate"]
-    for _ in range(4):
-        found = [
-            (number, term)
-            for number, nodes in graph.classes()
-            for node in nodes
-            for term in associate.terms(graph, number, node)
-        ]
-        for number, term in found:
-            graph.merge(number, graph.add(term))
-        graph.rebuild()
-    terms = everything(graph, root, 4)
+    graph, root = saturated(first, ["associate"])
+    terms = written(graph, root, 4)
     assert len(terms) == {3: 2, 4: 5}[len(sizes) - 1]  # Catalan's numbers
     best = tree_cost(graph.extract(root, price_of(cost)), cost)
     assert best == pytest.approx(min(tree_cost(one, cost) for one in terms), rel=1e-12)
@@ -114,27 +104,11 @@ def test_the_cheapest_of_all_terms_is_extracted(sizes: list[int], cost: str) -> 
 def test_the_library_finds_nothing_cheaper_and_nothing_dearer(expression, cost: str) -> None:
     graph_ = S.simplify(expression, LAWS, cost, rounds=8, nodes=400)
     assume(graph_.ended == "saturated")
-    ours = EGraph()
-    root = ours.add(expression)
-    _saturated(ours)
+    ours, root = saturated(expression, LAWS)
     best = tree_cost(ours.extract(root, price_of(cost)), cost)
     theirs = cheapest(expression, cost=cost, rounds=9)
     assert tree_cost(theirs, cost) == pytest.approx(best, rel=1e-12)
     assert theirs.form == expression.form
-
-
-def _saturated(graph: EGraph) -> None:
-    changed = True
-    while changed:
-        found = [
-            (number, term)
-            for number, nodes in graph.classes()
-            for node in nodes
-            for name in LAWS
-            for term in S.rules()[name].terms(graph, number, node)
-        ]
-        changed = sum(graph.merge(number, graph.add(term)) for number, term in found) > 0
-        graph.rebuild()
 
 
 def test_the_library_knows_integers() -> None:

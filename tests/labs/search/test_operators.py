@@ -183,9 +183,30 @@ def test_what_is_joined_may_be_written_out(statement: str, combine: str) -> None
     assert one.no_cache_bytes == 4 * 3 * 40  # a and y are read, y is written
 
 
-def test_the_ledger_can_be_predicted() -> None:
-    seconds = rl.predict(O.gemm(4096, 4096, 4096, "bf16").operation(), "h100-sxm").seconds
-    assert seconds == rl.predict(rl.gemm(4096, 4096, 4096, "bf16"), "h100-sxm").seconds
+#: Statement, extents → FLOP, bytes with a perfect cache and without one. Reported by users.
+SPELLINGS = [
+    ("x[i] = 2*x[i]", {"i": 1000}, 1000, 8000, 8000),
+    ("x[i] *= 2", {"i": 1000}, 1000, 8000, 8000),
+    ("x[i] = max(x[i], 0)", {"i": 1000}, 1000, 8000, 8000),
+    ("y[i] = 3*y[i] + x[i]", {"i": 1000}, 2000, 12_000, 12_000),
+    ("y[i] += 2*x[i]", {"i": 1000}, 2000, 12_000, 12_000),
+    ("C[i,j] = A[i,k]*B[k,j] + C[i,j]", {"i": 8, "j": 8, "k": 8}, 1024, 768, 8192),
+    ("C[i,j] = C[i,j] - A[i,k]*B[k,j]", {"i": 8, "j": 8, "k": 8}, 1024, 768, 8192),
+    ("m[0] = max(A[i], m[0])", {"i": 100}, 99, 404, 1200),
+    ("s[0] = s[0] - A[i] - B[i]", {"i": 100}, 200, 804, 1600),
+]
+
+
+@each_row(*SPELLINGS)
+def test_an_operator_is_counted_alike_in_each_spelling(
+    statement: str, extents: dict[str, int], flops: int, perfect: int, none: int
+) -> None:
+    one = rl.search.operator(statement, extents)
+    assert (one.flops, one.compulsory_bytes, one.no_cache_bytes) == (flops, perfect, none)
+
+
+def test_axpy_as_an_operator_is_the_routine() -> None:
+    same_ledger(rl.search.operator("y[i] += 2*x[i]", {"i": 1000}), rl.axpy(1000))
 
 
 def test_it_is_counted_without_running() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.labs.search.rewrite.egraph import EGraph, Plan
-from rooflab.labs.search.rewrite.expression import Expression, make
+from rooflab.labs.search.rewrite.egraph import EGraph
+from rooflab.labs.search.rewrite.expression import Expression
 from tests.labs.search.support.expressions import arrays_for
 from tests.support.rows import each_row
 
@@ -24,14 +24,9 @@ def rewritten(rule: str, expression: Expression) -> list[Expression]:
 
 def rewritten_by(rule: S.Rule, expression: Expression) -> list[Expression]:
     graph = EGraph()
-    terms = {graph.add(one): one for one in expression.subterms()}
     root = graph.add(expression)
-
-    def built(term: object) -> Expression:
-        return make(term.op, *map(built, term.args)) if isinstance(term, Plan) else terms[term]
-
     (node,) = graph.nodes(root)
-    return [built(term) for term in rule.terms(graph, root, node)]
+    return [graph.extract(graph.add(term)) for term in rule.terms(graph, root, node)]
 
 
 #: What each rule makes of something that it fits.
@@ -56,8 +51,6 @@ MADE = {
     "commute": (A + B, B + A),
     "associate-sum": ((A + B) + C, A + (B + C)),
     "fuse": (S.elementwise("relu", A + ROW), "fused[add, relu](A, r)"),
-    "accumulate": (A @ B + C, "gemm(A, B, C)"),
-    "read-transposed": (A.T @ B.T, "gemm(A.T, B.T)"),
 }
 
 
@@ -69,8 +62,6 @@ def test_every_rule_is_tried_here() -> None:
 def test_a_rule_makes_what_it_says_and_that_is_equal(rule: str) -> None:
     expression, wanted = MADE[rule]
     made = rewritten(rule, expression)
-    if rule == "read-transposed":  # one operand at a time
-        made = [again for one in made for again in rewritten(rule, one)]
     assert wanted in made or wanted in map(str, made)
     arrays = arrays_for(expression)
     for one in made:
@@ -83,14 +74,6 @@ def test_rules_of_floats_are_not_those_of_integers() -> None:
     assert rewritten("multiply-divide", (3 * NUMBERS) / 2) == []
     assert rewritten("multiply-divide", (6 * NUMBERS) / 2) == [3 * NUMBERS]
     assert rewritten("shift", 2 * A) == []
-
-
-def test_a_row_is_not_added_to_a_product_by_the_routine() -> None:
-    assert rewritten("accumulate", A @ B + ROW) == []
-
-
-def test_both_operands_of_a_sum_may_be_the_product() -> None:
-    assert [str(one) for one in rewritten("accumulate", C + A @ B)] == ["gemm(A, B, C)"]
 
 
 def test_a_rule_of_ones_own_is_used() -> None:
@@ -130,6 +113,8 @@ def test_what_is_not_true_is_refused(wrong: str) -> None:
     ("A + A -> s * A", ValueError, "does not say what s is"),
     ("A[0] -> A", ValueError, "is no pattern"),
     ("foo(A) -> A", ValueError, "is no pattern"),
+    ("A << B -> A", ValueError, "is no pattern"),
+    ("relu(A, B) -> A", TypeError, "relu takes 1"),
     ("A = B = C", ValueError, "two patterns"),
 )
 def test_what_is_no_rule_is_refused(text: object, error: type[Exception], said: str) -> None:
@@ -141,10 +126,10 @@ def test_what_is_not_true_of_integers_may_be_true_of_floats() -> None:
     assert S.rule("s * (A / s) -> A", only="float").only == "float"
     assert rewritten_by(S.rule("A / 2 -> 0.5 * A"), A / 2) == [0.5 * A]
     assert rewritten_by(S.rule("A / 2 -> 0.5 * A"), NUMBERS / 2) == []
-    with pytest.raises(ValueError, match=r"is not true of fp64, which has no shift"):
-        S.rule("2 * A -> A << 1")
-    with pytest.raises(ValueError, match=r"is not true of int32, which has no relu"):
-        S.rule("max(A, A) -> relu(A) + A - relu(A)")
+    shift, relu = S.rule("2 * A -> A << 1"), S.rule("max(A, A) -> relu(A) + A - relu(A)")
+    assert rewritten_by(shift, 2 * A) == [] != rewritten_by(shift, 2 * NUMBERS)
+    assert rewritten_by(relu, S.elementwise("max", A, A)) != []
+    assert rewritten_by(relu, S.elementwise("max", NUMBERS, NUMBERS)) == []
 
 
 @each_row("s * A -> (s / 0) * A", "s * A -> (s / (2 - 2)) * A")

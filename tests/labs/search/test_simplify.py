@@ -148,13 +148,6 @@ def test_a_fused_chain_is_read_and_written_once(functions: int) -> None:
     assert S.total(found.after, "flops") == rl.chain(*steps, fused=True).flops
 
 
-def test_a_routine_reads_a_transpose_without_a_copy_and_adds_to_what_is_there() -> None:
-    a, b, c = (S.matrix(name, 64, 64) for name in "ABC")
-    found = S.simplify(a.T @ b + c)
-    assert str(found.after) == "gemm(A.T, B, C)"
-    assert found.cost_after == rl.gemm(64, 64, 64, accumulate=True).bytes
-
-
 # Whatever is given.
 
 

@@ -43,7 +43,7 @@ BANDWIDTH = table(
         ([6.6666e-3, 6.6799e-3, 6.6532e-3, 6.6732e-3, 9.9848e-3, 0.018917, 0.036629, 0.072221,
           0.14362, 0.28498, 0.57056, 1.1372], 999_983, 1),
         ([9.7049e-9, 9.7243e-9, 9.6855e-9, 9.7146e-9, 1.5505e-8, 3.1102e-8, 4.6537e-8], 1, 8),
-        ([5.8537e-4, 5.8654e-4, 5.842e-4, 5.8595e-4, 5.8449e-4, 6.6899e-4], 600_000_000, 4),
+        ([5.8654e-4, 5.8537e-4, 8.7806e-4, 1.6391e-3, 3.1026e-3], 600_000_000, 4),  # soon over
     ),
     insight="With the times of your own curve, these are the bytes that travel each second between "
             "your memory and one core: the slope of your roof.",
@@ -88,8 +88,8 @@ PEAK = table(
         ([3, 4, 5, 6, 7, 8, 9, 10, 11],  # a long one
          [3.81039e-5, 3.81306e-5, 3.81572e-5, 3.81839e-5, 3.87273e-5, 3.9974e-5, 4.12208e-5,
           4.24675e-5, 4.37143e-5], 48_000_000),
-        ([1, 10, 100, 1000, 9000, 10_000],
-         [2.154e-5, 2.15551e-5, 2.15702e-5, 3.4e-5, 1.46e-4, 1.6e-4], 1),
+        ([1, 10, 100, 1000, 9000, 10_000],  # two points behind the bend, and no more
+         [1.4e-4, 1.40015e-4, 1.4003e-4, 1.4012e-4, 1.46e-4, 1.6e-4], 1),
     ),
     insight="With your own curve, these are the FLOPs that one of your cores does each second at "
             "best: the flat part of your roof.",
@@ -141,9 +141,9 @@ TIME = table(
     fixed=cases_of(
         "k n itemsize peak bandwidth",
         (16, 1, 1, 2.0**40, 2.0**36),  # the bend itself
-        (7, 123_456_789, 1, 2e13, 9e11), (1, 4099, 8, 7e13, 3e12),
-        (161, 10_000_019, 8, 5e11, 2.5e10), (1, 5_000_000_003, 2, 1e11, 1e12),
-        (1_000_003, 17, 4, 3e12, 2e11), (400, 700_000_001, 2, 9e14, 3.1e12),
+        (50, 123_456_789, 1, 2e13, 9e11), (1, 4099, 8, 7e13, 3e12),
+        (161, 10_000_019, 8, 5.225e11, 2.5e10), (1, 5_000_000_003, 2, 1e11, 1e12),  # bend 167.2
+        (1_000_003, 17, 4, 3e12, 2e11), (581, 700_000_001, 2, 9e14, 3.0983e12),  # bend 580.97
     ),
     insight="With the peak and the bandwidth of your own curve it draws that curve again, with a "
             "sharp corner.",

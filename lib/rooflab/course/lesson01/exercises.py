@@ -56,7 +56,7 @@ PRODUCT = table(
     fixed=(  # one of everything, one token, one number, the last argument left out
         *cases_of("m n k itemsize", (7, 5, 3, 2)),
         *cases_of("m n k itemsize accumulate",
-                  (1, 1, 1, 1, False), (1, 40_961, 3, 8, True), (3, 1, 4_099, 4, False),
+                  (1, 1, 1, 1, False), (1, 40_961, 3, 8, True), (3, 1, 4_099, 4, True),
                   (4_097, 2, 1, 1, True), (12, 12, 12, 2, True), (100, 6, 100, 8, False)),
     ),
     domain={"m": at_least(1), "n": at_least(1), "k": at_least(1), "itemsize": ITEMSIZES},
@@ -163,13 +163,13 @@ NAME = table(
                 _n=range(60, 900), _op=lambda rng, _n, _kind: rng.choice([
                     axpy(_n * _n, _kind), dot(_n * _n, _kind), gemv(_n, _n, _kind),
                     ger(_n, _n, _kind), gemm(_n, _n, _n, _kind)])),
-    fixed=cases_of(  # edges of 7 and of 10,007, lengths that are no square, several types each
+    fixed=cases_of(  # edges of 2, 3 and 10,007, lengths that are no square, several types each
         "flops nbytes itemsize",
         (2 * 1009, 3 * 1009, 1), (2 * 10**8 + 14, 8 * (3 * 10**8 + 21), 8),  # axpy
         (2 * 60, 2 * 121, 2), (2 * 10**8 + 6, 2 * 10**8 + 7, 1),  # dot
-        (2 * 49, 2 * (49 + 14), 2), (2 * 10_007**2, 4 * (10_007**2 + 20_014), 4),  # gemv
-        (2 * 49, 8 * (98 + 14), 8), (2 * 10_007**2, 2 * 10_007**2 + 20_014, 1),  # outer
-        (2 * 343, 3 * 49, 1), (2 * 10_007**3, 6 * 10_007**2, 2), (2 * 61**3, 24 * 61**2, 8),  # gemm
+        (2 * 4, 2 * (4 + 4), 2), (2 * 10_007**2, 4 * (10_007**2 + 20_014), 4),  # gemv
+        (2 * 9, 8 * (18 + 6), 8), (2 * 10_007**2, 2 * 10_007**2 + 20_014, 1),  # outer
+        (2 * 8, 3 * 4, 1), (2 * 10_007**3, 6 * 10_007**2, 2), (2 * 61**3, 24 * 61**2, 8),  # gemm
     ),
     domain={"itemsize": ITEMSIZES}, example=(100, 600, 4),
     insight="The counters of your own machine give the same two numbers. They tell the operation, "
@@ -354,12 +354,12 @@ WITNESSES = table(
                 _memory=(1e10, 4e11), _times=lambda rng, _between: rng.uniform(*_between),
                 # AXPY's byte/s over GEMV's: AXPY from a cache, GEMV from one, both from memory
                 _between=[(2.3, 5), (0.2, 0.43), (0.58, 0.95), (1.05, 1.72)]),
-    fixed=cases_of(  # honest rates apart by 1.94, 1.96 and 1, those of a cache by 2.13, 2.16 and 40
+    fixed=cases_of(  # honest rates apart by 1.94, 1.96 and 1, those of a cache by 2.03 and 40
         "n itemsize t_axpy t_gemv t_gemm",
-        (2111, 1, 4.45632e-05, 2.87777e-05, 0.00209051), (30011, 8, 2.16158, 0.367641, 180.198),
-        (9001, 2, 4.85574e-05, 3.44834e-05, 0.00182311),
-        (5003, 4, 0.00136527, 0.000210775, 2.27682),
-        (4099, 8, 0.00672072, 0.00224133, 0.0688706), (2203, 2, 8.08868e-05, 0.00107947, 0.712775),
+        (31, 1, 9.61e-09, 6.6e-09, 6.62022e-09), (30011, 8, 2.16158, 0.367641, 180.198),
+        (9001, 2, 5.09494e-05, 3.44834e-05, 0.00182311),
+        (5003, 4, 0.00136527, 0.000224272, 2.27682),
+        (4099, 8, 0.00672072, 0.00224133, 0.0688706), (211, 2, 7.42017e-7, 9.98733e-6, 6.26262e-4),
     ),
     domain={"itemsize": ITEMSIZES}, example=(1000, 4, 1.2e-4, 5.01e-5, 2e-3),
     insight="Put your own three timings of this lesson to the same test: is one byte/s more than "
@@ -568,18 +568,20 @@ Share = Callable[[float, float], float]  # of a rate and its roof
 def timing_with(
     cp: Any, launch: Callable[[], object], *, warm_up: bool = True, flush: str = "", queue: int = 1,
     synchronise: bool = True, unit: float = 1e-3, divide: bool = True, samples: int = 7,
-    backwards: bool = False,
+    backwards: bool = False, elsewhere: bool = False,
 ) -> float:
     """Median seconds of ``launch`` by CUDA events; every argument's default is the right way.
 
-    ``flush``, which reads a buffer of 4 × L2: "before" each start, "inside" the timed region,
-    "waiting" for it before the start; "written": it overwrites the buffer instead.
+    ``elsewhere``: on a stream that does not wait for that of the events. ``flush``, which reads a
+    buffer of 4 × L2: "before" each start, "inside" the timed region, "waiting" for it before the
+    start; "written": it overwrites the buffer instead.
     """
     size = cp.cuda.Device().attributes["L2CacheSize"] if flush else 1
     big, total = cp.ones(size, dtype=cp.float32), cp.zeros((), dtype=cp.float32)
     if warm_up:
         launch()
-    times = []
+    times, null = [], cp.cuda.Stream.null
+    stream = cp.cuda.Stream(non_blocking=True) if elsewhere else null
     for _ in range(samples):
         start, stop = cp.cuda.Event(), cp.cuda.Event()
         if flush in ("before", "waiting"):
@@ -591,8 +593,9 @@ def timing_with(
         start.record()
         if flush == "inside":
             big.sum(out=total)
-        for _ in range(queue):
-            launch()
+        with stream:
+            for _ in range(queue):
+                launch()
         stop.record()
         if synchronise:
             stop.synchronize()
@@ -663,6 +666,11 @@ PROCEDURE = (
     _row("events beside the work",
          "nothing was launched between your two events: record one before the launches and "
          "one after them.", lambda it: it.regions and not it.busy, queue=0, divide=False),
+    _row("another stream",
+         "your events are recorded on one stream and the work runs on another, so they do not wait "
+         "for it: record them on the stream of the launches.",
+         lambda it: any(kernel["stream"] != region.stream
+                        for region in it.regions for kernel in region.kernels), elsewhere=True),
     _row("samples added up", "you added up several samples; take their median.",
          lambda it: len(it.busy) > 1 and close(sum(s for _, s in it.busy), it.mine, SOME),
          unit=7e-3),
@@ -710,7 +718,7 @@ IMAGINED = Device("imagined GPU", 3e11, 1.2e12, 4 << 20, {"float32": 8e12, "floa
 
 def _timing(
     op: str, title: str, points: int, question: str, call: str, answer: Callable[..., Answer],
-    imagined: Case, rows: Sequence[Row], remarks: Sequence[tuple[str, Look]], lines: int,
+    imagined: Sequence[Case], rows: Sequence[Row], remarks: Sequence[tuple[str, Look]], lines: int,
     rate: str = "", roof: Callable[[Machine], float] | None = None,
 ) -> Exercise:
     """The exercise that times ``op``: ``answer()`` is right, and ``rows`` are mistakes in it.
@@ -742,8 +750,8 @@ def _timing(
     return Exercise(
         f"01-cuda-{op}", title, points, question, call, answer(),
         (another_order, *mistakes) if rate else (*mistakes,), cases,
-        ({"op": op, "device": IMAGINED.to_dict(), **imagined},), kind="timing", timed=op,
-        returns=returns, tolerance=CLOCK, lines=lines,
+        tuple({"op": op, "device": IMAGINED.to_dict(), **one} for one in imagined), kind="timing",
+        timed=op, returns=returns, tolerance=CLOCK, lines=lines,
         remarks=tuple((remark, _shows(look)) for remark, look in remarks),
     )
 
@@ -751,7 +759,7 @@ def _timing(
 CUDA_AXPY = _timing(
     "axpy", "Time AXPY on a GPU", 2,
     "Return the seconds of one cp.cublas.axpy(a, x, y), by CUDA events; x and y are far beyond L2.",
-    "time_axpy(cp, x, y, a)", partial(_axpy, queue=QUEUE), {"n": 8_400_003}, lines=8,
+    "time_axpy(cp, x, y, a)", partial(_axpy, queue=QUEUE), [{"n": 8_400_003}], lines=8,
     remarks=(
         ("but you were asked to queue ten launches between the two events: on a real GPU the start "
          "of a single one counts",
@@ -776,7 +784,7 @@ CUDA_GEMV = _timing(
     "finds nothing in L2, although A would fit.",
     "gemv_share(cp, A, x, y, bandwidth)",
     partial(_product, work=lambda m, n: 4 * (m * n + n + m), flush="before"),
-    {"m": 201, "n": 3001, "roof": 3.4e11}, lines=11,
+    [{"m": m, "n": n, "roof": 3.4e11} for m, n in ((31, 30_011), (12_005, 31))], lines=11,
     rate="byte/s", roof=lambda gpu: gpu.bandwidth(),
     remarks=(
         (NEW_ARRAY.format("y"),
@@ -820,7 +828,7 @@ CUDA_GEMM = _timing(
     "gemm", "Time GEMM on a GPU", 3,
     "Return seconds, FLOP/s and the share of the compute roof of one cp.matmul(A, B, out=C).",
     "gemm_share(cp, A, B, C, peak)",
-    partial(_product, work=lambda n, _: 2 * n**3, queue=2), {"n": 1501, "roof": 9e12}, lines=9,
+    partial(_product, work=lambda n, _: 2 * n**3, queue=2), [{"n": 1501, "roof": 9e12}], lines=9,
     rate="FLOP/s", roof=lambda gpu: gpu.peak("fp32", "vector"),
     remarks=(
         (NEW_ARRAY.format("C"),

@@ -131,7 +131,7 @@ ELSEWHERE: Rows = (
     ("more room", lambda mine, theirs: theirs > ALIKE_ROOFS * mine,
      "Its peak is higher compared with its bandwidth, and that leaves more room."),
     ("alike", lambda mine, theirs: mine / ALIKE_ROOFS <= theirs <= ALIKE_ROOFS * mine,
-     "It is faster in everything, but its peak and its bandwidth stand in nearly the same ratio."),
+     "Its peak and its bandwidth stand in nearly the same ratio as yours, however fast it is."),
     ("less room", lambda mine, theirs: theirs < mine / ALIKE_ROOFS,
      "Your core has the higher peak, if you compare each with its own bandwidth."),
 )

@@ -82,7 +82,7 @@ BALANCE = table(
     fixed=cases_of(
         "flops nbytes peak bandwidth",
         (1_000_003, 990_000, 1e12, 1e12), (1_000_003, 1_010_000, 1e12, 1e12),  # around 1
-        (7, 13, 3e11, 6e11), (10**9, 740_000, 4e15, 3e12), (10**9, 760_000, 4e15, 3e12),
+        (7, 13, 3e11, 6e11), (10**9, 749_990, 4e15, 3e12), (10**9, 750_010, 4e15, 3e12),
         (1, 1, 7e10, 7e11), (10**12, 1, 1.3e13, 4.1e11),
     ),
     insight="Your machine has a B/F too, its bandwidth divided by its peak. A program that asks "
@@ -156,10 +156,10 @@ WARM = table(
         "n itemsize seconds bandwidth caches",
         (24_576, 1, 1e-6, 2e10, CPU), (24_577, 1, 2e-6, 2e10, CPU),  # exactly L1, and more
         (10_001, 2, 1e-6, 2e10, CPU),
-        (335_000, 2, 5e-5, 2e10, CPU),  # more than L2, less than L1 and L2
+        (335_000, 2, 3e-6, 2e10, CPU),  # more than L2, less than L1 and L2
         (600_000, 8, 3e-4, 2e10, CPU), (1, 8, 2e-9, 1e9, {"l1": 16}),
-        (7_864_321, 2, 4e-3, 2e10, CPU),
-        (500_000, 4, 2.2e-6, 3.3e12, {"l2": 4_000_000}),  # a slow loop, and all the same in L2
+        (7_864_321, 2, 2.3e-3, 2e10, CPU),
+        (500_000, 4, 2.2e-4, 3.3e12, {"l2": 4_000_000}),  # a slow loop, and all the same in L2
         (16_000, 4, 5e-8, 3.3e12, {"tex": 131_072, "l2": 4_000_000}),
     ),
     errors=(
@@ -284,7 +284,7 @@ POOLING = table(
     domain=dict.fromkeys(("h", "w", "c", "k", "stride"), at_least(1)), example=(5, 4, 3, 2, 1),
     fixed=cases_of(
         "h w c k stride",
-        (7, 5, 2, 1, 1), (4, 4, 1, 4, 1), (12, 9, 5, 3, 3),  # a number, all of it, side by side
+        (7, 5, 2, 1, 1), (4, 4, 1, 4, 1), (12, 9, 5, 3, 3),  # of one, all of it, side by side
         (23, 11, 7, 5, 3), (227, 223, 3, 11, 4), (13, 300, 1, 4, 1), (9, 9, 1000, 2, 1),
         (1, 1, 2, 1, 1),
     ),
@@ -347,7 +347,7 @@ LINES = table(
         "address count stride itemsize line",
         (8, 1, 1, 8, 64), (0, 1, 7, 1, 32),  # one number
         (56, 2, 1, 8, 64),  # a line's last and the next one's first
-        (60, 33, 17, 4, 64), (4, 5, 8, 4, 32), (1001, 100, 3, 1, 32), (126, 65, 1, 2, 128),
+        (60, 33, 17, 4, 64), (4, 5, 8, 4, 32), (1001, 100, 3, 1, 96), (126, 65, 1, 2, 128),
         (40, 4097, 2, 8, 256), (3, 50, 41, 1, 64),
     ),
     insight="Where one number of each line is used, it costs as much as the whole line. Choose "
@@ -749,7 +749,7 @@ AXPY = Exercise(
     "02-golf-axpy", "Byte golf: AXPY", 2,
     "Return a*x + y with as few bytes over the memory bus as you can.",
     "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, form="an array like x", lines=3,
-    cases=partial(_cases, "axpy"), fixed=_indivisible("axpy", "float32", a=-1.75),
+    cases=partial(_cases, "axpy"), fixed=_indivisible("axpy", "float64", a=-1.7),
     insight="A piece that the cache holds is carried in once, whatever you do with it there. "
             "That holds for your machine's caches as well.",
     misconceptions=(
@@ -761,11 +761,9 @@ AXPY = Exercise(
         *_traffic(
         ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place,
         out=ways.axpy_through_a_temporary,
-        widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
-        filled=ways.axpy_filled, joined=ways.axpy_joined, scratch=ways.axpy_scratch,
-        overlapping=ways.axpy_overlapping, one_piece=ways.axpy_of_one_piece,
-        one_large=ways.axpy_in_one_large_piece, outside=ways.axpy_outside,
-        loops=ways.axpy_in_two_loops,
+        widened=lambda a, x, y: np.float64(a) * x + y, scratch=ways.axpy_scratch,
+        outside=ways.axpy_outside, loops=ways.axpy_in_two_loops,
+        **ways.mistakes(ways.axpy_expression),
     )),
 )
 
@@ -838,8 +836,8 @@ NORM = Exercise(
         *_traffic(
             ways.row_norm, plain=lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)),
             chunk=ways.ROWS, widened=lambda x: x / ways.lengths(x.astype(np.float64)),
-            copied=ways.norm_copied, filled=ways.norm_filled, joined=ways.norm_joined,
-            one_piece=ways.norm_of_one_piece, one_large=ways.norm_in_one_large_piece,
+            filled=ways.norm_filled,
+            **ways.mistakes(ways.row_l2_norm_einsum, without=("filled", "overlapping")),
         ),
         Misconception("two passes over the whole array", lambda x: x / ways.lengths(x),
                       "all of x is carried in more than once, for every call or every loop over "
@@ -886,10 +884,8 @@ RELU = Exercise(
             ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
             out=ways.relu_out, chunk=ways.ROWS,
             widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
-            copied=ways.relu_copied, filled=ways.relu_filled, joined=ways.relu_joined,
-            overlapping=ways.relu_overlapping, one_piece=ways.relu_of_one_piece,
-            one_large=ways.relu_in_one_large_piece, outside=ways.relu_outside,
-            loops=ways.relu_in_two_loops,
+            outside=ways.relu_outside, loops=ways.relu_in_two_loops,
+            **ways.mistakes(ways.bias_relu_expression),
         ),
     ),
 )
@@ -900,7 +896,7 @@ SCALE = Exercise(
     "scale_add_scale(a, b, x, y)", ways.scale_add_scale, kind="golf", par=PAR, lines=4,
     form="an array like x",
     cases=partial(_cases, "scale-add-scale"),
-    fixed=_indivisible("scale-add-scale", "float32", a=-1.75, b=0.3),
+    fixed=_indivisible("scale-add-scale", "float64", a=-1.7, b=0.3),
     insight="A chain of such operations costs what goes in and what comes out, however long it "
             "is, as long as it is done piece by piece.",
     misconceptions=(
@@ -913,10 +909,8 @@ SCALE = Exercise(
         ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
         in_place=ways.scale_in_place, out=ways.scale_out,
         widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
-        copied=ways.scale_copied, filled=ways.scale_filled, joined=ways.scale_joined,
-        scratch=ways.scale_scratch, overlapping=ways.scale_overlapping,
-        one_piece=ways.scale_of_one_piece, one_large=ways.scale_in_one_large_piece,
-        outside=ways.scale_outside, loops=ways.scale_in_two_loops,
+        scratch=ways.scale_scratch, outside=ways.scale_outside, loops=ways.scale_in_two_loops,
+        **ways.mistakes(ways.scale_add_scale_expression),
     )),
 )
 

@@ -118,7 +118,7 @@ def slopes(here: Machine) -> Conclusion:
 
 
 RIDGES = (
-    "In `bf16` an {gpu} has its ridge at {ridge_of_gpu:3} FLOP/byte: above 8 it still waits for "
+    "In `bf16` the ridge of the {gpu} is {ridge_of_gpu:3} FLOP/byte: above 8 it still waits for "
     "memory, and goes on waiting up to there. In `fp32`, reading, the ridge of your core is at "
     "{ridge:3}."
 )

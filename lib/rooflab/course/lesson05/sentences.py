@@ -92,7 +92,7 @@ SECOND: Rows = (
      "The second sequence pays {price:percent} of the price of the first, although hardly a byte "
      "more has to travel."),
     ("full price", lambda longer: FULL_PRICE < longer <= DIP,
-     "The second sequence pays about the full price, {price:percent} of that of the first, "
+     "The second sequence costs about as much as the first, {price:percent} of its price, "
      "although hardly a byte more has to travel."),
     ("dip", lambda longer: longer > DIP,
      "Two sequences together get *fewer* tokens a second than one alone. It is no mistake of "
@@ -111,7 +111,7 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
 
 GROWTH = (
     "From {quarter:of sequence} to {most} a step takes {longer:times} as long, so the tokens a "
-    "second grow by a factor of {gain:3}. By the roof it would be {by_roof:3}"
+    "second are {gain:times} as many. By the roof it would be {by_roof:times}"
 )
 MANY: Rows = (
     ("the loop's", lambda rest: rest > APART,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from rooflab.count.si import si
 from rooflab.exercises.sentences import Conclusion, Rows, cautions, choose
-from rooflab.labs.memory.bandwidths import Bandwidth, Bandwidths
+from rooflab.labs.memory.bandwidths import TRAVEL, Bandwidths
 from rooflab.labs.memory.concurrency import Concurrency
 from rooflab.labs.memory.levels import MEMORY_HOP
 from rooflab.labs.memory.mountain import Mountain
@@ -20,12 +21,12 @@ HOPS = (
 )
 TO_MEMORY: Rows = (
     ("cache", lambda home: home,
-     "The system tells of an {home} of {size:B}, though. So perhaps even the largest array lay in "
+     "The system reports an {home} of {size:B}, though. So perhaps even the largest array lay in "
      "that cache, and not in memory."),
     ("near", lambda home, near, far: not home and (far < NEAR * near or far < MEMORY_HOP),
      "That is little for a trip to memory. Perhaps the largest array still lay in a cache."),
     ("far", lambda home, near, far: not home and far >= max(NEAR * near, MEMORY_HOP),
-     "The chase gave it nothing to do."),
+     "Instead it waited."),
 )  # MEMORY_HOP: a last cache may be 25 times as far as the first
 
 
@@ -58,30 +59,28 @@ def underway(chases: Concurrency) -> Conclusion:
     return Conclusion(case, "\n".join(lines) + cautions(chases))
 
 
-HEAD = "| | asked for | fetched | written back | both ways |\n|---|---|---|---|---|"
-AT_MOST: Rows = (  # where more may travel than was asked for, nobody knows whether it does
-    ("", lambda more: more, "up to {rate:B/s}"),
-    ("", lambda more: not more, "{rate:B/s}"),
-)
-
-
 def bandwidths(found: Bandwidths) -> Conclusion:
-    """Every bandwidth of one core, what its bytes are, and why it is what it is."""
-    rows = [
-        f"| {one.name} | {si(one.rate, 'B/s')} | {_at_most(one, one.fetched)} | "
-        f"{si(one.written, 'B/s') if one.written else '–'} | {_at_most(one, one.bus)} |"
-        for one in found.figures
-    ]
-    said = [f"- {one.sentence}" for one in found.figures]
-    rates = [one.rate for one in found.figures if one.lessons]
+    """What updating and copying are beside reading."""
+    rates = [found[mix].rate for mix in TRAVEL]
     case = "several" if max(rates) > 1.1 * min(rates) else "alike"
-    return Conclusion(case, "\n".join([HEAD, *rows, "", *said]))
+    return Conclusion(case, "\n".join(f"- {sentence}" for sentence in found.sentences))
 
 
-def _at_most(one: Bandwidth, rate: float) -> str:
-    return choose(AT_MOST, more=one.bus > 1.001 * one.rate, rate=rate).text
+USUAL = {"L1": "1 ns", "L2": "4 ns", "L3": "10 to 40 ns", "memory": "60 to 150 ns"}  # of a hop
+
+
+def keep(mountain: Mountain) -> Conclusion:
+    """Numbers worth keeping: what is usual, and beside it what was measured here."""
+    own = {one.name: si(one.latency, "s", 2) for one in mountain.levels
+           if math.isfinite(one.latency) and not one.doubtful}  # fmt: skip
+    rows = [f"| a hop in {name} | {hops} | {own.get(name, '–')} |" for name, hops in USUAL.items()]
+    last = f"| a line | 64 bytes | {mountain.line} bytes |"
+    case = "all" if own.keys() >= USUAL.keys() else "some"
+    text = "\n".join(["| | usual | here |", "|---|---|---|", *rows, last])
+    return Conclusion(case, text + cautions(mountain))
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
     "06-hop": hop, "06-levels": levels, "06-underway": underway, "06-bandwidths": bandwidths,
+    "06-keep": keep,
 }

@@ -62,8 +62,8 @@ LRU = table(
           24, 20, 25, 22], 6),
         ([6], 2),
     ),
-    insight="That is all a cache does, and you have written one. The simulator of this lesson does "
-            "the same tens of millions of times a second.",
+    insight="That is all a first cache does, and you have written one. The simulator of this "
+            "lesson does the same tens of millions of times a second.",
     answer=lambda lines, capacity: _replaced(lines, capacity),
     slips=(
         slip("first in, first out",
@@ -214,7 +214,7 @@ FITS = table(
         (128, 16_384, 4, 4.0),  # an exact fit, and a byte less
         (90, 10_800, 8, 1.5),
         (90, 10_799, 8, 1.5),
-        (97, 40_000, 8, 2.0),  # a prime
+        (97, 98_600, 8, 1.31),  # a prime that just does not fit
         (24, 65_536, 2, 1.0),  # all of it
         (360, 4096, 1, 3.0),
         (25_200, 10_485_760, 2, 1.31),
@@ -296,9 +296,9 @@ COLUMN = table(
     domain=dict.fromkeys(("rows", "sets", "ways"), at_least(1)), example=(6, 256, 64, 8, 2),
     fixed=cases_of(
         "rows row_bytes line sets ways",
-        (300, 1200, 64, 64, 8),  # rows that end within a line
-        (100, 24, 64, 8, 2),  # several rows in a line
-        (40, 8, 128, 12, 3),
+        (200, 1200, 64, 64, 3),  # rows that end within a line, more in some sets than in others
+        (100, 24, 64, 12, 2),  # several rows in a line
+        (32, 8, 128, 12, 3),  # up to its end
         (1, 96, 32, 4, 1),
         (50, 640, 128, 1, 12),
         (2000, 4096, 64, 64, 1),  # all in one set

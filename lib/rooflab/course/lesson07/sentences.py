@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rooflab.count.si import times
-from rooflab.exercises.sentences import Conclusion, Rows, choose, speed_table
+from rooflab.exercises.sentences import ABOVE_THE_PEAK, Conclusion, Rows, choose, speed_table
 from rooflab.labs.cache.hierarchy import Cache
 from rooflab.labs.cache.two_costs import TurnCost
 from rooflab.measure.measurement import Measurement
@@ -34,7 +34,8 @@ def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
     """Three loops beside the library, and what share of the core's peak each reaches."""
     peak = core.peak(slow.op.compute_dtype.name)
     return choose(
-        LOOPS_AND_LIBRARY, TEXTBOOK, of=(slow, fast), ratio=slow.median_s / fast.median_s,
+        LOOPS_AND_LIBRARY, ABOVE_THE_PEAK, TEXTBOOK, of=(slow, fast),
+        ratio=slow.median_s / fast.median_s, share=fast.flop_per_s / peak,
         slow=slow.median_s, slow_share=slow.flop_per_s / peak,
         fast=fast.median_s, fast_share=fast.flop_per_s / peak,
     )
@@ -42,10 +43,11 @@ def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
 
 OF_TILES: Rows = (
     ("tiles help", lambda gain: gain > CLEARLY,
-     "The best tile, {tile}, makes the same loops {gain:times} as fast. What limits them now is "
-     "hardly the bytes, but the order of the work: numbers are added one at a time, and within a "
-     "sum each addition waits for the one before it. Part of the gain may not be the bytes' "
-     "either: in a tile the sums are short, and a core can begin the next while one ends."),
+     "The best tile, {tile}, makes the same loops {gain:times} as fast. Two things are less in a "
+     "tile: the bytes, and the waiting, because its sums are short and a core can begin the next "
+     "while one ends. These times do not tell one from the other. What limits the tiles is the "
+     "order of the work: numbers are added one at a time, and within a sum each addition waits "
+     "for the one before it."),
     ("tiles do not help", lambda gain: gain < 1 / CLEARLY,
      "Tiles alone cost time here: the best of them, {tile}, takes {loss:times} as long as the "
      "loops without tiles. Short loops begin and end more often, and the caches of this machine "
@@ -59,7 +61,10 @@ OF_ORDER: Rows = (
     ("order helps", lambda turned_gain: turned_gain > CLEARLY,
      "With j inside, the best of them is {turned_gain:times} as fast as that: neighbours are added "
      "side by side, and no sum waits for itself."),
-    ("order does not", lambda turned_gain: turned_gain <= CLEARLY,
+    ("order costs", lambda turned_gain: turned_gain < 1 / CLEARLY,
+     "With j inside the best of them takes {turned_loss:times} as long as that. Measure once more "
+     "with nothing else running."),
+    ("order does not", lambda turned_gain: 1 / CLEARLY <= turned_gain <= CLEARLY,
      "With j inside it is no faster. That is unusual: either the compiler has not used the vector "
      "units, or it had used them before. Measure once more with nothing else running."),
 )
@@ -69,8 +74,7 @@ OF_LIBRARY: Rows = (
      "registers or in a matrix unit, and most of them pack A and B. Lesson 09 lets the machine "
      "find that."),
     ("", lambda library_gain: library_gain < 1 / CLEARLY,
-     "The best with j inside is {library_loss:times} as fast as the library: NumPy here may have a "
-     "simple one."),
+     "The best with j inside is {library_loss:times} as fast as the library."),
     ("", lambda library_gain: 1 / CLEARLY <= library_gain <= CLEARLY,
      "The best with j inside is as fast as the library."),
 )
@@ -84,9 +88,10 @@ def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
     best, best_turned = min(tiled, key=tiled.__getitem__), min(turned.values())
     gain, library_gain = seconds[NO_TILE] / seconds[best], best_turned / seconds[LIBRARY]
     return choose(
-        "{table}\n\n", OF_TILES, OF_ORDER, OF_LIBRARY, of=timed.values(),
+        "{table}\n\n", ABOVE_THE_PEAK, OF_TILES, OF_ORDER, OF_LIBRARY, of=timed.values(),
+        share=max(one.flop_per_s / core.peak(one.op.compute_dtype.name) for one in timed.values()),
         table="\n".join(speed_table("", timed, core)), tile=best, gain=gain, loss=1 / gain,
-        turned_gain=seconds[best] / best_turned,
+        turned_gain=seconds[best] / best_turned, turned_loss=best_turned / seconds[best],
         library_gain=library_gain, library_loss=1 / library_gain,
     )
 
@@ -94,13 +99,16 @@ def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
 COSTS: Rows = (
     ("", lambda bytes_ns: bytes_ns == 0,
      "Without tiles, a turn costs {turn_ns:2} ns here, and bytes cost nothing that could be seen."),
-    ("", lambda bytes_ns: bytes_ns != 0,
+    ("", lambda turn_ns: turn_ns == 0,
+     "Without tiles, 64 bytes that are fetched cost {bytes_ns:2} ns here, and turns cost nothing "
+     "that could be seen."),
+    ("", lambda bytes_ns, turn_ns: bytes_ns != 0 != turn_ns,
      "Without tiles, a turn costs {turn_ns:2} ns here, and 64 bytes that are fetched cost "
      "{bytes_ns:2} ns more."),
 )
 MISSES: Rows = (
     ("near", lambda error: error <= GOOD,
-     "The prediction is off by a factor of {error:3} at most."),
+     "The prediction is off by a factor of {error:.2f} at most."),
     ("near but for one", lambda outlier: outlier,
      "For N = {worst} the prediction is off by a factor of {error:3}; for all others by {others:3} "
      "at most. There a column of B lies in {sets} of the {all_sets} sets of the simulated cache, "

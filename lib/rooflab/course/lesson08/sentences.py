@@ -28,7 +28,7 @@ ORDERS: Rows = (
      "The two with j innermost are in front, whatever the other loops do."),
     ("otherwise", lambda gain, front: gain >= CLEARLY and front != {SIDE_BY_SIDE},
      "The innermost loops, from fast to slow, are {inside}. By the lines that a turn fetches, j "
-     "should be in front. Measure once more with nothing else running."),
+     "should be in front; in these times it is not."),
 )
 
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rooflab.count.si import grouped, several, si
-from rooflab.exercises.sentences import Conclusion, Rows, choose, matrix_unit, speed_table
+from rooflab.count.si import several
+from rooflab.exercises.sentences import (
+    ABOVE_THE_PEAK,
+    Conclusion,
+    Rows,
+    choose,
+    matrix_unit,
+    speed_table,
+)
 from rooflab.labs.search.schedules.result import ENDS, Search
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
@@ -16,7 +23,6 @@ NOISE = 1.05  # times: two schedules of one search that are nearer than this are
 FEW = 5  # schedules: fewer say nothing about predictions
 FAR_OFF = 2.0  # times: a time that was predicted this wrongly is worth a word
 WIDER = 1.3  # times the library: more than a better order of the work explains
-TOO_MUCH = 1.02  # of the peak: more than two moments of one clock differ by
 NEARLY = 0.8  # of the factor in FLOPs: a gain below it is less than they promise
 
 AS_WRITTEN = "As written, the loops reach {start:FLOP/s}."
@@ -27,16 +33,14 @@ BEST: Rows = (
      "The best of {count:of schedule} that were measured reaches {rate:FLOP/s}: it is "
      "{gain:times} as fast, at {share:percent} of the peak of this core's vector units."),
 )
-ABOVE_THE_PEAK: Rows = (
-    ("", lambda share: share > TOO_MUCH,
-     "More than the peak cannot be. The peak was measured in another moment, and the clock of a "
-     "core does not always run at the same speed."),
-)
 LIBRARY = "The library reaches {library:FLOP/s} on one core."
 BESIDE_THE_LIBRARY: Rows = (
-    ("no gain", lambda gain: gain < CLEARLY,
+    ("no gain", lambda gain, cut: gain < CLEARLY and cut,
      "The search has hardly gained anything. Perhaps it had too little time on this machine: try "
      "`seconds=60`."),
+    ("no gain at its end", lambda gain, cut: gain < CLEARLY and not cut,
+     "The search has hardly gained anything, and it had ended: more time does not help it, other "
+     "moves or a wider beam may."),
     ("far ahead", lambda gain, ratio: gain >= CLEARLY and ratio > WIDER,
      "So the search is {ratio:times} as fast. Don't praise it too soon: a library chooses its "
      "kernels by the name of the processor{kernels}. Where it does not know the processor, it may "
@@ -52,9 +56,14 @@ BESIDE_THE_LIBRARY: Rows = (
         gain >= CLEARLY and ratio <= 1 / LEVEL and unit),
      "It is {behind:times} as fast as the search. This processor has a matrix unit that the "
      "library can use, and no order of loops in vectors gets there."),
-    ("behind", lambda gain, ratio, unit: gain >= CLEARLY and ratio <= 1 / LEVEL and not unit,
+    ("behind", lambda gain, ratio, unit, cut: (
+        gain >= CLEARLY and ratio <= 1 / LEVEL and not unit and cut),
      "It is {behind:times} as fast as the search. Another minute may bring more: so might moves "
      "that this search does not know."),
+    ("behind at its end", lambda gain, ratio, unit, cut: (
+        gain >= CLEARLY and ratio <= 1 / LEVEL and not unit and not cut),
+     "It is {behind:times} as fast as the search, which had ended: more time brings no more, but "
+     "moves that it does not know, or a wider beam, might."),
 )
 KERNELS: Rows = (
     ("", lambda names, ratio: names and ratio > WIDER, ", here those for “{names}”"),
@@ -71,7 +80,7 @@ def search(found: Search, library: Measurement, core: Machine) -> Conclusion:
         start=found.rate(found.naive), naive=found.naive, winner=found.winner, rate=rate,
         gain=found.naive.seconds / found.winner.seconds, count=len(found.measured),
         share=rate / peak, library=by_library, ratio=ratio, behind=1 / ratio,
-        unit=core.has_peak("fp32", "tensor") and by_library > peak,
+        unit=core.has_peak("fp32", "tensor") and by_library > peak, cut=found.ended == ENDS[1],
         kernels=choose(KERNELS, names=_kernels(library), ratio=ratio).text,
     )
 
@@ -155,58 +164,6 @@ def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
     )
 
 
-CUT_OFF = "the time ended before the search did. Give it more `seconds` to compare the widths."
-WIDTHS: Rows = (
-    ("cut off", lambda early: len(early) == 1, "With width {last} " + CUT_OFF),
-    ("cut off", lambda early: len(early) > 1, "With widths {before} and {last} " + CUT_OFF),
-    ("greedy is enough", lambda early, stuck: not early and not stuck,
-     "Here the greedy search finds as good a schedule as the wide ones, and tries fewer. Width "
-     "{wide} was work for nothing."),
-    ("greedy is stuck", lambda stuck: stuck,
-     "The greedy search gets stuck at {ratio:times} the bytes."),
-)
-WAY_OUT: Rows = (
-    ("", lambda stuck, detour: stuck and detour,
-     "Width {first} goes on from a schedule that was not the best so far."),
-    ("", lambda stuck, detour: stuck and not detour,
-     "Width {first} tries more in each round, and one of those leads on."),
-)
-WIDEST: Rows = (
-    ("", lambda stuck, first, wide, least: stuck and first != wide and least[wide] == least[first],
-     "Width {wide} finds nothing better, and tries {more:times} as many."),
-)
-
-
-def widths(found: Mapping[int, Search]) -> Conclusion:
-    """Bytes that searches of several widths found, and what they tried for it."""
-    least = {width: one.winner.measured or 0.0 for width, one in found.items()}
-    tried = {width: len(one.measured) for width, one in found.items()}
-    table = ["| width | schedules tried | bytes |", "|---|---|---|"]
-    table += [f"| {n} | {grouped(tried[n])} | {si(least[n], 'B')} |" for n in found]
-    greedy, wide = min(least), max(least)
-    first = min(least, key=lambda width: (least[width], width))
-    early = [str(width) for width, one in found.items() if one.ended != ENDS[0]]
-    stuck = not early and first != greedy
-    return choose(
-        "{table}\n\n", WIDTHS, WAY_OUT, WIDEST, table="\n".join(table), early=early,
-        before=", ".join(early[:-1]), last=early and early[-1], stuck=stuck, first=first, wide=wide,
-        least=least, ratio=stuck and least[greedy] / least[first], detour=_detour(found[first]),
-        more=tried[wide] / tried[first],
-    )
-
-
-def _detour(found: Search) -> bool:
-    """Whether the winner comes from a schedule that was not the best so far."""
-    log, way = found.winner.log, found.measured
-    return any(
-        step.log == log[: len(step.log)] and step is not found.winner and any(
-            (other.measured or 0.0) < (step.measured or 0.0) and other.round <= step.round
-            for other in way
-        )
-        for step in way
-    )
-
-
 ADDED_UP = (
     "Added up, (AB)v takes {before:s} and A(Bv) takes {after:s}: it is {gain:times} as fast, with "
     "{fewer:.1f} times fewer FLOPs. The GEMV was timed with its matrix of {matrix:B} read again "
@@ -233,6 +190,6 @@ def rewrite(product: Measurement, vector: Measurement) -> Conclusion:
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
-    "09-search": search, "09-predicted": predicted, "09-rows": rows, "09-widths": widths,
+    "09-search": search, "09-predicted": predicted, "09-rows": rows,
     "09-rewrite": rewrite,
 }

@@ -325,10 +325,13 @@ def complaint(found: Comparison, diagnosis: Diagnosis) -> str:
     elif len(pairs) > 1 and isinstance(got, list):
         subject = f"at [{at}] {subject}"
     mistake = diagnosis.mistake
+    also = [label for label, pair in zip(labels[:at], pairs)
+            if mistake and not same(*pair, exercise.allowed(case))]  # fmt: skip
     close = mistake is not None and mistake.name in (NEARLY, ROUNDED, IN_SINGLE)
     problem = _problem(exercise, found.cases, *pairs[at]) or (
         "nearly right" if close else NOT_RIGHT
     )
+    problem += f"; not right either: {', '.join(also)}" if also else ""
     return f"{subject} {show(pairs[at][1])}: {problem}"
 
 

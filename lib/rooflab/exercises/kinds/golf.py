@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation, call_of
 from rooflab.exercises.observe.golf import LIMITS, TOTALS, arrays, digest, played, unpacked
 from rooflab.exercises.observe.observation import describe, stopped
 from rooflab.exercises.verdict import Verdict, failed, passed
@@ -44,8 +44,7 @@ def sound(seen: Observation) -> bool:
             return False
         if any(type(entry[key]) is not kind for key, kind in TOTALS.items()):
             return False
-    moved = sum(entry["moved"] for entry in trips)
-    size = seen.get("size")
+    moved, size = sum(entry["moved"] for entry in trips), seen.get("size")
     positive = type(size) is int and size > 0 and all(entry["width"] > 0 for entry in trips)
     return positive and moved == counted
 
@@ -62,7 +61,8 @@ def judge(
             if _unfit(again) or _wrong(exercise, other, again, given):
                 problem = _wrong(exercise, case, seen, arrays(case)) or _elsewhere(again)
             else:
-                problem = _dear(exercise, other, again)
+                may = HOLES[case["hole"]].text.partition("write over ")[2].strip(".")
+                problem = _dear(exercise, other, again) or _spoilt(exercise, seen, again, may)
             replayed.append((other, again))
         if problem:
             shown = (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen))
@@ -82,6 +82,15 @@ def _dear(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     if mine > exercise.par:
         return f"right, but {_bytes_said(case, seen)}: score {mine:.2f}, par {exercise.par}"
     return None
+
+
+def _spoilt(exercise: Exercise, seen: Observation, again: Observation, may: str) -> str | None:
+    """Say which input a right result was written over, if it is none that ``may`` be."""
+    written = {trip["name"] for trip in again["trips"] if trip["way"] == "write"}
+    asked, inputs = [*call_of(exercise.signature).parameters], unpacked(seen["program"])["inputs"]
+    places = [at for name, at, _ in inputs if type(at) is int and name in written]
+    spoilt = next((asked[at] for at in places if asked[at] != may), None)
+    return f"right, but {spoilt} is written over, and only {may} may be" if spoilt else None
 
 
 def once_more(case: Case, seen: Observation) -> tuple[Case, tuple[Any, ...], Observation]:
@@ -105,8 +114,7 @@ def _elsewhere(again: Observation) -> str:
     if stopped(str(again.get("error", ""))):
         return LATE
     doors = again.get("left")
-    how = f" ({doors[0]})" if isinstance(doors, list) and doors else ""
-    return ELSEWHERE.format(how)
+    return ELSEWHERE.format(f" ({doors[0]})" if isinstance(doors, list) and doors else "")
 
 
 def _stumble(exercise: Exercise, seen: Observation) -> Misconception | None:
@@ -132,11 +140,8 @@ def _unfit(seen: Observation) -> str | None:
         return "it returned None; does it reach a return?"
     if "error" in seen:
         kind, _, told = str(seen["error"]).partition(": ")
-        return (
-            told
-            if kind in ("GolfError", "Untraceable", "Stopped")
-            else f"it raised {seen['error']}"
-        )
+        of_golf = kind in ("GolfError", "Untraceable", "Stopped")
+        return told if of_golf else f"it raised {seen['error']}"
     if "unreadable" in seen:
         return str(seen["unreadable"])
     if not sound(seen) or not isinstance(seen.get("value"), dict):
@@ -149,8 +154,7 @@ def _wrong(exercise: Exercise, case: Case, seen: Observation, given: tuple[Any, 
 
     ``given``: the arrays of the case, which may be written over.
     """
-    right = digest(exercise.reference(*given), case["seed"])
-    mine = seen["value"]
+    right, mine = digest(exercise.reference(*given), case["seed"]), seen["value"]
     one = right["shape"] == [] and one_number(mine.get("shape"))
     if mine.get("shape") != right["shape"] and not one:
         return f"the result has the shape {_shape(mine.get('shape'))}, not {_shape(right['shape'])}"

@@ -40,7 +40,8 @@ class Region:
 
     ``seconds`` between the stamps, ``kernels`` the log entries of the launches in between,
     ``waits`` how often Python waited there, ``made`` how many arrays it made there, ``before`` the
-    bytes of the launches that were queued between the last event before and this region.
+    bytes of the launches that were queued between the last event before and this region,
+    ``stream`` the number of that on which its first event was recorded.
     """
 
     seconds: float
@@ -48,6 +49,7 @@ class Region:
     waits: int = 0
     before: int = 0
     made: int = 0
+    stream: int = 0
 
     def of(self, op: Operation) -> list[Observation]:
         """Launches that do exactly the work and traffic of ``op``, on operands that lie apart.
@@ -144,7 +146,7 @@ def regions(observation: Observation) -> list[Region]:
         waits = sum(e["what"] == "synchronize" for e in log[begin:end])
         before = sum(e["bytes"] for e in log[last:begin] if e["what"] == "launch")
         made = log[end]["buffers"] - log[begin]["buffers"]
-        found.append(Region(seconds, kernels, waits, before, made))
+        found.append(Region(seconds, kernels, waits, before, made, log[begin]["stream"]))
     return found
 
 

@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from typing import Any, Protocol
+from typing import Any
 
 import zmq
 from ipykernel.displayhook import ZMQShellDisplayHook
@@ -42,27 +42,14 @@ _texts = linecache.cache  # file name → its text; IPython puts every cell ther
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
-class Stream(Protocol):
-    """What the result line is written to."""
-
-    def write(self, text: str) -> object:
-        """Take ``text``."""
-
-    def flush(self) -> object:
-        """Send it."""
-
-    def set_parent(self, parent: object) -> object:
-        """Say to which cell the text belongs."""
-
-
-_stream: list[Stream] = []
+_stream: list[Any] = []
 _cell: list[Callable[[], object]] = []
 _locked: list[Callable[[], None]] = []
 _tried: dict[str, list[tuple[object, bool]]] = {}
 
 
-def write_to(stream: Stream, cell: Callable[[], object] | None = None) -> None:
-    """Remember the notebook's own output stream before the learner can replace it.
+def write_to(stream: Any, cell: Callable[[], object] | None = None) -> None:
+    """Remember the notebook's own output ``stream`` before the learner can replace it.
 
     ``cell()`` returns the header of the running cell. The stream needs it where it was replaced,
     because ipykernel then tells the header to the other stream only.

@@ -30,6 +30,8 @@ TAG, AGE, MARK, NEWER, OLDER = range(5)
 NEWEST, OLDEST = range(2)
 # Columns of a level.
 FIRST_SLOT, FIRST_SET, SETS, WAYS, LINKED, ALLOCATES, PREFETCHES, INCLUSIVE = range(8)
+VICTIMS = 8  # whether all that leaves it goes to the level below, which has nothing else
+MASK = 9  # the sets less one where they are a power of two, which is quicker to take; else -1
 # Columns of a reference.
 OFFSET, DEPTH, WRITE, LENGTH, OPERAND = range(5)
 
@@ -44,7 +46,6 @@ class Caches(NamedTuple):
     levels: Array  # int64 (level, FIRST_SLOT …)
     counts: Array  # int64 (operand, level, kind)
     clock: Array  # int64 (1,)
-    trace: Array  # int64 (n,): if it is not empty, it takes the lines in place of the caches
 
 
 class Walk(NamedTuple):
@@ -100,9 +101,16 @@ def _link_oldest(slots, sets, group, slot):
 
 
 @njit(**PART, inline="always")
+def _set(levels, level, line):
+    """The set of a level that a line belongs to, from 0 on."""
+    mask = levels[level, MASK]
+    return line & mask if mask >= 0 else line % levels[level, SETS]
+
+
+@njit(**PART, inline="always")
 def _group(levels, level, line):
-    """The set of a level that a line belongs to."""
-    return levels[level, FIRST_SET] + (line & (levels[level, SETS] - 1))
+    """The same among the sets of all levels."""
+    return levels[level, FIRST_SET] + _set(levels, level, line)
 
 
 @njit(**PART)
@@ -133,13 +141,25 @@ def _oldest_slot(slots, sets, levels, level, line):
         found = sets[_group(levels, level, line), OLDEST]
     else:
         ways = levels[level, WAYS]
-        found = levels[level, FIRST_SLOT] + (line & (levels[level, SETS] - 1)) * ways
+        found = levels[level, FIRST_SLOT] + _set(levels, level, line) * ways
         oldest = slots[AGE, found]
         for slot in range(found + 1, found + ways):
             age = slots[AGE, slot]
             found = slot if age < oldest else found
             oldest = min(oldest, age)
     return found
+
+
+@njit(**PART)
+def _drop(where, slots, sets, levels, level, line):
+    """Take a line out of a level."""
+    slot = where[level, line]
+    where[level, line] = -1
+    slots[TAG, slot], slots[AGE, slot], slots[MARK, slot] = -1, 0, 0
+    if levels[level, LINKED]:
+        group = _group(levels, level, line)
+        _unlink(slots, sets, group, slot)
+        _link_oldest(slots, sets, group, slot)
 
 
 @njit(**PART)
@@ -153,18 +173,13 @@ def _empty_above(where, slots, sets, levels, counts, level, line):
                 dirty = True
             if dirty:  # what was written above crosses every boundary down to here
                 counts[where[-1, line], above, WRITTEN] += 1
-            where[above, line] = -1
-            slots[TAG, slot], slots[AGE, slot], slots[MARK, slot] = -1, 0, 0
-            if levels[above, LINKED]:
-                group = _group(levels, above, line)
-                _unlink(slots, sets, group, slot)
-                _link_oldest(slots, sets, group, slot)
+            _drop(where, slots, sets, levels, above, line)
     return dirty
 
 
 @njit(**PART, inline="always")
 def _place(where, slots, sets, levels, counts, clock, level, line):
-    """Put a line into a level, the newest of its set; return the dirty line that left, or -1."""
+    """Put a line into a level, the newest of its set; return what left, or -1, and if dirty."""
     slot = _oldest_slot(slots, sets, levels, level, line)
     left = slots[TAG, slot]
     dirty = False
@@ -173,7 +188,7 @@ def _place(where, slots, sets, levels, counts, clock, level, line):
         where[level, left] = -1
         if levels[0, INCLUSIVE] and _empty_above(where, slots, sets, levels, counts, level, left):
             dirty = True
-        if dirty:
+        if dirty or levels[level, VICTIMS]:
             counts[where[-1, left], level, WRITTEN] += 1
     slots[TAG, slot], slots[MARK, slot] = line, 0
     where[level, line] = slot
@@ -181,30 +196,36 @@ def _place(where, slots, sets, levels, counts, clock, level, line):
     slots[AGE, slot] = clock[0]
     if levels[level, LINKED]:
         _use_linked(slots, sets, levels, level, line, slot)
-    return left if dirty else -1
+    return left, dirty
 
 
 @njit(**PART)
-def _write_back(where, slots, sets, levels, counts, clock, level, line):
-    """A dirty line arrives from above. It is whole, so a level that lost it does not fetch it.
+def _leave(where, slots, sets, levels, counts, clock, level, line, dirty):
+    """A line has left a level: a dirty one arrives in the next, as every victim does there.
 
-    It does not become newer by it: the program did not ask for it.
+    It is whole, so a level that lost it does not fetch it. It does not become newer by it: the
+    program did not ask for it.
     """
-    while line >= 0 and level < len(levels):
+    while line >= 0 and level + 1 < len(levels) and (dirty or levels[level, VICTIMS]):
+        victim, level = levels[level, VICTIMS], level + 1
         slot = where[level, line]
         if slot >= 0:
-            slots[MARK, slot] |= DIRTY
+            slots[MARK, slot] |= DIRTY * dirty
             return
-        counts[where[-1, line], level, STRAY] += 1
-        left = _place(where, slots, sets, levels, counts, clock, level, line)
-        slots[MARK, where[level, line]] |= DIRTY
-        line, level = left, level + 1
+        if not victim:
+            counts[where[-1, line], level, STRAY] += 1
+        left, lost = _place(where, slots, sets, levels, counts, clock, level, line)
+        slots[MARK, where[level, line]] |= DIRTY * dirty
+        line, dirty = left, lost
 
 
 @njit(**PART, inline="always")
 def _bring(where, slots, sets, levels, counts, clock, level, line, operand):
-    """Copy a line that ``level`` lacks from the nearest level below; return that level."""
-    source = level + 1
+    """Copy a line that ``level`` lacks from the nearest level below; return that level.
+
+    A last level of victims has it no longer then, and gets none from memory.
+    """
+    source, dirty, last = level + 1, np.int64(0), len(levels) - 1
     while source < len(levels):
         counts[operand, source, ACCESS] += 1
         slot = where[source, line]
@@ -214,11 +235,20 @@ def _bring(where, slots, sets, levels, counts, clock, level, line, operand):
         counts[operand, source, MISS] += 1
         source += 1
     where[-1, line] = operand
+    if last and levels[last - 1, VICTIMS] and source >= last:
+        if source == last:
+            dirty = slots[MARK, where[last, line]] & DIRTY
+            _drop(where, slots, sets, levels, last, line)
+        else:
+            counts[operand, last, FETCHED] += 1
+        source = last
     for to in range(source - 1, level - 1, -1):
         counts[operand, to, FETCHED] += 1
-        left = _place(where, slots, sets, levels, counts, clock, to, line)
-        if left >= 0:
-            _write_back(where, slots, sets, levels, counts, clock, to + 1, left)
+        left, lost = _place(where, slots, sets, levels, counts, clock, to, line)
+        if lost or levels[to, VICTIMS]:
+            _leave(where, slots, sets, levels, counts, clock, to, left, lost)
+    if dirty:
+        slots[MARK, where[source - 1, line]] |= DIRTY
     return source
 
 
@@ -271,6 +301,18 @@ def _touch_each(where, slots, sets, levels, counts, clock, address, operand, wri
         _touch(where, slots, sets, levels, counts, clock, line, operand, write, end - start)
 
 
+@njit(**PART, inline="always")
+def _access(where, slots, sets, levels, counts, clock, address, operand, write, length, shift):
+    """One access: to the line or the lines that its bytes lie on."""
+    line, last = address >> shift, (address + length - 1) >> shift
+    if line == last:
+        _touch(where, slots, sets, levels, counts, clock, line, operand, write, length)
+    else:
+        _touch_each(
+            where, slots, sets, levels, counts, clock, address, operand, write, length, shift
+        )
+
+
 @njit(cache=True, _nrt=False)
 def play(where, slots, sets, levels, counts, clock, addresses, writes, width, shift):
     """Simulate a trace of one operand: addresses of ``width`` bytes, and which are stores.
@@ -279,37 +321,15 @@ def play(where, slots, sets, levels, counts, clock, addresses, writes, width, sh
     """
     for i in range(addresses.size):
         write = writes.size > 0 and writes[i]
-        line, last = addresses[i] >> shift, (addresses[i] + width - 1) >> shift
-        if line == last:
-            _touch(where, slots, sets, levels, counts, clock, line, 0, write, width)
-        else:
-            _touch_each(
-                where, slots, sets, levels, counts, clock, addresses[i], 0, write, width, shift
-            )
-
-
-@njit(**PART)
-def _record(trace, first, last):
-    """Write lines down; the first element says how many there are, kept or not."""
-    for line in range(first, last + 1):
-        trace[0] += 1
-        if trace[0] < trace.size:
-            trace[trace[0]] = line
+        at = addresses[i]
+        _access(where, slots, sets, levels, counts, clock, at, 0, write, width, shift)
 
 
 @njit(**PART, inline="always")
-def _refer(where, slots, sets, levels, counts, clock, trace, references, r, address, shift):
-    """One access of a reference: the line or lines that its bytes lie on."""
+def _refer(where, slots, sets, levels, counts, clock, references, r, address, shift):
+    """One access of a reference."""
     length, operand, write = references[r, LENGTH], references[r, OPERAND], references[r, WRITE]
-    line, last = address >> shift, (address + length - 1) >> shift
-    if trace.size:
-        _record(trace, line, last)
-    elif line == last:
-        _touch(where, slots, sets, levels, counts, clock, line, operand, write, length)
-    else:
-        _touch_each(
-            where, slots, sets, levels, counts, clock, address, operand, write, length, shift
-        )
+    _access(where, slots, sets, levels, counts, clock, address, operand, write, length, shift)
 
 
 @njit(**PART)
@@ -366,19 +386,19 @@ def _steady(where, references, steps, position, shift, trips):
 
 @njit(**PART)
 def _innermost(
-    where, slots, sets, levels, counts, clock, trace, references, steps, position, shift, trips
+    where, slots, sets, levels, counts, clock, references, steps, position, shift, trips
 ):
     """Run the innermost loop once; ``position`` is back at its start afterwards."""
     # Whether no iteration is like the one before: every step of a reference leaves its line, or a
     # prefetch may have put a line between theirs.
-    leaves = trace.size > 0 or levels[0, PREFETCHES] > 0
+    leaves = levels[0, PREFETCHES] > 0
     for r in range(len(references)):
         leaves |= abs(steps[r]) >> shift > 0
     done = 0
     while done < trips:
         for r in range(len(references)):
             at = position[r]
-            _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
+            _refer(where, slots, sets, levels, counts, clock, references, r, at, shift)
             position[r] += steps[r]
         done += 1
         if not leaves and done < trips:
@@ -395,14 +415,14 @@ def _innermost(
 
 @njit(**PART)
 def _around(
-    where, slots, sets, levels, counts, clock, trace, references, guards, shift, index, position,
+    where, slots, sets, levels, counts, clock, references, guards, shift, index, position,
     first, end, advanced,
 ):  # fmt: skip
     """The references ``first`` … ``end`` - 1, outside the innermost loop, that are made now."""
     for r in range(first, end):
         if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
             at = position[r]
-            _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
+            _refer(where, slots, sets, levels, counts, clock, references, r, at, shift)
 
 
 @njit(**PART)
@@ -421,7 +441,7 @@ def _advance(references, strides, index, position, loop):
 @njit(cache=True, _nrt=False)
 def run(caches, walk):
     """Walk the nest once, from its first iteration to its last."""
-    where, slots, sets, levels, counts, clock, trace = caches
+    where, slots, sets, levels, counts, clock = caches
     extents, references, strides, guards, inner, index, position = walk
     last, first, end, shift = extents.size - 1, inner[0], inner[1], inner[2]
     steps = strides[first:end, last]
@@ -429,80 +449,20 @@ def run(caches, walk):
     _advance(references, strides, index, position, advanced)
     while True:
         _around(
-            where, slots, sets, levels, counts, clock, trace, references, guards, shift, index,
+            where, slots, sets, levels, counts, clock, references, guards, shift, index,
             position, np.int64(0), first, advanced,
         )  # fmt: skip
         _innermost(
-            where, slots, sets, levels, counts, clock, trace, references[first:end], steps,
+            where, slots, sets, levels, counts, clock, references[first:end], steps,
             position[first:end], shift, _trips(extents, guards, index),
         )  # fmt: skip
         advanced = last - 1
         while advanced >= 0 and index[advanced] + 1 == extents[advanced]:
             advanced -= 1
         _around(
-            where, slots, sets, levels, counts, clock, trace, references, guards, shift, index,
+            where, slots, sets, levels, counts, clock, references, guards, shift, index,
             position, end, len(references), advanced,
         )  # fmt: skip
         if advanced < 0:
             return
         _advance(references, strides, index, position, advanced)
-
-
-@njit(cache=True)
-def distances(lines, number):
-    """LRU stack distance of each access (-1: first touch), by a Fenwick tree over time.
-
-    ``lines`` are numbered 0 … ``number`` - 1. The tree has a place for every line twice over; when
-    it is full, the lines that are alive move to its start, in their order.
-    """
-    places = 2 * number + 2
-    tree = np.zeros(places + 1, np.int64)
-    place = np.full(number, -1, np.int64)  # where in the tree a line stands
-    holder = np.full(places, -1, np.int64)
-    found = np.empty(lines.size, np.int64)
-    now, alive = 0, 0
-    for i in range(lines.size):
-        line = lines[i]
-        was = place[line]
-        if was < 0:
-            found[i] = -1
-            alive += 1
-        else:
-            before, x = 0, was + 1
-            while x > 0:
-                before += tree[x]
-                x -= x & -x
-            found[i] = alive - before
-            x = was + 1
-            while x <= places:
-                tree[x] -= 1
-                x += x & -x
-            holder[was] = -1
-        place[line], holder[now] = now, line
-        x = now + 1
-        while x <= places:
-            tree[x] += 1
-            x += x & -x
-        now += 1
-        if now == places:
-            now = _squeeze(tree, place, holder)
-    return found
-
-
-@njit(cache=True)
-def _squeeze(tree, place, holder):
-    """Move the lines that are alive to the start of the tree; return how many there are."""
-    alive = 0
-    for old in range(holder.size):
-        line = holder[old]
-        if line >= 0:
-            holder[old] = -1
-            holder[alive], place[line] = line, alive
-            alive += 1
-    tree[:] = 0
-    for x in range(1, tree.size):
-        tree[x] += 1 if x <= alive else 0
-        above = x + (x & -x)
-        if above < tree.size:
-            tree[above] += tree[x]
-    return alive

@@ -7,6 +7,7 @@ loads a tile when the loops over the tiles come to it, and keeps it while they d
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import reduce
@@ -18,13 +19,11 @@ from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as as_format
 from rooflab.count.si import grouped
 from rooflab.count.validation import size
-from rooflab.labs.cache.hierarchy import Cache, Hierarchy
-from rooflab.labs.cache.simulator import as_walk, empty_caches, lowest_address
-from rooflab.labs.cache.stream import AccessStream, Integers, Reference
+from rooflab.labs.cache.hierarchy import Cache
+from rooflab.labs.cache.simulator import simulate
+from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.optional import installed
 
-MOST_ACCESSES = 1 << 27
-"""Accesses whose distances are kept at a time: 1 GiB of them."""
 MOST_ELEMENTS = 10_000_000
 """Elements of a tile up to which those that two indices share are told apart."""
 
@@ -84,7 +83,7 @@ def tile_ledger(
     depth = _depth(stream, depth)
     arrays = dict.fromkeys(stream.arrays, 0)
     into, out = dict(arrays), dict(arrays)
-    for group in _groups(stream):
+    for group in groups(stream):
         stored = [reference for reference in group if reference.write]
         loaded = group if write_allocate else [r for r in group if not r.write]
         into[group[0].array] += _loads(stream, loaded, depth)
@@ -107,7 +106,7 @@ def _depth(stream: AccessStream, depth: object) -> int:
     return number
 
 
-def _groups(stream: AccessStream) -> list[list[Reference]]:
+def groups(stream: AccessStream) -> list[list[Reference]]:
     """References that walk side by side over one array, such as a load and its store."""
     found: dict[Any, list[Reference]] = defaultdict(list)
     for reference in stream.references:
@@ -126,7 +125,7 @@ def _loads(stream: AccessStream, group: list[Reference], depth: int) -> int:
         return 0
     one = group[0]
     outer = list(range(min(depth, one.depth)))
-    while outer and not one.strides[outer[-1]]:
+    while outer and not (one.strides[outer[-1]] and stream.extents[outer[-1]] > 1):
         outer.pop()  # the tile stays while this loop runs
     inner = _moving(one, range(depth, len(stream.extents)))
     # Tiles at the edge are smaller, which the iterations say; in the first some bytes are shared.
@@ -227,35 +226,7 @@ def gemm_bounds(
     return tuple(sorted(bounds, key=lambda bound: bound.bytes))
 
 
-# The smallest cache that does what the formula says. R. L. Mattson et al., "Evaluation techniques
-# for storage hierarchies", IBM Systems Journal 9(2), 1970: in a cache that replaces the least
-# recently used line, an access hits if fewer than ``capacity`` other lines were touched since the
-# line was last used.
-
-
-def stack_distance(lines: Integers) -> Integers:
-    """Count the other lines touched since each access's line was last touched; -1 for the first.
-
-    ``lines`` are numbers of lines in the order of access.
-    """
-    from rooflab.labs.cache.engine import distances
-
-    names, ranks = np.unique(lines, return_inverse=True)
-    found: Integers = distances(ranks.astype(np.int64), names.size)
-    return found
-
-
-def miss_curve(lines: Integers) -> Integers:
-    """Count the misses of a fully associative cache of 0, 1, 2, … lines.
-
-    The last element is the number of lines touched at all; a larger cache has as many misses.
-    """
-    found = stack_distance(lines)
-    first = int((found < 0).sum())
-    reuses = np.bincount(found[found >= 0], minlength=first)
-    beyond = np.append(np.cumsum(reuses[::-1])[::-1], 0)
-    curve: Integers = first + beyond
-    return curve
+# The smallest cache that does what the formula says.
 
 
 @installed("rooflab.cache.smallest_cache")
@@ -299,31 +270,19 @@ def smallest_cache(stream: AccessStream, depth: int, line: int | None = None) ->
     """
     line = unit(as_stream(stream)) if line is None else size("line", line)
     goal = sum(moved.bytes_in for moved in tile_ledger(stream, depth).values())
-    curve = miss_curve(lines_of(stream, line))
-    enough = np.flatnonzero(curve * line <= goal)
-    if not enough.size:
+
+    def misses(lines: int) -> int:
+        cache = Cache("LRU", lines * line, line=line)
+        return simulate(stream, cache, flush=False).traffic().misses
+
+    low, high = zip(*map(stream.span, stream.references))
+    room = range(1, (max(high) - min(low)) // line + 2)
+    least = misses(room[-1])  # of a cache for all of it
+    if least * line > goal:
         raise ValueError(
-            f"line={line}: the nest touches {grouped(int(curve[-1]))} lines, which is more than "
+            f"line={line}: the nest touches {grouped(least)} lines, which is more than "
             f"the {grouped(goal)} bytes of the formula; take shorter lines"
         )
-    return int(enough[0]) * line
-
-
-def lines_of(stream: AccessStream, line: int) -> Integers:
-    """List the numbers of the lines that a nest touches, in their order."""
-    from rooflab.labs.cache.engine import run
-
-    cache = Hierarchy(Cache("one", size("line", line), line=line))
-    walk = as_walk(stream, stream.arrays, lowest_address([stream], line), line)
-    counting = empty_caches(cache, 0, 1, trace=1)
-    run(counting, walk)
-    number = int(counting.trace[0])
-    if number > MOST_ACCESSES:
-        raise ValueError(
-            f"lines: the stream makes {grouped(number)} accesses, and at most "
-            f"{grouped(MOST_ACCESSES)} can be kept; make it smaller"
-        )
-    keeping = empty_caches(cache, 0, 1, trace=number + 1)
-    run(keeping, walk)
-    found: Integers = keeping.trace[1:]
-    return found
+    # A larger LRU cache never misses more: R. L. Mattson et al., "Evaluation techniques for storage
+    # hierarchies", IBM Systems Journal 9(2), 1970.
+    return line * room[bisect_left(room, True, key=lambda lines: misses(lines) * line <= goal)]

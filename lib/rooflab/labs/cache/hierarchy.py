@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from rooflab.count.si import grouped
@@ -65,11 +66,6 @@ class Cache:
                 f"capacity={self.capacity} must be a multiple of {unit} bytes, for lines of "
                 f"{self.line} bytes{ways}"
             )
-        if self.sets & (self.sets - 1):
-            raise ValueError(
-                f"ways={self.ways} makes {self.sets} sets of {self.capacity} bytes; the number of "
-                f"sets must be a power of two"
-            )
 
     @property
     def lines(self) -> int:
@@ -78,7 +74,7 @@ class Cache:
 
     @property
     def sets(self) -> int:
-        """How many sets its lines are divided into: 1 if it is fully associative."""
+        """How many sets its lines are divided into, by their number: 1 if fully associative."""
         return self.lines // self.ways if self.ways else 1
 
     def __str__(self) -> str:
@@ -96,6 +92,10 @@ class Hierarchy:
         The levels, nearest first, all with lines of one length.
     inclusive : bool, default False
         Whether a line that leaves a level leaves all levels above it too.
+    exclusive : bool, default False
+        Whether the last level holds what the one above has lost, and nothing else: a victim cache.
+        A line that is asked for moves up out of it, and everything that leaves the level above
+        moves down into it, written or not, which counts as written back.
 
     Examples
     --------
@@ -107,8 +107,9 @@ class Hierarchy:
 
     caches: tuple[Cache, ...]
     inclusive: bool
+    exclusive: bool
 
-    def __init__(self, *caches: Cache, inclusive: bool = False) -> None:
+    def __init__(self, *caches: Cache, inclusive: bool = False, exclusive: bool = False) -> None:
         if not caches:
             raise ValueError("caches=() is empty; give at least one Cache")
         for place, cache in enumerate(caches):
@@ -122,6 +123,10 @@ class Hierarchy:
             raise ValueError(f"name: the caches are called {names}; give each its own name")
         object.__setattr__(self, "caches", caches)
         object.__setattr__(self, "inclusive", flag("inclusive", inclusive))
+        object.__setattr__(self, "exclusive", flag("exclusive", exclusive))
+        if self.exclusive and (self.inclusive or len(caches) < 2):
+            raise ValueError("exclusive=True: the last level holds what a level above lost, so "
+                             "there must be one, and it cannot be inclusive=True, too")  # fmt: skip
 
     @property
     def line(self) -> int:
@@ -129,12 +134,18 @@ class Hierarchy:
         return self.caches[0].line
 
     @property
+    def period(self) -> int:
+        """Lines after which all levels' sets come in the same order again."""
+        return math.lcm(*(cache.sets for cache in self.caches))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The levels' names, nearest first."""
         return tuple(cache.name for cache in self.caches)
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.caches)) + "; inclusive" * self.inclusive
+        kind = "; inclusive" * self.inclusive + "; the last one exclusive" * self.exclusive
+        return "; ".join(map(str, self.caches)) + kind
 
     @classmethod
     def like(cls, machine: Machine | None = None) -> Hierarchy:
@@ -149,9 +160,9 @@ class Hierarchy:
         Returns
         -------
         Hierarchy
-            L1, L2 and L3, as far as they are known, with lines of 64 bytes. A number of sets that
-            is no power of two becomes the next lower one that divides the lines, and the ways
-            grow accordingly; where the ways are not known, they are 8, 8 and 16.
+            L1, L2 and L3, as far as they are known, with lines of 64 bytes. Ways that the system
+            tells are kept. Where none are known they are 8, 8 and 16, or so many more that the
+            number of sets is a power of two.
 
         Raises
         ------
@@ -167,9 +178,9 @@ class Hierarchy:
         if machine is not None and not isinstance(machine, Machine):
             raise TypeError(f"machine={machine!r} must be a Machine, such as rl.machine('a100')")
         capacities = cache_sizes() if machine is None else machine.capacities
-        ways = USUAL_WAYS | (_system_ways() if machine is None else {})
+        ways = _system_ways() if machine is None else {}
         caches = [
-            _nearest(name.upper(), int(capacity), ways[name])
+            _sized(name, int(capacity), ways.get(name, 0))
             for name in USUAL_WAYS
             if (capacity := capacities.get(name)) and capacity >= LINE
         ]
@@ -196,13 +207,14 @@ def binary(count: int) -> str:
     return f"{grouped(count)} B"
 
 
-def _nearest(name: str, capacity: int, ways: int) -> Cache:
-    """A cache of this capacity with about as many ways, whose sets are a power of two."""
-    lines = capacity // LINE
-    sets = 1
-    while lines % (2 * sets) == 0 and 2 * sets * ways <= lines:
-        sets *= 2
-    return Cache(name, lines * LINE, lines // sets)
+def _sized(level: str, capacity: int, ways: int) -> Cache:
+    """A cache of this capacity with so many ways; 0, or what does not divide it: as usual."""
+    lines, sets = capacity // LINE, 1
+    if not ways or lines % ways:
+        while lines % (2 * sets) == 0 and 2 * sets * USUAL_WAYS[level] <= lines:
+            sets *= 2
+        ways = lines // sets
+    return Cache(level.upper(), lines * LINE, ways)
 
 
 def _system_ways() -> dict[str, int]:

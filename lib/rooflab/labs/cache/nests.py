@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as as_format
@@ -99,7 +99,7 @@ def gemm_stream(
     if c == "tile":
         if sides is None:
             loops = _loops(sizes, sizes, *orders)
-            a, b = (_with_tile_loops(r) for r in (a, b))
+            a, b = (replace(r, strides=(0, 0, 0, *r.strides), depth=every + 3) for r in (a, b))
             strides = (0, 0, 0, *strides)
         before, after = _tile_of_c(sizes, sides or sizes, orders[0], strides, at[2], width)
     else:
@@ -107,14 +107,6 @@ def gemm_stream(
         before = (Reference("C", at[2], strides, depth, bytes=width),)
         after = (Reference("C", at[2], strides, depth, True, width, "after"),)
     return AccessStream(loops.extents, (*before, a, b, *after), loops.guards)
-
-
-def _with_tile_loops(reference: Reference) -> Reference:
-    """The same reference with three loops of one turn around it."""
-    strides = (0, 0, 0, *reference.strides)
-    return Reference(
-        reference.array, reference.offset, strides, len(strides), bytes=reference.bytes
-    )
 
 
 def _tile_of_c(

@@ -81,7 +81,7 @@ def simulate(
     if writes is not None:
         raise TypeError("writes: an AccessStream says itself what it writes; leave it out")
     operands = tuple(dict.fromkeys(array for one in streams for array in one.arrays))
-    shift = lowest_address(streams, caches.line * max(cache.sets for cache in caches.caches))
+    shift = lowest_address(streams, caches.line * caches.period)
     state = empty_caches(caches, _lines(streams, shift, caches.line), len(operands))
     walks = [as_walk(one, operands, shift, caches.line) for one in streams]
 
@@ -115,7 +115,7 @@ def _of_addresses(
         if given.shape != where.shape or given.dtype != bool:
             raise ValueError(f"writes: {given.shape} {given.dtype} must be {where.size} bools")
         stores[:] = given
-    period = caches.line * max(cache.sets for cache in caches.caches)
+    period = caches.line * caches.period
     first = int(where.min(initial=1 << 62)) // period * period
     end = int(where.max(initial=first)) + width - first
     state = empty_caches(caches, -(-end // caches.line), 1)
@@ -123,7 +123,7 @@ def _of_addresses(
     def once() -> None:
         from rooflab.labs.cache.engine import play
 
-        play(*state[:-1], where - first, stores, width, caches.line.bit_length() - 1)
+        play(*state, where - first, stores, width, caches.line.bit_length() - 1)
 
     _play(state, caches, once, flush, warm)
     return _ledger(caches, (TRACE,), {TRACE: width * where.size}, state)
@@ -249,8 +249,8 @@ def _outside(reference: Reference) -> tuple[int, ...]:
     )
 
 
-def empty_caches(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -> Caches:
-    """Empty caches, for addresses on ``lines`` lines; or a ``trace`` to write them down in."""
+def empty_caches(caches: Hierarchy, lines: int, operands: int) -> Caches:
+    """Empty caches, for addresses on ``lines`` lines."""
     from rooflab.labs.cache.engine import Caches
 
     if lines > MOST_LINES:
@@ -260,10 +260,13 @@ def empty_caches(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -
         )
     rows, slot, group = [], 0, 0
     rooms = [_room(cache, lines) for cache in caches.caches]
-    for cache, (sets, ways) in zip(caches.caches, rooms):
+    last = len(rooms) - 1
+    for level, (cache, (sets, ways)) in enumerate(zip(caches.caches, rooms)):
+        fills = level < last or not caches.exclusive  # by itself, not only by what others lose
         rows.append((
-            slot, group, sets, ways, ways > FEW_WAYS, cache.write_allocate, cache.prefetch,
-            caches.inclusive,
+            slot, group, sets, ways, ways > FEW_WAYS, cache.write_allocate and fills,
+            cache.prefetch and fills, caches.inclusive, caches.exclusive and level == last - 1,
+            -1 if sets & (sets - 1) else sets - 1,
         ))  # fmt: skip
         slot, group = slot + sets * ways, group + sets
     where = np.full((len(rows) + 1, lines + 1), -1, np.int32)
@@ -272,7 +275,6 @@ def empty_caches(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -
     return Caches(
         where, slots, ends, np.array(rows, np.int64),
         np.zeros((operands, len(rows), len(KINDS)), np.int64), np.zeros(1, np.int64),
-        np.zeros(trace, np.int64),
     )  # fmt: skip
 
 

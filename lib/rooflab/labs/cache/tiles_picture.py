@@ -85,7 +85,7 @@ def film(n: int, words: int, side: int) -> list[Moment]:
     ends[0], ends[-1] = 0, len(every)
     found = []
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        play(*state[:-1], addresses[start:end], writes[start:end], WORD, WORD.bit_length() - 1)
+        play(*state, addresses[start:end], writes[start:end], WORD, WORD.bit_length() - 1)
         held = np.flatnonzero(state.where[0, :-1] >= 0)
         if end == len(every):
             write_dirty(state, 1)

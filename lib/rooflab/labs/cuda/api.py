@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -291,7 +291,7 @@ class Cublas(Namespace):
     _inside = frozenset(("product",))
 
     def __init__(self, cp: StandIn) -> None:
-        self._cp = cp
+        self._cp, self._blas = cp, partial(cp.run, library="cublas")
 
     def axpy(self, a: float, x: ndarray, y: ndarray) -> None:
         """y += a·x."""
@@ -303,13 +303,14 @@ class Cublas(Namespace):
         constant = x.constant and y.constant
         self._blas(
             "axpy", y, [x, y], lambda: few(y, constant) + _number(a, y) * few(x, constant),
-            constant, 2 * x.size,
+            constant, flops=2 * x.size,
         )  # fmt: skip
 
     def scal(self, a: float, x: ndarray) -> None:
         """x *= a."""
         _for_blas(x)
-        self._blas("scal", x, [x], lambda: few(x, x.constant) * _number(a, x), x.constant, x.size)
+        one = x.constant
+        self._blas("scal", x, [x], lambda: few(x, one) * _number(a, x), one, flops=x.size)
 
     def dot(self, x: ndarray, y: ndarray, out: ndarray | None = None) -> ndarray:
         """xᵀy."""
@@ -371,19 +372,8 @@ class Cublas(Namespace):
             )
 
         name = {2: "gemm", 1: "gemv", 0: "dot"}[len(shape)]
-        self._blas(name, out, inputs, compute, constant, 2 * out.size * k)
+        self._blas(name, out, inputs, compute, constant, flops=2 * out.size * k)
         return out
-
-    def _blas(
-        self,
-        name: str,
-        out: ndarray,
-        inputs: Sequence[ndarray],
-        compute: Callable[[], np.ndarray],
-        constant: bool,
-        flops: float,
-    ) -> None:
-        self._cp.run(name, out, inputs, compute, constant, flops=flops, library="cublas")
 
 
 def _for_blas(*arrays: ndarray) -> None:

@@ -73,11 +73,7 @@ class Device:
 
     def to_dict(self) -> dict[str, object]:
         """Return the figures as plain JSON data; ``Device(**data)`` reads them."""
-        return {
-            "name": self.name, "bandwidth": self.bandwidth, "l2_bandwidth": self.l2_bandwidth,
-            "l2_bytes": self.l2_bytes, "peak": dict(self.peak), "launch_s": self.launch_s,
-            "record_s": self.record_s, "kernel_s": self.kernel_s, "setup_s": self.setup_s,
-        }  # fmt: skip
+        return {**vars(self), "peak": dict(self.peak)}
 
     def kernel_seconds(self, flops: float, dtype: str, dram: float, l2: float = 0.0) -> float:
         """Seconds of one kernel: its fixed cost plus the longest of arithmetic, memory and L2.

@@ -8,6 +8,7 @@ and the count would go on without them. This type meets NumPy only through ``__a
 from __future__ import annotations
 
 import sys
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,8 @@ def get(trace: Trace, array: Any, key: Any) -> Any:
         return found
     if owner_of(found) is owner_of(plain):
         return trace.wrap(found)
-    wrapped = trace.wrap(found)
     named = min(found.nbytes, distinct_bytes(plain))  # repeated elements cross the bus once
-    trace.record("getitem", [*_indices(where), (plain, named)], [found])
-    return wrapped
+    return numpy_rules.recorded(trace, "getitem", [*arrays_in((where,)), (plain, named)], found)
 
 
 def put(trace: Trace, array: Any, key: Any, value: Any) -> None:
@@ -51,7 +50,7 @@ def put(trace: Trace, array: Any, key: Any, value: Any) -> None:
     if is_view and isinstance(given, ndarray) and _copies_first(target, given):
         held = [given := trace.copied("copy (overlap)", given)]
     plain[where] = given
-    reads = [*_indices(where), *held]
+    reads = [*arrays_in((where,)), *held]
     size = target.nbytes if isinstance(target, ndarray) else plain.itemsize
     trace.record(
         "setitem", reads, [target if is_view else (plain, min(size, distinct_bytes(plain)))]
@@ -68,11 +67,6 @@ def _copies_first(target: ndarray, given: ndarray) -> bool:
     if not np.may_share_memory(target, given) or not np.shares_memory(target, given):
         return False
     return target.ndim > 1 or (given.ndim > 0 and target.strides[0] * given.strides[-1] < 0)
-
-
-def _indices(key: Any) -> list[ndarray]:
-    parts = key if isinstance(key, tuple) else (key,)
-    return [part for part in parts if isinstance(part, ndarray)]
 
 
 _POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
@@ -229,7 +223,7 @@ class TracedArray(NDArrayOperatorsMixin):
 
         def work() -> Any:
             call = (self, dtype, order)
-            return numpy_rules.view_or_copy(self.trace, "astype", ndarray.astype, call, kwargs)
+            return numpy_rules.moved_once(self.trace, "astype", ndarray.astype, call, kwargs)
 
         return self._ask("astype", work, dtype, order, **kwargs)
 
@@ -265,14 +259,9 @@ class TracedArray(NDArrayOperatorsMixin):
             )
         return kind(self.item())
 
-    def __float__(self) -> float:
-        return self._number(float)
-
-    def __int__(self) -> int:
-        return self._number(int)
-
-    def __complex__(self) -> complex:
-        return self._number(complex)
+    __float__ = partialmethod(_number, float)
+    __int__ = partialmethod(_number, int)
+    __complex__ = partialmethod(_number, complex)
 
     def __bool__(self) -> bool:
         if self.size != 1:

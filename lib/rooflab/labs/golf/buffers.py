@@ -70,19 +70,18 @@ def place(array: ndarray) -> Place:
 
 def whole_lines(array: ndarray) -> bool:
     """Whether ``array`` skips so little that every line between its bounds has a part of it."""
-    axes = sorted((abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1 and s)
-    reach = array.itemsize
-    for step, length in axes:
-        if step - reach >= LINE:
-            return False
-        reach = max(reach, step) + step * (length - 1)
-    return True
+    low, high = byte_bounds(array)
+    return _together(array.shape, array.strides, array.itemsize) >= high - low
 
 
 class Coverage:
-    """A set of byte addresses, grown view by view; with ``lines`` small gaps belong to it."""
+    """A set of byte addresses, grown view by view.
 
-    def __init__(self, *arrays: ndarray, lines: bool = False) -> None:
+    ``lines``: an address at which a line begins. Then small gaps belong to the set, and a view
+    with larger ones has a line, or what lies together, between each two.
+    """
+
+    def __init__(self, *arrays: ndarray, lines: int | None = None) -> None:
         self._lines = lines
         self._runs: list[tuple[int, int]] = []  # dense stretches, sorted and apart
         self._loose: dict[Place, tuple[int, int]] = {}  # views with gaps, and their bounds
@@ -98,7 +97,7 @@ class Coverage:
         if some is not None:
             earlier = self._some.get(place(array), (0, 0, 0))[2]
             self._some[place(array)] = (low, high, earlier + some)
-        elif array.flags.forc or (self._lines and whole_lines(array)):
+        elif array.flags.forc or (self._lines is not None and whole_lines(array)):
             self._add_run(low, high)
         elif not self._inside(low, high):
             self._loose[place(array)] = (low, high)
@@ -119,6 +118,9 @@ class Coverage:
     def _count(self, loose: dict[Place, tuple[int, int]]) -> int:
         if not loose:
             return sum(high - low for low, high in self._runs)
+        if self._lines is not None:
+            loose = {_in_lines(*where, phase=self._lines): (low - LINE, high + LINE)
+                     for where, (low, high) in loose.items()}  # fmt: skip
         bounds = [*loose.values(), *self._runs]
         low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
         grain = _grain(low, loose, self._runs)
@@ -161,6 +163,28 @@ class Coverage:
         self._runs = joined
 
 
+def _in_lines(
+    address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, phase: int
+) -> Place:
+    """A view with gaps, where each of its parts fills a line at least."""
+    together = _together(shape, strides, itemsize)
+    if together >= LINE:
+        return address, shape, strides, itemsize
+    far = [(n, step) for n, step in zip(shape, strides) if abs(step) - together >= LINE or n == 1]
+    kept = tuple(n for n, _ in far), tuple(step for _, step in far)
+    return address - (address - phase) % LINE, *kept, LINE
+
+
+def _together(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:
+    """Bytes of a view that lie together, with gaps of less than a line."""
+    reach = itemsize
+    for step, length in sorted((abs(s), n) for s, n in zip(strides, shape) if n > 1 and s):
+        if step - reach >= LINE:
+            break
+        reach = max(reach, step) + step * (length - 1)
+    return reach
+
+
 def _grain(low: int, loose: dict[Place, tuple[int, int]], runs: list[tuple[int, int]]) -> int:
     """Largest block of bytes that no view and no stretch divides."""
     sizes = [bound - low for run in runs for bound in run]
@@ -199,6 +223,37 @@ def distinct_bytes(array: ndarray) -> int:
     return math.prod(n for _, n in axes) * array.itemsize
 
 
+def line_bytes(array: ndarray) -> tuple[int, int]:
+    """Bytes of the lines that ``array`` touches, and what of it lies together.
+
+    Where it has gaps of a line or more, what lies together counts its own bytes, and one line at
+    least.
+    """
+    together = _together(array.shape, array.strides, array.itemsize)
+    axes = zip(map(abs, array.strides), array.shape)
+    parts = math.prod(n for step, n in axes if step - together >= LINE)
+    return parts * max(together, LINE), together
+
+
+def crossed_bytes(array: ndarray, out: ndarray, room: int) -> int:
+    """Bytes that pass when ``array`` is read in the order of ``out``, across its rows; else 0.
+
+    Those of a line for each element, unless the lines of a column stay in ``room`` bytes until the
+    next column wants them.
+    """
+    same = array.shape == out.shape
+    if array.ndim < 2 or array.size != out.size or not (same or out.ndim == 1):
+        return 0
+    by = out.strides if same else range(array.ndim, 0, -1)
+    order = sorted(range(array.ndim), key=lambda axis: -abs(by[axis]))
+    axes = [(abs(array.strides[a]), array.shape[a]) for a in order if array.shape[a] > 1]
+    shares = [at for at, (step, _) in enumerate(axes) if step < LINE]
+    if not shares or shares[-1] == len(axes) - 1:
+        return 0
+    column = math.prod(length for _, length in axes[shares[-1] + 1 :])
+    return array.size * LINE if column * (LINE + out.itemsize) > room else array.nbytes
+
+
 def new_bytes(array: ndarray, earlier: list[ndarray]) -> int:
     """Bytes of ``array`` that none of the ``earlier`` arrays of the same call touches."""
     meets = [other for other in earlier if np.may_share_memory(array, other)]
@@ -231,7 +286,8 @@ class Buffer:
         self.writeable, self.changed = True, False
         self.views: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id: no hash needed
         self.released: Callable[[], None] | None = None
-        self.read, self.written = Coverage(lines=True), Coverage(lines=True)
+        start = self.origin % LINE  # a copy starts alike
+        self.read, self.written = Coverage(lines=start), Coverage(lines=start)
 
     def __del__(self) -> None:
         if self.released:

@@ -15,6 +15,7 @@ import heapq
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 CACHE = 512 * 1024
@@ -213,15 +214,8 @@ class Scratchpad(Cache):
         self._used -= self._near.pop(buffer, 0)
 
 
+_low, _high = attrgetter("low"), attrgetter("high")
 MEMORIES = {"cache": Cache, "scratchpad": Scratchpad}
-
-
-def _low(one: Stretch) -> int:
-    return one.low
-
-
-def _high(one: Stretch) -> int:
-    return one.high
 
 
 def _pay(one: CachedOperand, nbytes: int) -> None:

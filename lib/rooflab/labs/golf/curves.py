@@ -5,15 +5,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from rooflab.count.si import plain, si
-from rooflab.labs.golf.story import ChunkStories
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show import theme
 from rooflab.show.figures import Inset, Page, Panel, Picture, page
@@ -22,9 +19,8 @@ from rooflab.show.rooflines.columns import Column, is_table, rows_of
 from rooflab.show.rooflines.machine_choices import listed
 
 MARKERS = ("o", "s", "^", "D", "v")  # of the holes
-HIGH, INSET = 0.57, Inset(96, 24, 56, 30)  # height by width; pixels around the axes
+SIZES: dict[str, Any] = {"high": 0.57, "inset": Inset(96, 24, 56, 30)}  # pixels around the axes
 Row: TypeAlias = tuple[str, float, float]
-Look: TypeAlias = dict[str, Any]
 
 
 def pieces(
@@ -32,6 +28,10 @@ def pieces(
     height: float | None = None,
 ) -> Picture | Panel:  # fmt: skip
     """Draw a sweep's times over the size of a piece, and the two parts that they are made of.
+
+    The part of the bytes is the best time, and elsewhere as many times that as there are more
+    bytes. The part of the calls is a price for each piece, the same one for all, taken from the
+    smallest. What is measured above both is neither.
 
     Parameters
     ----------
@@ -41,22 +41,13 @@ def pieces(
         What a piece is counted in.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, where they are. None: a figure of its own.
-    width : float, optional
-        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
-    height : float, optional
-        Inches; None: as high as suits the width.
+    width, height : float, optional
+        Inches: 3.3 wide for a paper's column, 7 for a post.
 
     Returns
     -------
     Picture or Panel
-        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
-        writes a pdf, svg or png.
-
-    Notes
-    -----
-    The part of the bytes is the best time, and elsewhere as many times that as there are more
-    bytes. The part of the calls is a price for each piece, the same one for all, taken from the
-    smallest. What is measured above both is neither.
+        Its ``words`` say what it shows, and ``save(path)`` writes a pdf, svg or png.
 
     Examples
     --------
@@ -72,15 +63,25 @@ def pieces(
     1024 numbers: measured 300 µs; bytes 200 µs, calls 100 µs.
     """
     shown = read(swept)
-    if len(shown.measured) < 2:
+    chunks, measured = shown.chunks, shown.measured
+    if len(measured) < 2:
         raise ValueError("pieces: a timed sweep of two sizes or more is wanted; give rounds=3")
-    best = min(range(len(shown.chunks)), key=shown.measured.__getitem__)
-    shown = replace(shown, expected=_bytes(shown, best))
-    calls = _calls(shown)
-    title = _valley_title(shown, best, unit)
-    with page(ax, width, height, None, title, high=HIGH, inset=INSET) as sheet:
-        _draw_valley(sheet, shown, calls, best, unit)
-    return sheet.done(_valley_words(shown, calls, best, unit))
+    best = min(range(len(chunks)), key=measured.__getitem__)
+    carrying = [measured[best] * s.total / shown.stories[best].total for s in shown.stories]
+    rounds = [-(-chunks[-1] // chunk) for chunk in chunks]
+    price = max(measured[0] - carrying[0], 0.0) / rounds[0]
+    calls = [max(price * many, 1e-12) for many in rounds]
+    title = f"A valley: the best piece has {theme.count(chunks[best])} {unit}"
+    if best in (0, len(chunks) - 1):
+        title = f"Time of each size of piece; best: {theme.count(chunks[best])} {unit}"
+    with page(ax, width, height, None, title, **SIZES) as sheet:
+        _draw_valley(sheet, chunks, measured, {"bytes": carrying, "calls": calls}, unit)
+    lines = ["Time over the size of a piece; the part of the bytes and the part of the calls."]
+    for n, three in enumerate(zip(measured, carrying, calls, strict=True)):
+        times = "measured {}; bytes {}, calls {}".format(*(si(one, "s") for one in three))
+        ring = ", the best" if n == best else ""
+        lines.append(f"{theme.count(chunks[n])} {unit}: {times}{ring}.")
+    return sheet.done("\n".join(lines))
 
 
 def scores(
@@ -91,22 +92,16 @@ def scores(
 
     Parameters
     ----------
-    rows : sequence of (str, float, float), or table
-        Hole, score and seconds of each program: tuples, a DataFrame or a mapping of columns.
-    mine : sequence of (str, float, float), or table
-        The same of the reader's own functions, in the colour of guesses; by default none.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into, where they are. None: a figure of its own.
-    width : float, optional
-        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
-    height : float, optional
-        Inches; None: as high as suits the width.
+    rows, mine : sequence of (str, float, float), or table
+        Hole, score and seconds of each program: tuples, a DataFrame or a mapping of columns; and of
+        the reader's own functions, in the colour of guesses.
+    ax, width, height : optional
+        As in :func:`rooflab.show.pieces`.
 
     Returns
     -------
     Picture or Panel
-        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
-        writes a pdf, svg or png.
+        Its ``words`` say what it shows, and ``save(path)`` writes a pdf, svg or png.
 
     Examples
     --------
@@ -120,26 +115,27 @@ def scores(
     shown, own = _rows("rows", rows), _rows("mine", mine)
     if not shown:
         raise ValueError("rows is empty; give (hole, score, seconds) of each program")
-    with page(ax, width, height, None, "Fewer bytes, less time?", high=HIGH, inset=INSET) as sheet:
+    with page(ax, width, height, None, "Fewer bytes, less time?", **SIZES) as sheet:
         _draw_scores(sheet, shown, own)
-    return sheet.done(_score_words(shown, own))
+    lines = ["Time over the golf score."]
+    for whose, programs in (("", shown), ("yours, ", own)):
+        lines += [f"{whose}{name}: score {plain(s, 3)}, {si(t, 's')}." for name, s, t in programs]
+    return sheet.done("\n".join(lines))
 
 
 def _draw_scores(sheet: Page, shown: Sequence[Row], own: Sequence[Row]) -> None:
     """Programs as points, a line and a marker for each hole, with the hole's name at an end."""
     ax, every = sheet.ax, [*shown, *own]
-    _axes(ax, "score: bytes ÷ fewest bytes")
-    right = max(1.6, 1.15 * max(score for _, score, _ in every))
-    ax.set_xlim(0.9, right)
+    _, ratios, times = zip(*every, strict=True)
+    right = max(1.6, 1.15 * max(ratios))
     marks = [mark for mark in (1, 1.5, 2, 3, 4, 5, 6, 10, 20, 50, 100) if mark <= right]
-    _ticks(ax.xaxis, marks, lambda v: plain(v, 2))
-    _seconds(ax, [seconds for _, _, seconds in every])
+    _axes(ax, "score: bytes ÷ fewest bytes", (0.9, right), marks, lambda v: plain(v, 2), times)
     crowd, names = sheet.crowd(ax), []
     for place, hole in enumerate(dict.fromkeys(name for name, _, _ in every)):
         marker = MARKERS[place % len(MARKERS)]
         there = sorted((s, t) for name, s, t in shown if name == hole)
         mine = [(s, t) for name, s, t in own if name == hole]
-        look: Look = {"ms": sheet.points(theme.MARKER), "mec": theme.INK, "marker": marker}
+        look: Any = {"ms": sheet.points(theme.MARKER), "mec": theme.INK, "marker": marker}
         if there:
             ax.plot(*zip(*there, strict=True), lw=sheet.points(1), color=theme.INK, **look)
             crowd.add_line([crowd.pixel(*at) for at in there])
@@ -147,15 +143,12 @@ def _draw_scores(sheet: Page, shown: Sequence[Row], own: Sequence[Row]) -> None:
             ax.plot(*at, mfc=theme.colour("mine"), ls="", zorder=4, **look)
         for at in (*there, *mine):
             crowd.add_disc(*crowd.pixel(*at), 8)
-        names.append((hole, there, mine))
-    for hole, there, mine in names:
-        ends = [crowd.pixel(*at) for at in (there[-1:] + there[:1]) or mine]
+        names.append((hole, there[-1:] + there[:1] or mine, theme.INK))
+    names += [("yours", [(s, t)], theme.colour("mine-says")) for _, s, t in own]
+    for name, places, ink in names:
+        ends = [crowd.pixel(*at) for at in places]
         spots = [spot for end in ends for spot in spots_around(*end, 11)]
-        crowd.write(hole, spots, ends, forced=False, fontsize=theme.SMALL)
-    for _, _, mine in names:
-        for end in (crowd.pixel(*at) for at in mine):
-            look = {"color": theme.colour("mine-says"), "fontsize": theme.SMALL}
-            crowd.write("yours", spots_around(*end, 11), [end], forced=False, **look)
+        crowd.write(name, spots, ends, forced=False, color=ink, fontsize=theme.SMALL)
 
 
 _COLUMNS = (
@@ -167,8 +160,7 @@ _COLUMNS = (
 
 def _rows(name: str, given: Any) -> list[Row]:
     if is_table(given):
-        found = rows_of(name, given, _COLUMNS)
-        return [(row["hole"], row["score"], row["seconds"]) for row in found]
+        return [(r["hole"], r["score"], r["seconds"]) for r in rows_of(name, given, _COLUMNS)]
     rows = [tuple(row) for row in listed(name, given, "(hole, score, seconds)")]
     for row in rows:
         if len(row) != 3 or not all(math.isfinite(v) and v > 0 for v in row[1:]):
@@ -176,100 +168,51 @@ def _rows(name: str, given: Any) -> list[Row]:
     return rows
 
 
-def _axes(ax: Axes, across: str) -> None:
-    ax.set(xscale="log", yscale="log", xlabel=across, ylabel="time")
-    ax.grid(True, which="major", color=theme.GRID, lw=0.8)
+def _axes(
+    ax: Axes, across: str, ends: tuple[float, float], marks: Sequence[float],
+    say: Callable[[float], str], seconds: Sequence[float], floor: float = 0,
+) -> None:  # fmt: skip
+    """Log axes: ``across`` from end to end with ``marks``, and times that hold all ``seconds``."""
+    low, high = floor or min(seconds) / 1.4, max(seconds) * 1.5
+    steps = [m * 10.0**e for e in range(-9, 4) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+    ax.set(xscale="log", yscale="log", xlabel=across, ylabel="time", xlim=ends, ylim=(low, high))
+    ax.set_xticks(list(marks), list(map(say, marks)))
+    ax.set_yticks(steps, [f"{plain(1e3 * v, 3)} ms" for v in steps])
+    ax.minorticks_off()
+    ax.grid(color=theme.GRID, lw=0.8)
     ax.set_axisbelow(True)
 
 
-def _bytes(shown: ChunkStories, best: int) -> tuple[float, ...]:
-    """Seconds of the bytes at every size, at the rate of the best one."""
-    rate = shown.stories[best].total / shown.measured[best]
-    return tuple(story.total / rate for story in shown.stories)
-
-
-def _calls(shown: ChunkStories) -> list[float]:
-    """Seconds of the calls at every size: a price for each piece, from the smallest size."""
-    rounds = [-(-shown.chunks[-1] // chunk) for chunk in shown.chunks]
-    price = max(shown.measured[0] - shown.expected[0], 0.0) / rounds[0]
-    return [max(price * many, 1e-12) for many in rounds]
-
-
-def _floor(shown: ChunkStories) -> float:
-    return min(*shown.measured, *shown.expected) / 3
-
-
-def _scale(ax: Axes, shown: ChunkStories) -> None:
-    low, high = shown.chunks[0], shown.chunks[-1]
-    ax.set_xlim(low / 1.6, high * 1.6)
-    _ticks(ax.xaxis, shown.chunks[:: -(-len(shown.chunks) // 6)], lambda v: theme.count(int(v)))
-    _seconds(ax, [*shown.measured, *shown.expected], _floor(shown))
-
-
-def _seconds(ax: Axes, values: Sequence[float], floor: float | None = None) -> None:
-    low, high = floor or min(values) / 1.4, max(values) * 1.5
-    steps = [m * 10.0**e for e in range(-9, 4) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
-    _ticks(ax.yaxis, steps, lambda v: f"{plain(1e3 * v, 3)} ms")
-    ax.set_ylim(low, high)
-
-
-def _ticks(axis: Any, places: Sequence[float], say: Any) -> None:
-    axis.set_major_locator(FixedLocator(list(places)))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: say(value)))
-
-
 def _draw_valley(
-    sheet: Page, shown: ChunkStories, calls: Sequence[float], best: int, unit: str
-) -> None:
+    sheet: Page, chunks: Sequence[int], measured: Sequence[float],
+    parts: dict[str, Sequence[float]], unit: str,
+) -> None:  # fmt: skip
     """What was measured, and below it its two parts, each with its name on its line."""
-    ax, chunks = sheet.ax, shown.chunks
-    _axes(ax, f"{unit} in a piece")
-    _scale(ax, shown)
-    crowd, thick = sheet.crowd(ax), sheet.points(2)
-    ax.fill_between(chunks, shown.expected, _floor(shown), color=theme.CARRYING, alpha=0.15, lw=0)
-    ax.plot(chunks, shown.expected, color=theme.CARRYING, lw=thick)
-    ax.plot(chunks, calls, color=theme.OVERHEAD, lw=thick, ls="--")
-    look: Look = {"ms": sheet.points(theme.MARKER - 2), "lw": sheet.points(1)}
-    ax.plot(chunks, shown.measured, "o-", color=theme.INK, **look)
-    ring: Look = {"mec": theme.INK, "mew": sheet.points(1.5), "ms": sheet.points(17)}
-    ax.plot(chunks[best], shown.measured[best], "o", mfc="none", **ring)
-    visible = [(x, y) for x, y in zip(chunks, calls, strict=True) if y > _floor(shown)]
-    parts = (list(zip(chunks, shown.expected, strict=True)), visible)
-    lines = [[crowd.pixel(*at) for at in line] for line in parts]
-    tops = [crowd.pixel(*at) for at in zip(chunks, shown.measured, strict=True)]
-    for line in (*lines, tops):
+    ax, every = sheet.ax, [*measured, *parts["bytes"]]
+    floor, marks = min(every) / 3, chunks[:: -(-len(chunks) // 6)]
+    ends = chunks[0] / 1.6, chunks[-1] * 1.6
+    _axes(ax, f"{unit} in a piece", ends, marks, lambda v: theme.count(int(v)), every, floor)
+    crowd, inks = sheet.crowd(ax), {"bytes": theme.CARRYING, "calls": theme.OVERHEAD}
+    ax.fill_between(chunks, parts["bytes"], floor, color=theme.CARRYING, alpha=0.15, lw=0)
+    for (name, seconds), style in zip(parts.items(), ("-", "--"), strict=True):
+        ax.plot(chunks, seconds, style, color=inks[name], lw=sheet.points(2))
+    size, thin = sheet.points(theme.MARKER - 2), sheet.points(1)
+    ax.plot(chunks, measured, "o-", color=theme.INK, ms=size, lw=thin)
+    best = min(range(len(chunks)), key=measured.__getitem__)
+    ring: Any = {"mec": theme.INK, "mew": sheet.points(1.5), "ms": sheet.points(17)}
+    ax.plot(chunks[best], measured[best], "o", mfc="none", **ring)
+    lines = {
+        name: [crowd.pixel(*at) for at in zip(chunks, seconds, strict=True) if at[1] > floor]
+        for name, seconds in (parts | {"measured": measured}).items()
+    }
+    for line in lines.values():
         crowd.add_line(line)
+    tops = lines.pop("measured")
     for number, at in enumerate(tops):
         crowd.add_disc(*at, 13 if number == best else 6)
-    said = f"best: {si(shown.measured[best], 's')}"
-    crowd.write(said, spots_around(*tops[best], 17), [tops[best]], fontsize=theme.FONT)
-    inks = (theme.CARRYING, theme.OVERHEAD)
-    for name, line, ink in zip(("bytes", "calls"), lines, inks, strict=True):
+    spots = spots_around(*tops[best], 17)
+    crowd.write(f"best: {si(measured[best], 's')}", spots, [tops[best]], fontsize=theme.FONT)
+    for name, line in lines.items():
         spots = [spot for end in reversed(line) for spot in spots_around(*end, 10)]
-        crowd.write(name, spots, line, forced=False, color=ink, fontsize=theme.FONT, weight="bold")
-
-
-def _valley_title(shown: ChunkStories, best: int, unit: str) -> str:
-    if best in (0, len(shown.chunks) - 1):
-        return f"Time of each size of piece; best: {theme.count(shown.chunks[best])} {unit}"
-    return f"A valley: the best piece has {theme.count(shown.chunks[best])} {unit}"
-
-
-def _valley_words(shown: ChunkStories, calls: Sequence[float], best: int, unit: str) -> str:
-    lines = ["Time over the size of a piece; the part of the bytes and the part of the calls."]
-    for at, chunk in enumerate(shown.chunks):
-        measured, counted = shown.says(at)
-        ring = ", the best" if at == best else ""
-        lines.append(
-            f"{theme.count(chunk)} {unit}: measured {measured}; bytes {counted}, calls "
-            f"{si(calls[at], 's')}{ring}."
-        )
-    return "\n".join(lines)
-
-
-def _score_words(shown: Sequence[Row], own: Sequence[Row]) -> str:
-    lines = ["Time over the golf score."]
-    for whose, rows in (("", shown), ("yours, ", own)):
-        lines += [f"{whose}{hole}: score {plain(s, 3)}, {si(t, 's')}." for hole, s, t in rows]
-    return "\n".join(lines)
+        look: Any = {"color": inks[name], "fontsize": theme.FONT, "weight": "bold"}
+        crowd.write(name, spots, line, forced=False, **look)

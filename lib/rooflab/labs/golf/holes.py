@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,24 +23,38 @@ A, B = 0.5, 3.0  # the factors
 class Hole:
     """One hole: ``text`` says what to compute, ``trips`` how often an element must travel.
 
-    ``make(n, dtype, seed)`` gives the arguments, arrays of about ``n`` elements; of holes with
-    factors, ``make(…, a=…, b=…)`` too.
+    Its function takes so many ``factors``, then so many ``arrays``: vectors, or a ``matrix`` and a
+    row.
     """
 
     name: str
     text: str
     trips: int
-    make: Callable[..., tuple[Any, ...]]
+    factors: int = 0
+    arrays: int = 1
+    matrix: bool = False
+
+    def make(
+        self, n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0,
+        a: float = A, b: float = B,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """Return the arguments, with arrays of about ``n`` elements."""
+        drawn = (_matrix if self.matrix else _vectors)(n, dtype, seed)
+        return *(a, b)[: self.factors], *drawn[: self.arrays]
 
     @property
     def reference(self) -> Callable[..., Any]:
         """The function that gives the right answer, in as many passes as it takes."""
-        return _solutions().REFERENCES[self.name]
+        return self.variants["expression"]
 
     @property
     def variants(self) -> Mapping[str, Callable[..., Any]]:
         """Ways to compute it, from the most bytes to the fewest."""
-        return _solutions().VARIANTS[self.name]
+        try:
+            from rooflab.labs.golf.solutions import VARIANTS
+        except ImportError:  # the module is not there then
+            raise RuntimeError("holes have no answers while notebooks are graded") from None
+        return VARIANTS[self.name]
 
     @property
     def says(self) -> dict[str, str]:
@@ -80,58 +94,19 @@ def _vectors(n: int, dtype: Any, seed: int) -> list[ndarray]:
 
 
 def _matrix(n: int, dtype: Any, seed: int) -> list[ndarray]:
-    shape = (max(1, n // COLUMNS), COLUMNS)
-    random = np.random.default_rng(seed)
-    return [
-        random.standard_normal(shape).astype(dtype),
-        random.standard_normal(COLUMNS).astype(dtype),
-    ]
-
-
-def _axpy(
-    n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0, a: float = A
-) -> tuple[Any, ...]:
-    return a, *_vectors(n, dtype, seed)
-
-
-def _scale_add_scale(
-    n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0, a: float = A, b: float = B
-) -> tuple[Any, ...]:
-    return a, b, *_vectors(n, dtype, seed)
-
-
-def _rows(n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0) -> tuple[Any, ...]:
-    return (_matrix(n, dtype, seed)[0],)
-
-
-def _bias(n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0) -> tuple[Any, ...]:
-    return tuple(_matrix(n, dtype, seed))
-
-
-def _one(n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0) -> tuple[Any, ...]:
-    return (_vectors(n, dtype, seed)[0],)
-
-
-def _solutions() -> ModuleType:
-    """The module of the right answers, which is not there while notebooks are graded."""
-    try:
-        from rooflab.labs.golf import solutions
-    except ImportError:
-        raise RuntimeError("holes have no answers while notebooks are graded") from None
-    return solutions
+    random, shapes = np.random.default_rng(seed), ((max(1, n // COLUMNS), COLUMNS), COLUMNS)
+    return [random.standard_normal(shape).astype(dtype) for shape in shapes]
 
 
 # In the order of lesson 02's exercises: hole 1 is axpy.
 _ALL = (
-    Hole("axpy", "Return a·x + y. You may write over y.", 3, _axpy),
-    Hole("sum-of-squares", "Return Σx² as one number.", 1, _one),
-    Hole("row-l2-norm",
-         "Divide every row of x by its length √Σx². You may write over x.", 2, _rows),
-    Hole(
-        "bias-relu",
-        "Add b to every row of x, then set what is negative to zero. You may write over x.",
-        2, _bias,
-    ),
-    Hole("scale-add-scale", "Return b·(a·x + y). You may write over y.", 3, _scale_add_scale),
+    Hole("axpy", "Return a·x + y. You may write over y.", 3, factors=1, arrays=2),
+    Hole("sum-of-squares", "Return Σx² as one number.", 1),
+    Hole("row-l2-norm", "Divide every row of x by its length √Σx². You may write over x.", 2,
+         matrix=True),
+    Hole("bias-relu",
+         "Add b to every row of x, then set what is negative to zero. You may write over x.", 2,
+         arrays=2, matrix=True),
+    Hole("scale-add-scale", "Return b·(a·x + y). You may write over y.", 3, factors=2, arrays=2),
 )  # fmt: skip
 HOLES: Mapping[str, Hole] = MappingProxyType({hole.name: hole for hole in _ALL})

@@ -1,7 +1,6 @@
 """Byte golf, live: blocks cross the bus step by step, and a chunk size that spares some the trip.
 
-``golf(run)`` has one slider, the step; ``golf(sweep)`` a second one, the chunk size, and the time
-really measured with it. Everything is placed in Python and moves in the browser.
+``golf(run)`` has one slider, the step; ``golf(sweep)`` a second one, the chunk size.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rooflab.labs.golf.picture import golf_scene
 from rooflab.labs.golf.sheet import NARROW, WIDE
-from rooflab.labs.golf.story import story
-from rooflab.labs.golf.story import sweep as read
+from rooflab.labs.golf.story import sweep
 from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
@@ -21,19 +19,6 @@ if TYPE_CHECKING:
 
 class GolfPicture(Player):
     """A run, or a sweep of it: ``step`` and ``chunk`` are where its sliders stand."""
-
-    def __init__(self, given: Any, *, after: GuessAxis | None, start: int | None) -> None:
-        self.sweep = read(given) if hasattr(given, "chunks") else None
-        self.stories = (story(given),) if self.sweep is None else self.sweep.stories
-        steps = max(len(one.stops) for one in self.stories)
-        first = 0 if start is None else start
-        if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first <= steps:
-            raise ValueError(f"start={start!r} must be a step from 0 (before the first) to {steps}")
-        scenes = (
-            golf_scene(self.stories, width, sweep=self.sweep, start=first)
-            for width in (WIDE, NARROW)
-        )
-        super().__init__(*scenes, stem="golf", kind="rl-golf", after=after)
 
     def states(self) -> Sequence[Mapping[str, Any]]:
         """Its still is the last step: there all blocks lie in the ledger."""
@@ -53,13 +38,11 @@ def golf(
     Parameters
     ----------
     golf_or_sweep : Golf or ChunkSweep
-        What ``rl.golf`` or ``rooflab.labs.golf.sweep`` returned. A sweep starts at its largest
-        chunk.
+        What was counted. A sweep starts at its largest chunk.
     after : GuessAxis, optional
-        What ``rl.ask`` returned: the picture stays covered until that guess is placed. None covers
-        nothing.
+        What ``rl.ask`` returned: the picture stays covered until that guess is placed.
     start : int, optional
-        The step shown first; None is 0, before the first step.
+        The step shown first; None is 0, where the first block is on its way.
 
     Returns
     -------
@@ -73,6 +56,6 @@ def golf(
     >>> print(rl.live.golf(run, start=1).sentence)
     Step 1 of 2, multiply: x is read, tmp1 is written, 16 bytes an element.
     """
-    if after is not None and not hasattr(after, "covered"):
-        raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
-    return GolfPicture(golf_or_sweep, after=after, start=start)
+    shown = sweep(golf_or_sweep)
+    sheets = (golf_scene(shown, width) for width in (WIDE, NARROW))
+    return GolfPicture(*sheets, stem="golf", kind="rl-golf", after=after, step=start or 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -75,18 +75,12 @@ def _refuse_objects(call: str, inputs: list, kwargs: dict) -> None:
     if kwargs.get("initial") not in (None, np._NoValue):
         others.append(kwargs["initial"])
     for value in others:
-        if _holds_arrays(value):
+        if arrays_in((value,)):
             raise stripped(f"{call} of a list of arrays (np.stack can be counted)")
         refuse_dtype(call, np.asarray(value).dtype)
     for wanted in ("dtype", "signature", "sig"):
         if kwargs.get(wanted) is not None and "O" in _letters(kwargs[wanted]):
             raise Untraceable(f"{call} with {wanted}={kwargs[wanted]!r}; golf counts numbers")
-
-
-def _holds_arrays(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(map(_holds_arrays, value))
-    return isinstance(value, ndarray)
 
 
 def _letters(wanted: Any) -> str:
@@ -120,11 +114,16 @@ def _copies_on_the_side(
         ]
     if method != "__call__":
         return inputs
+    return _apart(trace, inputs, lambda array: any(needs_copy(array, out) for out in outs))
+
+
+def _apart(trace: Trace, values: Iterable, overlaps: Callable[[ndarray], bool]) -> list:
+    """The values, with a copy in place of each array that overlaps what will be written."""
     return [
-        trace.copied("copy (overlap)", array)
-        if isinstance(array, ndarray) and any(needs_copy(array, out) for out in outs)
-        else array
-        for array in inputs
+        trace.copied("copy (overlap)", value)
+        if isinstance(value, ndarray) and overlaps(value)
+        else value
+        for value in values
     ]
 
 
@@ -147,17 +146,10 @@ def _at(trace: Trace, ufunc: np.ufunc, call: str, target: Any, index: Any, *valu
     trace.own(target)
     array, where, values = trace.raw(target), trace.raw(index), trace.raw(value)
     _refuse_objects(call, list(values), {})
-    values = [
-        trace.copied("copy (overlap)", v)
-        if isinstance(v, ndarray) and np.may_share_memory(v, array)
-        else v
-        for v in values
-    ]
+    values = _apart(trace, values, lambda value: np.may_share_memory(value, array))
     touched = min(np.size(array[where]) * array.itemsize, array.nbytes)
     ufunc.at(array, where, *values)
-    parts = where if isinstance(where, tuple) else (where,)
-    reads = [part for part in (*parts, *values) if isinstance(part, ndarray)]
-    trace.record(call, [*reads, (array, touched)], [(array, touched)])
+    trace.record(call, [*arrays_in((where, *values)), (array, touched)], [(array, touched)])
 
 
 # NumPy functions made of several calls, composed of the same calls as NumPy's own source does.
@@ -267,10 +259,7 @@ def dot(trace: Trace, a: Any, b: Any, out: Any = None) -> Any:
     if common.kind not in "fc" and max(x.ndim for x in arrays) > 2:
         raise no_model("np.dot of integers in more than two dimensions")
     plain = [_for_blas(trace, x, common) for x in plain]
-    target = trace.raw(out)
-    result = np.dot(*plain, out=target)
-    made = trace.wrap(result)
-    trace.record("dot", plain, [result] if isinstance(result, ndarray) else [])
+    made = recorded(trace, "dot", plain, np.dot(*plain, out=trace.raw(out)))
     return made if out is None else out
 
 
@@ -289,11 +278,10 @@ def einsum(trace: Trace, subscripts: Any, *operands: Any, out: Any = None, optim
     trace.own(out)
     plain = trace.raw(operands)
     result = np.einsum(subscripts, *plain, out=trace.raw(out), **kwargs)
-    made = trace.wrap(result)
     arrays = [x for x in plain if isinstance(x, ndarray)]
-    shared = isinstance(result, ndarray) and out is None and np.may_share_memory(result, arrays[0])
-    if not shared:  # "ij->ji" gives a view
-        trace.record("einsum", arrays, [result] if isinstance(result, ndarray) else [])
+    if isinstance(result, ndarray) and out is None and np.may_share_memory(result, arrays[0]):
+        return trace.wrap(result)  # "ij->ji" gives a view
+    made = recorded(trace, "einsum", arrays, result)
     return made if out is None else out
 
 
@@ -305,11 +293,8 @@ def take(trace: Trace, a: Any, indices: Any, axis: Any = None, **kwargs: Any) ->
     if isinstance(where, ndarray) and where.dtype != np.intp:
         where = trace.copied("copy (cast)", where, np.intp)
     result = np.take(plain, where, axis)
-    made = trace.wrap(result)
-    size = min(result.nbytes, plain.nbytes)
-    index = [where] if isinstance(where, ndarray) else []
-    trace.record("take", [*index, (plain, size)], [result] if isinstance(result, ndarray) else [])
-    return made
+    named = plain, min(result.nbytes, plain.nbytes)
+    return recorded(trace, "take", [*arrays_in((where,)), named], result)
 
 
 def _extreme(function: Any) -> Any:
@@ -318,9 +303,7 @@ def _extreme(function: Any) -> Any:
         if not plain.flags.c_contiguous or axis not in (None, -1, plain.ndim - 1):
             plain = trace.copied("copy (order)", plain)  # NumPy moves the axis to the end
         result = function(plain, axis, **trace.raw(kwargs))
-        made = trace.wrap(result)
-        trace.record(function.__name__, [plain], [x for x in [result] if isinstance(x, ndarray)])
-        return made
+        return recorded(trace, function.__name__, [plain], result)
 
     return model
 
@@ -370,39 +353,19 @@ def apply_along_axis(
     return np.transpose(made, (*dims[:axis], *dims[ahead:], *dims[axis:ahead]))
 
 
-def _same(function: Any) -> Any:
-    """Of a function of np.linalg: np has the same, under another name."""
-
-    def model(trace: Trace, *args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    return model
-
-
-MODELS = {
-    np.mean: mean, np.var: var, np.std: std, np.linalg.norm: norm, np.dot: dot,
-    np.einsum: einsum, np.take: take, np.argmax: _extreme(np.argmax),
-    np.argmin: _extreme(np.argmin), np.diff: diff, np.outer: outer, np.tensordot: tensordot,
-    np.apply_along_axis: apply_along_axis, np.linalg.vector_norm: vector_norm,
-    np.linalg.vecdot: _same(np.vecdot), np.linalg.matmul: _same(np.matmul),
-    np.linalg.tensordot: _same(np.tensordot),
-}  # fmt: skip
-
 # NumPy functions that are not ufuncs: each has a stated model here, or is refused by name.
 #
-# Views move nothing; ``_ONCE`` reads each array once and writes its result once; reductions are
+# ``_ONCE`` reads each array once and writes its result once, where that is no view; reductions are
 # those of ufuncs; what NumPy composes of several calls is composed above.
 
 
-_VIEWS = {
+_ONCE = {
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze,
     np.expand_dims, np.broadcast_to, np.broadcast_arrays, np.atleast_1d, np.atleast_2d,
     np.atleast_3d, np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.flip, np.fliplr,
     np.flipud, np.rot90, np.diagonal, np.real, np.imag, np.matrix_transpose,
     getattr(np, "unstack", np.split),  # since NumPy 2.1
     np.lib.stride_tricks.sliding_window_view,
-}  # fmt: skip
-_ONCE = {
     np.where, np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.dstack,
     np.copy, np.repeat, np.roll, np.clip, np.nonzero, np.flatnonzero, np.count_nonzero, np.round,
     np.vdot, np.inner, np.trace,
@@ -415,7 +378,6 @@ _REDUCTIONS = {
     np.sum: np.add, np.prod: np.multiply, np.max: np.maximum, np.min: np.minimum,
     np.amax: np.maximum, np.amin: np.minimum, np.all: np.logical_and, np.any: np.logical_or,
 }  # fmt: skip
-_FILLED = {np.zeros_like: 0, np.ones_like: 1}
 
 
 def apply_function(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
@@ -429,32 +391,17 @@ def apply_function(trace: Trace, function: Any, args: tuple, kwargs: dict) -> An
     name = function.__name__
     if function in _ABOUT:
         return function(*trace.raw(args), **trace.raw(kwargs))
-    if function in _VIEWS:
-        return view_or_copy(trace, name, function, args, kwargs)
     if function in _ONCE:
         return moved_once(trace, name, function, args, kwargs)
     module = (function.__module__ or "numpy").replace("numpy", "np", 1).split("._")[0]
     raise no_model(f"{module}.{name}")
 
 
-def view_or_copy(trace: Trace, name: str, function: Callable, args: Any, kwargs: dict) -> Any:
-    """Compute; where the result is no view of an argument, it was read and written once."""
-    trace.check(name)
-    plain = trace.raw(args)
-    result = function(*plain, **trace.raw(kwargs))
-    sources = arrays_in(plain)
-    owners = {id(owner_of(array)) for array in sources}
-    for array in arrays_in((result,)):
-        refuse_dtype(name, array.dtype)
-    copies = [array for array in arrays_in((result,)) if id(owner_of(array)) not in owners]
-    wrapped = trace.wrap(result)
-    if copies:
-        trace.record(name, sources, copies)
-    return wrapped
-
-
 def moved_once(trace: Trace, name: str, function: Callable, args: Any, kwargs: dict) -> Any:
-    """Compute; every distinct array among the arguments is read once, the result written once."""
+    """Compute; every distinct array among the arguments is read once, the result written once.
+
+    A result that is a view of an argument moves nothing.
+    """
     trace.check(name)
     out = kwargs.get("out")
     trace.own(out)
@@ -466,11 +413,21 @@ def moved_once(trace: Trace, name: str, function: Callable, args: Any, kwargs: d
         if out is not None and needs_copy(array, named["out"]):
             raise no_model(f"{name} with an out= that overlaps its input")
     result = function(*plain, **named)
-    for array in arrays_in((result,)):
+    results, owners = arrays_in((result,)), {id(owner_of(array)) for array in sources}
+    for array in results:
         refuse_dtype(name, array.dtype)
-    wrapped = trace.wrap(result)
-    trace.record(name, sources, arrays_in((result,)))
-    return wrapped if out is None else out
+    fresh = [one for one in results if out is not None or id(owner_of(one)) not in owners]
+    made = trace.wrap(result)  # known before it is recorded, so that it has its name
+    if fresh or not results:
+        trace.record(name, sources, fresh)
+    return made if out is None else out
+
+
+def recorded(trace: Trace, call: str, reads: list, result: Any) -> Any:
+    """Record that ``result`` was written; return it traced, as it has to be to have a name."""
+    made = trace.wrap(result)
+    trace.record(call, reads, arrays_in((result,)))
+    return made
 
 
 def arrays_in(values: Any) -> list[ndarray]:
@@ -519,38 +476,26 @@ def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
     a[mask] = values
 
 
-def _like(fill: Any = None) -> Callable:
-    """np.empty_like makes an array and writes nothing; zeros_like and ones_like write it once."""
-
-    def model(trace: Trace, prototype: Any, *args: Any, **kwargs: Any) -> Any:
-        plain = np.empty_like(trace.raw(prototype), *args, **kwargs)
-        made = trace.wrap(plain)
-        if fill is not None:
-            plain[...] = fill
-            trace.record("ones_like" if fill else "zeros_like", [], [plain])
-        return made
+def _like(function: Callable) -> Callable:
+    def model(trace: Trace, *args: Any, **kwargs: Any) -> Any:
+        return _make(trace, function, args, kwargs)
 
     return model
 
 
-def _full_like(trace: Trace, a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
-    made = np.full_like(trace.raw(a), trace.raw(fill_value), *args, **kwargs)
-    wrapped = trace.wrap(made)
-    trace.record("full_like", arrays_in((trace.raw(fill_value),)), [made])
-    return wrapped
-
-
 _MODELS: dict[Any, Callable] = {
     **{function: _reduction(ufunc) for function, ufunc in _REDUCTIONS.items()},
-    np.cumsum: _accumulation(np.add),
-    np.cumprod: _accumulation(np.multiply),
-    np.copyto: _copyto,
-    np.putmask: _putmask,
-    np.empty_like: _like(),
-    **{function: _like(fill) for function, fill in _FILLED.items()},
-    np.full_like: _full_like,
-    **MODELS,
-}
+    np.cumsum: _accumulation(np.add), np.cumprod: _accumulation(np.multiply),
+    **{f: _like(f) for f in (np.empty_like, np.zeros_like, np.ones_like, np.full_like)},
+    np.copyto: _copyto, np.putmask: _putmask,
+    np.mean: mean, np.var: var, np.std: std, np.linalg.norm: norm, np.dot: dot,
+    np.einsum: einsum, np.take: take, np.argmax: _extreme(np.argmax),
+    np.argmin: _extreme(np.argmin), np.diff: diff, np.outer: outer, np.tensordot: tensordot,
+    np.apply_along_axis: apply_along_axis, np.linalg.vector_norm: vector_norm,
+    np.linalg.vecdot: lambda _, *args, **kwargs: np.vecdot(*args, **kwargs),
+    np.linalg.matmul: lambda _, *args, **kwargs: np.matmul(*args, **kwargs),
+    np.linalg.tensordot: tensordot,
+}  # fmt: skip
 
 # np.empty and its like inside a traced function: there they give traced arrays.
 #
@@ -569,7 +514,7 @@ _OF_ONE_ARRAY = (
     np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.all, np.any, np.mean, np.var, np.std,
     np.argmax, np.argmin, np.cumsum, np.cumprod,
 )  # fmt: skip
-_NOT_WRITTEN = (np.empty, np.zeros)  # the system hands out their pages; NumPy does not touch them
+_NOT_WRITTEN = (np.empty, np.zeros, np.empty_like)  # the system hands out zeros' pages
 
 
 class NumPy(ModuleType):
@@ -627,13 +572,15 @@ def _stand_in(trace: Trace, original: Callable, model: Callable) -> Callable:
 
 
 def _make(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any:
+    """A new array, written once; an array that it is filled with is read."""
     trace.check(original.__name__)
     kwargs.pop("like", None)
-    made = original(*trace.raw(args), **trace.raw(kwargs))
-    wrapped = trace.wrap(made)
-    if original not in _NOT_WRITTEN:
-        trace.record(original.__name__, [], [made])
-    return wrapped
+    plain, named = trace.raw(args), trace.raw(kwargs)
+    made = original(*plain, **named)
+    if original in _NOT_WRITTEN:
+        return trace.wrap(made)
+    fill = (*plain[1:2], named.get("fill_value"))
+    return recorded(trace, original.__name__, arrays_in(fill), made)
 
 
 def _convert(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any:
@@ -658,22 +605,15 @@ def _convert(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any
     if isinstance(source, ndarray) and np.may_share_memory(source, result):
         same = source.shape == result.shape and source.strides == result.strides
         return given if same and type(given) is trace.kind else trace.wrap(result)
-    wrapped = trace.wrap(result)
-    trace.record(name, sources, [result])
-    return wrapped
+    return recorded(trace, name, sources, result)
 
 
 def _after_joining(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any:
     """A function of one array that is given a list of them: np.array of the list comes first."""
-    if args and type(args[0]) in (list, tuple) and _holds_traced(trace, args[0]):
+    listed = args[0] if args and type(args[0]) in (list, tuple) else ()
+    if any(type(array) is trace.kind for array in arrays_in(listed)):
         args = (_convert(trace, np.array, args[:1], {}), *args[1:])
     return original(*args, **kwargs)
-
-
-def _holds_traced(trace: Trace, value: Any) -> bool:
-    if type(value) in (list, tuple):
-        return any(_holds_traced(trace, item) for item in value)
-    return type(value) is trace.kind
 
 
 # Everything that golf has a model for, by the name under which numpy has it.
@@ -688,7 +628,7 @@ def _named(function: Any) -> Iterator[tuple[str, Any]]:
 
 FUNCTIONS: Mapping[str, Any] = dict(
     pair
-    for function in (*_MODELS, *_VIEWS, *_ONCE, *_ABOUT, *_MAKERS, *_CONVERTERS, *_OF_ONE_ARRAY)
+    for function in (*_MODELS, *_ONCE, *_ABOUT, *_MAKERS, *_CONVERTERS, *_OF_ONE_ARRAY)
     for pair in _named(function)
 )
 NAMES: Mapping[Any, str] = {function: name for name, function in FUNCTIONS.items()}

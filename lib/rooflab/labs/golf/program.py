@@ -369,7 +369,7 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    if any(map(is_traced, types)) or any(hasattr(kind, "buffer") for kind in types):
+    if any(hasattr(kind, "buffer") for kind in types):
         return NotImplemented
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     return noted(name, function, args, kwargs)
@@ -492,22 +492,13 @@ def in_numpy() -> dict[str, tuple[Any, Any]]:
         if isinstance(one, np.ufunc):
             found[name] = one, _Ufunc(one)
     for name in OF_LISTS:
-        found[name] = getattr(np, name), _of_list(name, getattr(np, name))
+        found[name] = getattr(np, name), _stand_in(name, getattr(np, name))
     return {**found, "fromiter": (np.fromiter, _from_iter)}
 
 
 OF_LISTS = ("allclose", "average", "concatenate", "dot", "inner", "isclose", "median", "nan_to_num",
             "percentile", "quantile", "vdot")  # fmt: skip
 """Functions of NumPy to which golf's own numbers may come in a list, where NumPy does not ask."""
-
-
-def _of_list(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    def of_list(*args: Any, **kwargs: Any) -> Any:
-        if args and type(args[0]) in (list, tuple) and not any(map(is_traced, _flat(args))):
-            return noted(name, function, args, kwargs)
-        return function(*args, **kwargs)
-
-    return of_list
 
 
 def _from_iter(given: Iterable[Any], dtype: Any, count: int = -1) -> Any:
@@ -522,13 +513,13 @@ class _Ufunc:
         self._ufunc = ufunc
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _of_list(f"{self._ufunc.__name__}.__call__", self._ufunc)(*args, **kwargs)
+        return _stand_in(f"{self._ufunc.__name__}.__call__", self._ufunc)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._ufunc, name)
         if name not in ("accumulate", "outer", "reduce"):
             return found
-        return _of_list(f"{self._ufunc.__name__}.{name}", found)
+        return _stand_in(f"{self._ufunc.__name__}.{name}", found)
 
     @property
     def __class__(self) -> type:

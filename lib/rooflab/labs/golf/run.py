@@ -22,7 +22,7 @@ import numpy as np
 from numpy import ndarray
 
 from rooflab.labs.golf.array import TracedArray
-from rooflab.labs.golf.buffers import Coverage, GolfError, Stopped
+from rooflab.labs.golf.buffers import LINE, Coverage, GolfError, Stopped
 from rooflab.labs.golf.cache import Cache
 from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.numpy_rules import arrays_in, importing, refuse_dtype, stand_ins
@@ -393,7 +393,8 @@ def _finished(
     trace: Trace, name: str, answer: Any, inputs: list[Any], written: tuple[int, ...]
 ) -> Run:
     try:
-        found = _arrays(trace, answer)
+        values = answer.values() if isinstance(answer, dict) else (answer,)
+        found = arrays_in(trace.raw(list(values)))
     except RecursionError:
         raise _error(trace, f"{name} gives a list that holds itself; return an array") from None
     program = trace.recorder.program(answer) if trace.recorder is not None else None
@@ -404,7 +405,8 @@ def _finished(
     sources = list(dict.fromkeys(array.buffer for array in inputs))
     minimum = sum(b.read.bytes() + b.written.bytes() for b in sources)
     for buffer in made:  # what it returns and has written: fresh zeros move nothing
-        returned = Coverage(*(a for a, b in zip(found, buffers) if b is buffer), lines=True)
+        own = (array for array, its in zip(found, buffers) if its is buffer)
+        returned = Coverage(*own, lines=buffer.origin % LINE)
         minimum += min(returned.bytes(), buffer.written.bytes())
     trace.cache.flush()
     steps = trace.steps()
@@ -413,11 +415,6 @@ def _finished(
     changed = tuple(b.label.name for b in sources if b.changed)
     result = _plain(trace, answer)
     return Run(name, steps, result, minimum, max(1, elements), changed, written, program)
-
-
-def _arrays(trace: Trace, answer: Any) -> list[ndarray]:
-    values = answer.values() if isinstance(answer, dict) else (answer,)
-    return arrays_in(trace.raw(list(values)))
 
 
 def _plain(trace: Trace, answer: Any) -> Any:

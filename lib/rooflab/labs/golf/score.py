@@ -58,19 +58,6 @@ def prepared(
     return call, set_back
 
 
-def timed(golf: Golf, *, threads: int | None, samples: int, seconds: float) -> float:
-    """Median seconds of one call; caches emptied and arrays set back before each."""
-    with thread_limit(threads):
-        call, set_back = prepared(golf)
-        evict = evictor(0, threads or 1)
-
-        def before() -> None:
-            set_back()
-            evict()
-
-        return time_cold([call], before, samples=samples, seconds=seconds).median_s
-
-
 def in_turn(golfs: Sequence[Golf], *, rounds: int, threads: int | None = 1) -> tuple[float, ...]:
     """Median seconds of each, timed in turns, so that a busy moment slows all of them alike."""
     with thread_limit(threads):
@@ -211,8 +198,15 @@ class Golf:
 
         Arrays that it writes to are set back, and the caches emptied, before every call.
         """
+        with thread_limit(threads):
+            call, set_back = prepared(self)
+            evict = evictor(0, threads or 1)
 
-        return timed(self, threads=threads, samples=samples, seconds=seconds)
+            def before() -> None:
+                set_back()
+                evict()
+
+            return time_cold([call], before, samples=samples, seconds=seconds).median_s
 
     def __repr__(self) -> str:
         head = (
@@ -278,8 +272,11 @@ def golf(
 
     Notes
     -----
-    The rule is kinder than a machine in a few places. Views with gaps of a line (64 bytes) or more
-    and index arrays count the bytes that they name, not the lines around them. What is written is
+    Memory moves in lines of 64 bytes: a number of a view with gaps of a line or more counts one,
+    and so does each number of a large matrix that is copied across its rows, unless the lines of a
+    column stay in the cache until the next column wants them. The rule is kinder than a machine in
+    a few places. Index arrays count the bytes that they name, not the lines around them. What is
+    written is
     not fetched first. ``a @ a`` reads ``a`` once, though a large product passes over it many
     times. ``np.empty`` and ``np.zeros`` cost nothing: NumPy writes to neither, and the system
     clears a page when it is first written to. ``np.zeros_like`` writes its zeros: one trip.
@@ -300,20 +297,8 @@ def golf(
     fewest = None if minimum is None else _bytes("minimum", minimum, 1)
     done = run(f, arrays, near, limits or Limits(), record)
     moved = sum(step.bytes for step in done.steps)
-    return Golf(
-        moved,
-        done.minimum if fewest is None else fewest,
-        done.steps,
-        done.result,
-        done.name,
-        done.elements,
-        done.changed,
-        f,
-        arrays,
-        done.written,
-        near.size,
-        done.program,
-    )
+    found = vars(done) | ({} if fewest is None else {"minimum": fewest})
+    return Golf(moved, **found, function=f, arguments=arrays, cache=near.size)
 
 
 def _bytes(name: str, value: object, least: int) -> int:
@@ -397,53 +382,30 @@ def sweep(
         raise TypeError("sweep: give at least one array with an axis to cut into chunks")
     golfs, scaled = [], []
     for chunk in sizes:
-        some = _fewer(arrays, length, chunk, cache)
+        some, share = _fewer(arrays, length, chunk, cache)
         part = functools.partial(f, chunk=chunk)
-        share = 1 if some is arrays else len(next(filter(_long(some), some))) / length
         fewest = None if minimum is None else max(1, round(minimum * share))
         one = golf(part, *some, minimum=fewest, cache=cache, limits=limits)
         golfs.append(replace(one, result=None, arguments=()))  # as large as the arrays
-        scaled.append(some is not arrays)
-    return ChunkSweep(
-        sizes,
-        tuple(golfs),
-        _seconds(f, arrays, sizes, golfs, rounds, threads),
-        max(a.size for a in arrays if isinstance(a, ndarray)),
-        tuple(scaled),
-    )
+        scaled.append(share < 1)
+    whole = [replace(one, arguments=arrays) for one in golfs]
+    seconds = in_turn(whole, rounds=rounds, threads=threads) if rounds else ()
+    most = max(a.size for a in arrays if isinstance(a, ndarray))
+    return ChunkSweep(sizes, tuple(golfs), seconds, most, tuple(scaled))
 
 
-def _long(arrays: Sequence[Any]) -> Callable[[Any], bool]:
-    longest = max(len(a) for a in arrays if isinstance(a, ndarray) and a.ndim)
-    return lambda a: isinstance(a, ndarray) and a.ndim > 0 and len(a) == longest
-
-
-def _fewer(arrays: tuple, length: int, chunk: int, cache: int) -> tuple:
-    """The first chunks of every array of full length: enough for memory to stay memory."""
+def _fewer(arrays: tuple, length: int, chunk: int, cache: int) -> tuple[tuple, float]:
+    """The first chunks of every array of full length, enough for memory to stay memory; their
+    share."""
     long = [a for a in arrays if isinstance(a, ndarray) and a.ndim and len(a) == length]
     row = min(a.nbytes // length for a in long) or 1
     enough = min(-(-MOST_CACHES * cache // row // chunk), MOST_ROUNDS) * chunk
     rows = max(MOST_CHUNKS * chunk, enough)
     if rows >= length:
-        return arrays
+        return arrays, 1
     # Copies, so that they are arrays of their own and not views of the large ones.
-    return tuple(
-        np.copy(a[:rows], order="K") if any(a is one for one in long) else a for a in arrays
-    )
-
-
-def _seconds(
-    f: Callable, arrays: tuple, sizes: Sequence[int], golfs: Sequence[Golf], rounds: int,
-    threads: int | None,
-) -> tuple[float, ...]:  # fmt: skip
-
-    if not rounds:
-        return ()
-    whole = [
-        replace(one, function=functools.partial(f, chunk=chunk), arguments=arrays)
-        for one, chunk in zip(golfs, sizes)
-    ]
-    return in_turn(whole, rounds=rounds, threads=threads)
+    some = (np.copy(a[:rows], order="K") if any(a is one for one in long) else a for a in arrays)
+    return tuple(some), rows / length
 
 
 def _chunks(f: Callable, chunks: Sequence[int]) -> tuple[int, ...]:

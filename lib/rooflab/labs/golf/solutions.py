@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from inspect import Signature, signature
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,7 @@ CHUNK = 16_384
 """Elements in a chunk: a quarter of golf's cache in fp64. Two of them stay near, and some spare."""
 ROWS = 32
 """Rows in a chunk of a matrix of 512 columns."""
+Way = Callable[..., Any]
 
 
 def axpy_copies(a, x, y):
@@ -142,31 +145,6 @@ def sum_of_squares_dot(x):
     return np.dot(x, x)
 
 
-def axpy_reference(a, x, y):
-    return a * x + y
-
-
-def sum_of_squares_reference(x):
-    return np.sum(x * x)
-
-
-def row_l2_norm_reference(x):
-    return x / np.sqrt(np.sum(x * x, axis=1, keepdims=True))
-
-
-def bias_relu_reference(x, b):
-    return np.maximum(x + b, 0)
-
-
-def scale_add_scale_reference(a, b, x, y):
-    return b * (a * x + y)
-
-
-REFERENCES = {
-    "axpy": axpy_reference, "sum-of-squares": sum_of_squares_reference,
-    "row-l2-norm": row_l2_norm_reference, "bias-relu": bias_relu_reference,
-    "scale-add-scale": scale_add_scale_reference,
-}  # fmt: skip
 VARIANTS = {
     "axpy": {
         "copies": axpy_copies, "expression": axpy_expression, "out": axpy_out,
@@ -196,22 +174,78 @@ VARIANTS = {
 # without the ``tail`` that does not fill a chunk, they are wrong as well.
 
 
-def _pieces(x, chunk: int = CHUNK, tail: bool = True) -> Iterator[slice]:
-    for i in range(0, len(x) if tail else len(x) // chunk * chunk, chunk):
+def _pieces(x, chunk: int = 0, tail: bool = True, overlap: int = 0) -> Iterator[slice]:
+    chunk = chunk or (CHUNK if x.ndim == 1 else ROWS)
+    for i in range(0, len(x) if tail else len(x) // chunk * chunk, chunk - overlap):
         yield slice(i, i + chunk)
 
 
-def _overlapping(x, chunk: int = CHUNK) -> Iterator[slice]:
-    for i in range(0, len(x), chunk - 1):
-        yield slice(i, i + chunk)
+def _by_pieces(whole: Way, into: Way | None = np.empty_like, pieces: Way = _pieces) -> Way:
+    """Return a way that does ``whole`` on piece after piece, of ``chunk`` numbers or rows.
+
+    ``into``: makes the array to write to, from the last input; None writes over that.
+    """
+
+    def way(*given, chunk=0, tail=True):
+        *_, last = _large(given)
+        out = given[last] if into is None else into(given[last])
+        if into is np.copy:
+            given = (*given[:last], out, *given[last + 1 :])
+        for p in pieces(out, chunk, tail):
+            out[p] = whole(*_cut(given, p))
+        return out
+
+    kinds = [*signature(whole).parameters.values(), *signature(way).parameters.values()]
+    way.__signature__ = Signature([k for k in kinds if k.name != "given"])  # type: ignore[attr-defined]
+    return way
 
 
-def axpy(a, x, y, chunk=CHUNK, tail=True):
-    """Right, or with too large a chunk, or without what does not fill one."""
-    out = np.empty_like(y)
-    for p in _pieces(x, chunk, tail):
-        np.add(a * x[p], y[p], out=out[p])
-    return out
+def _joined(whole: Way) -> Way:
+    """Return a way that keeps the pieces to the end, and joins them there."""
+
+    def way(*given):
+        return np.concatenate([whole(*_cut(given, p)) for p in _pieces(given[_large(given)[0]])])
+
+    way.__signature__ = signature(whole)  # type: ignore[attr-defined]
+    return way
+
+
+def _in_turn(first: Way, then: Way, outside: bool = False) -> Way:
+    """Return a way of two loops over the pieces; ``outside``: the first is a call on the whole."""
+
+    def way(*given):
+        x = given[_large(given)[0]]
+        for p in [slice(None)] if outside else _pieces(x):
+            first(*_cut(given, p))
+        for p in _pieces(x):
+            then(*_cut(given, p))
+        return x
+
+    way.__signature__ = signature(first)  # type: ignore[attr-defined]
+    return way
+
+
+def mistakes(whole: Way, without: Collection[str] = ()) -> dict[str, Way]:
+    """Return wrong ways of the work of ``whole``, by the names of lesson 02's hints."""
+    made = {
+        "copied": _by_pieces(whole, np.copy), "filled": _by_pieces(whole, np.zeros_like),
+        "joined": _joined(whole),
+        "overlapping": _by_pieces(whole, None, lambda x, *_: _pieces(x, overlap=1)),
+        "one_piece": _by_pieces(whole, None, lambda x, *_: [next(_pieces(x))]),
+        "one_large": _by_pieces(whole, None, lambda x, *_: _pieces(x, 2 * len(x))),
+    }  # fmt: skip
+    return {name: way for name, way in made.items() if name not in without}
+
+
+def _large(given) -> list[int]:
+    """Return the places of the arrays that are cut: those as large as the largest."""
+    sizes = [getattr(one, "size", 1) for one in given]
+    return [n for n, size in enumerate(sizes) if size == max(sizes)]
+
+
+def _cut(given, p) -> list[Any]:
+    large = _large(given)
+    return [one[p] if n in large else one for n, one in enumerate(given)]
 
 
 def axpy_through_a_temporary(a, x, y):
@@ -227,13 +261,6 @@ def axpy_in_place(a, x, y):
     return x
 
 
-def axpy_copied(a, x, y):
-    out = y.copy()
-    for p in _pieces(x):
-        out[p] += a * x[p]
-    return out
-
-
 def axpy_scratch(a, x, y):
     for p in _pieces(x):
         x[p] *= a
@@ -241,56 +268,9 @@ def axpy_scratch(a, x, y):
     return y
 
 
-def axpy_filled(a, x, y):
-    out = np.zeros_like(y)
-    for p in _pieces(x):
-        out[p] = a * x[p] + y[p]
-    return out
-
-
-def axpy_joined(a, x, y):
-    return np.concatenate([a * x[p] + y[p] for p in _pieces(x)])
-
-
-def axpy_overlapping(a, x, y):
-    for p in _overlapping(x):
-        y[p] += a * x[p]
-    return y
-
-
-def axpy_of_one_piece(a, x, y):
-    for p in _pieces(x):
-        return a * x[p] + y[p]
-
-
-def axpy_outside(a, x, y):
-    x *= a
-    for p in _pieces(x):
-        y[p] += x[p]
-    return y
-
-
-def axpy_in_two_loops(a, x, y):
-    out = np.empty_like(y)
-    for p in _pieces(x):
-        out[p] = a * x[p]
-    for p in _pieces(x):
-        out[p] += y[p]
-    return out
-
-
-def axpy_in_one_large_piece(a, x, y):
-    for p in _pieces(x, 2 * len(x)):
-        y[p] += a * x[p]
-    return y
-
-
-def scale_add_scale(a, b, x, y, chunk=CHUNK, tail=True):
-    """Right, or with too large a chunk, or without what does not fill one."""
-    out = np.empty_like(y)
-    for p in _pieces(x, chunk, tail):
-        np.multiply(a * x[p] + y[p], b, out=out[p])
-    return out
+AXPY = (lambda a, x, y: np.multiply(x, a, out=x)), (lambda a, x, y: np.add(x, y, out=x))
+axpy_in_two_loops, axpy_outside = _in_turn(*AXPY), _in_turn(*AXPY, outside=True)
+axpy = _by_pieces(axpy_expression)
 
 
 def scale_out(a, b, x, y):
@@ -307,13 +287,6 @@ def scale_in_place(a, b, x, y):
     return x
 
 
-def scale_copied(a, b, x, y):
-    out = y.copy()
-    for p in _pieces(x):
-        out[p] = b * (a * x[p] + out[p])
-    return out
-
-
 def scale_scratch(a, b, x, y):
     for p in _pieces(x):
         x[p] *= a
@@ -321,47 +294,12 @@ def scale_scratch(a, b, x, y):
     return y
 
 
-def scale_filled(a, b, x, y):
-    out = np.zeros_like(y)
-    for p in _pieces(x):
-        out[p] = b * (a * x[p] + y[p])
-    return out
-
-
-def scale_joined(a, b, x, y):
-    return np.concatenate([b * (a * x[p] + y[p]) for p in _pieces(x)])
-
-
-def scale_overlapping(a, b, x, y):
-    for p in _overlapping(x):
-        y[p] = b * (a * x[p] + y[p])
-    return y
-
-
-def scale_of_one_piece(a, b, x, y):
-    for p in _pieces(x):
-        return b * (a * x[p] + y[p])
-
-
-def scale_outside(a, b, x, y):
-    for p in _pieces(x):
-        y[p] += a * x[p]
-    y *= b
-    return y
-
-
-def scale_in_two_loops(a, b, x, y):
-    for p in _pieces(x):
-        y[p] += a * x[p]
-    for p in _pieces(x):
-        y[p] *= b
-    return y
-
-
-def scale_in_one_large_piece(a, b, x, y):
-    for p in _pieces(x, 2 * len(x)):
-        y[p] = b * (a * x[p] + y[p])
-    return y
+SCALE = (
+    lambda a, b, x, y: np.multiply(x, a, out=x),
+    lambda a, b, x, y: np.multiply(np.add(x, y, out=x), b, out=x),
+)
+scale_in_two_loops, scale_outside = _in_turn(*SCALE), _in_turn(*SCALE, outside=True)
+scale_add_scale = _by_pieces(scale_add_scale_expression)
 
 
 def squares(x, chunk=CHUNK, tail=True):
@@ -380,7 +318,7 @@ def squares_of_last_piece(x):
 
 
 def squares_overlapping(x):
-    return sum(np.dot(x[p], x[p]) for p in _overlapping(x))
+    return sum(np.dot(x[p], x[p]) for p in _pieces(x, overlap=1))
 
 
 def squares_of_one_piece(x):
@@ -403,51 +341,15 @@ def squares_out(x):
     return np.sum(t)
 
 
-def bias_relu(x, b, chunk=ROWS, tail=True):
-    """Right, or with too many rows, or without those that are left over."""
-    out = np.empty_like(x)
-    for p in _pieces(x, chunk, tail):
-        np.maximum(x[p] + b, 0, out=out[p])
-    return out
+def squares_in_passes(x):
+    """What the variance leaves out, put back."""
+    return np.var(x) * len(x) + np.sum(x) ** 2 / len(x)
 
 
 def relu_lost(x, b):
-    for p in _pieces(x, ROWS):
+    for p in _pieces(x):
         x[p] += b
         np.maximum(x[p], 0)
-    return x
-
-
-def relu_overlapping(x, b):
-    for p in _overlapping(x, ROWS):
-        x[p] = np.maximum(x[p] + b, 0)
-    return x
-
-
-def relu_of_one_piece(x, b):
-    for p in _pieces(x, ROWS):
-        x[p] = np.maximum(x[p] + b, 0)
-        return x
-
-
-def relu_outside(x, b):
-    x += b
-    for p in _pieces(x, ROWS):
-        np.maximum(x[p], 0, out=x[p])
-    return x
-
-
-def relu_in_two_loops(x, b):
-    for p in _pieces(x, ROWS):
-        x[p] += b
-    for p in _pieces(x, ROWS):
-        np.maximum(x[p], 0, out=x[p])
-    return x
-
-
-def relu_in_one_large_piece(x, b):
-    for p in _pieces(x, 2 * len(x)):
-        x[p] = np.maximum(x[p] + b, 0)
     return x
 
 
@@ -463,80 +365,24 @@ def relu_in_place(x, b):
     return x
 
 
-def relu_copied(x, b):
-    out = x.copy()
-    for p in _pieces(x, ROWS):
-        out[p] = np.maximum(out[p] + b, 0)
-    return out
-
-
 def relu_mask(x, b):
     t = x + b
     return t * (t > 0)
 
 
-def relu_filled(x, b):
-    out = np.zeros_like(x)
-    for p in _pieces(x, ROWS):
-        out[p] = np.maximum(x[p] + b, 0)
-    return out
-
-
-def relu_joined(x, b):
-    return np.concatenate([np.maximum(x[p] + b, 0) for p in _pieces(x, ROWS)])
-
-
-def squares_in_passes(x):
-    """What the variance leaves out, put back."""
-    return np.var(x) * len(x) + np.sum(x) ** 2 / len(x)
+RELU = (lambda x, b: np.add(x, b, out=x)), (lambda x, b: np.maximum(x, 0, out=x))
+relu_in_two_loops, relu_outside = _in_turn(*RELU), _in_turn(*RELU, outside=True)
+bias_relu = _by_pieces(bias_relu_expression)
 
 
 def lengths(rows):
     return np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
 
 
-def row_norm(x, chunk=ROWS, tail=True):
-    """Right, or with too many rows, or without those that are left over."""
-    out = np.empty_like(x)
-    for p in _pieces(x, chunk, tail):
-        np.divide(x[p], lengths(x[p]), out=out[p])
-    return out
-
-
-def norm_of_one_piece(x):
-    for p in _pieces(x, ROWS):
-        x[p] /= lengths(x[p])
-        return x
-
-
-def norm_of_blocks(x):
-    for p in _pieces(x, ROWS):
-        x[p] /= np.linalg.norm(x[p])
-    return x
-
-
-def norm_of_columns_of_blocks(x):
-    for p in _pieces(x, ROWS):
-        x[p] /= np.linalg.norm(x[p], axis=0)
-    return x
-
-
-def norm_in_one_large_piece(x):
-    for p in _pieces(x, 2 * len(x)):
-        x[p] /= lengths(x[p])
-    return x
-
-
 def norm_filled(x):
     return np.apply_along_axis(lambda row: row / np.sqrt(np.dot(row, row)), 1, x)
 
 
-def norm_joined(x):
-    return np.concatenate([x[p] / lengths(x[p]) for p in _pieces(x, ROWS)])
-
-
-def norm_copied(x):
-    out = x.copy()
-    for p in _pieces(out, ROWS):
-        out[p] /= lengths(out[p])
-    return out
+norm_of_blocks = _by_pieces(lambda x: x / np.linalg.norm(x), None)
+norm_of_columns_of_blocks = _by_pieces(lambda x: x / np.linalg.norm(x, axis=0), None)
+row_norm = _by_pieces(row_l2_norm_einsum)

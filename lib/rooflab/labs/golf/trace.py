@@ -10,16 +10,20 @@ from types import CodeType
 from typing import Any
 from weakref import WeakValueDictionary
 
+import numpy as np
 from numpy import ndarray
 
 from rooflab.labs.golf.buffers import (
+    LINE,
     Buffer,
     GolfError,
     Stopped,
     Strangers,
     Untraceable,
     byte_bounds,
+    crossed_bytes,
     distinct_bytes,
+    line_bytes,
     new_bytes,
     owner_of,
     place,
@@ -31,6 +35,7 @@ from rooflab.labs.golf.ledger import Step, Trip
 from rooflab.labs.golf.program import Recorder, unfollowed
 
 _HOOKS = ("__array_ufunc__", "__array_function__")  # to them NumPy hands all arguments of a call
+COPIES = frozenset(["copy", "array", "ascontiguousarray", "setitem", "reshape", "ravel", "astype"])
 UNSEEN = 32 * 1024
 """Bytes of an array that may turn up without golf having seen how it was made."""
 Moved = ndarray | tuple[ndarray, int]
@@ -70,7 +75,7 @@ class Trace:
         self.failed = 0  # calls that raised: what an error says of an array was read, too
         self._foreign: list[Buffer] = []  # small arrays of unknown origin that were written to
         self.first_line = code.co_firstlineno if code else 0
-        self.codes = _nested(code) if code else frozenset()
+        self.codes = nested(code) if code else frozenset()
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -105,10 +110,6 @@ class Trace:
         """Do ``work``, a call of ``name``, and note it if a program is written down."""
         return work() if self.recorder is None else self.recorder.call(name, work, args, kwargs)
 
-    def buffer_of(self, array: ndarray) -> Buffer | None:
-        """Return the block of ``array``, or None for an array that nobody has met."""
-        return self.buffers.get(id(owner_of(array)))
-
     def make(self, array: ndarray) -> Buffer:
         """Return the block of ``array``, giving it the next free name when it is new."""
         owner = owner_of(array)
@@ -131,8 +132,9 @@ class Trace:
 
         A small one is harmless: what was done to it before may well have been done in the cache.
         """
-        buffer = self.buffer_of(array)
-        if buffer is None and owner_of(array).nbytes > UNSEEN:
+        owner = owner_of(array)
+        buffer = self.buffers.get(id(owner))
+        if buffer is None and owner.nbytes > UNSEEN:
             raise Untraceable(
                 f"{call} met an array of shape {array.shape} that golf has not seen being made; "
                 "pass it as an argument, or make it with np.empty, np.zeros or np.empty_like"
@@ -190,6 +192,7 @@ class Trace:
     def record(self, call: str, reads: Sequence[Moved], writes: Sequence[Moved]) -> None:
         """Add a step that reads every distinct byte of ``reads`` and of ``writes`` once."""
         self.check(call)
+        out = writes[0] if in_order(call) and len(writes) == 1 else None
         operands: list[CachedOperand] = []
         for way, items in (("read", reads), ("write", writes)):
             earlier: list[ndarray] = []
@@ -205,14 +208,21 @@ class Trace:
                 earlier.append(array)
                 if way == "write":
                     self.strangers.wrote(buffer, count, call)
-                if count:
+                across = self._across(array, out) if way == "read" and most is None else 0
+                if count or across:
                     some = None if most is None else count
-                    operands.append(_operand(buffer, array, way, count, some))
+                    operands.append(_operand(buffer, array, way, across or count, some, across))
                     _cover(buffer, array, way, some)
         passages = [one.read or one.write for one in operands]
         self._steps.append((call, passages, self._line()))
         self.cache.call(operands)
         self._aside.clear()
+
+    def _across(self, array: ndarray, out: Moved | None) -> int:
+        """Bytes of a large array that passes in columns, as what is written wants it; else 0."""
+        if not isinstance(out, ndarray) or array.nbytes <= self.cache.size:
+            return 0
+        return crossed_bytes(array, out, self.cache.size)
 
     def check(self, call: str) -> None:
         """Raise when the run is over, or stop it when it has had its steps."""
@@ -235,16 +245,26 @@ class Trace:
 
 
 def _operand(
-    buffer: Buffer, array: ndarray, way: str, count: int, some: int | None
+    buffer: Buffer, array: ndarray, way: str, count: int, some: int | None, across: int
 ) -> CachedOperand:
     """Where the bytes of ``array`` lie: in its buffer, or in a place of their own with gaps."""
-    passage = Passage(buffer.label, count, way, array.shape, array.dtype.name)
     key, (low, high) = id(buffer), (edge - buffer.origin for edge in byte_bounds(array))
-    form = None
-    if some is None and not whole_lines(array):
+    form: Any = None
+    if across:
+        form, low, high = "across", 0, across
+    elif some is None and not whole_lines(array):
         address, *rest = place(array)
-        form, low, high = (address - buffer.origin, *rest), 0, distinct_bytes(array)
+        low, (high, together) = 0, line_bytes(array)
+        if together < LINE:  # neighbouring columns lie on the same lines
+            address -= (address - buffer.origin) % LINE
+        form, count = (address - buffer.origin, *rest), max(count, high)
+    passage = Passage(buffer.label, count, way, array.shape, array.dtype.name)
     return CachedOperand((key, form), low, high, **{way: passage}, some=some)
+
+
+def in_order(call: str) -> bool:
+    """Whether a call goes through its arrays element by element, in the order of what it writes."""
+    return call in COPIES or (isinstance(getattr(np, call, None), np.ufunc) and call != "matmul")
 
 
 def _cover(buffer: Buffer, array: ndarray, way: str, some: int | None) -> None:
@@ -256,7 +276,7 @@ def _cover(buffer: Buffer, array: ndarray, way: str, some: int | None) -> None:
         buffer.read.add(array, some)
 
 
-def _nested(code: CodeType) -> frozenset[CodeType]:
+def nested(code: CodeType) -> frozenset[CodeType]:
     """Return the code of a function and of the functions and comprehensions written inside it."""
-    inner = (_nested(part) for part in code.co_consts if isinstance(part, CodeType))
+    inner = (nested(part) for part in code.co_consts if isinstance(part, CodeType))
     return frozenset({code}).union(*inner)

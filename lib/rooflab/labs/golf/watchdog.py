@@ -27,6 +27,7 @@ from time import monotonic
 from types import CodeType, FrameType, FunctionType
 
 from rooflab.labs.golf.buffers import Stopped
+from rooflab.labs.golf.trace import nested
 
 AGAIN_S = 0.25
 SOON_S = 2e-5  # about what a few lines of Python take
@@ -195,20 +196,17 @@ def may_loop(function: object) -> bool:
     )
 
 
-def _codes(function: FunctionType) -> Iterator[CodeType]:
+def _codes(function: FunctionType) -> set[CodeType]:
     """The code of ``function``, of what is defined in it and of what it calls in its module."""
     seen: set[CodeType] = set()
     waiting = [function.__code__]
     while waiting:
-        code = waiting.pop()
-        if code in seen:
-            continue
-        seen.add(code)
-        yield code
-        called = [function.__globals__.get(name) for name in code.co_names]
-        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        codes = nested(waiting.pop()) - seen
+        seen |= codes
+        called = (function.__globals__.get(name) for code in codes for name in code.co_names)
         waiting += [
             each.__code__
             for each in called
             if isinstance(each, FunctionType) and each.__module__ == function.__module__
         ]
+    return seen

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from reprlib import repr as short
 from types import MappingProxyType
 from typing import Any
 
@@ -71,7 +72,7 @@ def model(name: str | Model) -> Model:
     if isinstance(name, Model):
         return name
     if not isinstance(name, str):
-        raise TypeError(f"model={name!r} must be a model's name or a Model")
+        raise TypeError(f"model={short(name)} must be a model's name or a Model")
     known = models()
     key = _key(name)
     bare = {_bare(id): id for id in known}

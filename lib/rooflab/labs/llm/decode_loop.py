@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -205,15 +206,10 @@ class DecodeRun:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as plain JSON data, with the version of its schema."""
-        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return {
-            "schema": SCHEMA, **plain, "model": dataclasses.asdict(self.model),
-            "forms": dict(self.forms), "environment": dict(self.environment),
-            "trials": {name: dict(each) for name, each in self.trials.items()},
-            "prefill": {name: list(each) for name, each in self.prefill.items()},
-            "decode": {name: list(each) for name, each in self.decode.items()},
-            "tokens": [list(row) for row in self.tokens], "warnings": list(self.warnings),
-        }  # fmt: skip
+        held = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        held["model"] = dataclasses.asdict(self.model)
+        plain: dict[str, Any] = json.loads(json.dumps(held, default=dict))  # proxies of mappings
+        return {"schema": SCHEMA, **plain}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> DecodeRun:
@@ -732,12 +728,8 @@ def loop_weights(
     ----------
     model : Model
         A plain decoder, such as :func:`loop_model` gives.
-    dtype : {"fp32", "fp64", "fp16", "bf16"}, optional
-        Their number format; fp16 and bf16 on a GPU only.
-    backend : {"auto", "cpu", "gpu"}, optional
-        Where they lie, as for :func:`decode_loop`.
-    seed : int, optional
-        Of the random numbers.
+    dtype, backend, seed : optional
+        As for :func:`decode_loop`.
 
     Returns
     -------

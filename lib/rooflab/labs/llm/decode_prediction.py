@@ -254,12 +254,9 @@ def _text(found: DecodeRecording) -> str:
 
 
 # Run the loop's operations on a model of odd sizes, for predictions of other models.
-#
-# Nobody runs a model of these sizes. So how well the library's routines use this machine is never
-# learned from what is predicted later.
 
 
-EFFICIENCY_SCHEMA = 1
+EFFICIENCY_SCHEMA = 2
 RUNS = (
     (1, 44), (1, 404), (2, 108), (3, 44), (4, 108), (8, 204), (16, 108), (32, 44), (64, 108),
     (64, 20),
@@ -294,7 +291,7 @@ def loop_efficiency(
     host = host_id(chosen.device if chosen.is_gpu else "")
     name = f"decode-{host}-{'gpu' if chosen.is_gpu else f'{count}t'}-{dtype}"
     with MEASUREMENT_LOCK:
-        found = None if refresh else store.load(name, lambda kept: _stale(kept, chosen))
+        found = None if refresh else store.load(name, problem)
         if found is None:
             found = _measured(chosen, count, dtype, progress)
             store.save(name, found)
@@ -320,7 +317,7 @@ def _measured(
             tell((number + 1) / len(RUNS))
     return {
         "schema": EFFICIENCY_SCHEMA, "measured_on": now(), "dtype": dtype, "layers": model.layers,
-        "gated": backend.is_gpu, "rows": rows,
+        "rows": rows,
     }  # fmt: skip
 
 
@@ -337,14 +334,6 @@ def rows_of(run: DecodeRun) -> list[dict[str, Any]]:
         }
         for phase, shape in shapes.items()
     ]  # fmt: skip
-
-
-def _stale(found: Any, backend: Backend) -> str:
-    """What is wrong with data stored for ``backend``, "" if nothing is."""
-    wrong = problem(found)
-    if not wrong and backend.is_gpu and not found.get("gated"):
-        return "an older version of rooflab wrote it"  # it timed Python, not the GPU
-    return wrong
 
 
 def problem(found: Any) -> str:
@@ -464,10 +453,12 @@ def predict_decode(
     batch, context, dtype = size("batch", batch), size("context", context), _dtype(dtype).name
     if phase not in PHASES:
         raise unknown("phase", phase, PHASES)
+    if machine is not None and not isinstance(machine, Machine):
+        raise TypeError(f"machine={machine!r} must be a Machine, such as rl.this_machine()")
     if machine is None or efficiency is None:
         chosen = select(backend, threads)  # where decode_loop() runs, and with so many threads
         backend, threads = chosen.name, loop_thread_count(chosen, threads)
-    machine = this_machine(backend, threads) if machine is None else _machine(machine)
+    machine = this_machine(backend, threads) if machine is None else machine
     known = loop_efficiency(backend, threads, dtype) if efficiency is None else efficiency
     _require_habits(known, dtype)
     queries = context if phase == "prefill" else 1
@@ -481,12 +472,6 @@ def predict_decode(
             seconds[step.name] = _fitted(step, everything[step.name])
     seconds["sample"] = _sampling(known, batch * model.vocab)
     return DecodePrediction(phase, batch, context, batch * queries, seconds, bounds)
-
-
-def _machine(given: Machine) -> Machine:
-    if not isinstance(given, Machine):
-        raise TypeError(f"machine={given!r} must be a Machine, such as rl.this_machine()")
-    return given
 
 
 def _require_habits(known: Mapping[str, Any], dtype: str) -> None:

@@ -6,8 +6,8 @@ roofs are equally high, and what differs between them is where they bend.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any, TypeAlias
 
 from matplotlib.axes import Axes
@@ -16,16 +16,28 @@ from rooflab.count.blas import gemm
 from rooflab.count.operation import Operation
 from rooflab.count.si import plain, si
 from rooflab.count.validation import size
-from rooflab.labs.llm.layer_time import layer_name, short, tokens_of
+from rooflab.labs.llm.layer_time import (
+    draw_measured,
+    layer_name,
+    log_axes,
+    name_measured,
+    tokens_of,
+)
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.figures import Inset, Panel, Picture, page
 from rooflab.show.labels import Crowd, Spot, spots_around
-from rooflab.show.rooflines.roofs import names
+from rooflab.show.rooflines.roofs import label_ridge, names, short
 
 TOKENS = (1, 4, 16, 64, 256, 1024)
 X_LIMITS, Y_LIMITS = (0.2, 4000), (1 / 800, 4)
+AXES: dict[str, Any] = {
+    "xlabel": "FLOP per byte", "xlim": X_LIMITS, "ylim": Y_LIMITS, "yticks": [1, 0.1, 0.01],
+    "xticks": [1, 10, 100, 1000], "xticklabels": [1, 10, 100, 1000],
+}  # fmt: skip
+SHARES = ["100 %", "10 %", "1 %"]
+LETTER = 8.5  # pixels of a letter of a heading
 INSET, NARROW = Inset(68, 14, 50, 56), Inset(68, 14, 50, 94)  # with two lines above a panel; four
 WITH_LINES = 6.5  # inches of a figure whose headings have two lines
 WORDS = (("memory", "mem."), ("computing", "comp."))  # what limits each side
@@ -48,20 +60,16 @@ def walk(
 
     Parameters
     ----------
-    inputs : int
-        Numbers of a row that goes in.
-    outputs : int
-        Numbers of a row that comes out.
+    inputs, outputs : int
+        Numbers of a row that goes in, and of one that comes out.
     roofs : sequence of Roofline
         Two.
     measured : sequence of Measurement, optional
         As in :func:`rooflab.show.tokens`, on the machine of the first roof.
     ax : pair of matplotlib.axes.Axes, optional
         Two axes to draw into, where they are. None: a figure of its own.
-    width : float, optional
-        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
-    height : float, optional
-        Inches; None: as high as suits the width.
+    width, height : float, optional
+        As in :func:`rooflab.show.tokens`.
 
     Returns
     -------
@@ -90,10 +98,9 @@ def walk(
     title = f"{layer_name(inputs, outputs)}, 1 to 1024 tokens: share of the peak"
     inset = INSET if width is None or width >= WITH_LINES else NARROW
     with page(ax, width, height, None, title, high=0.57, inset=inset, panels=2) as sheet:
-        for number, (roof, panel) in enumerate(zip(both, sheet.axes, strict=True)):
-            _axes(panel, first=number == 0)
-            ops = _ops(inputs, outputs, roof)
-            _panel(sheet.crowd(panel), roof, ops, timed if number == 0 else {})
+        for roof, panel, seen, shares in zip(both, sheet.axes, (timed, {}), (SHARES, [""] * 3)):
+            log_axes(panel, **AXES, yticklabels=shares)
+            _panel(sheet.crowd(panel), roof, _ops(inputs, outputs, roof), seen)
     return sheet.done(_words(inputs, outputs, both, timed))
 
 
@@ -101,100 +108,55 @@ def _ops(inputs: int, outputs: int, roof: Roofline) -> dict[int, Operation]:
     return {count: gemm(count, outputs, inputs, roof.dtype) for count in TOKENS}
 
 
-def _axes(ax: Axes, first: bool) -> None:
-    ax.set(xscale="log", yscale="log", xlim=X_LIMITS, ylim=Y_LIMITS)
-    ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
-    ax.set_yticks([1, 0.1, 0.01], ["100 %", "10 %", "1 %"] if first else [""] * 3)
-    ax.minorticks_off()
-    ax.grid(color=theme.GRID, lw=0.8)
-    ax.set_axisbelow(True)
-    ax.set_xlabel("FLOP per byte")
-
-
 def _panel(
     crowd: Crowd, roof: Roofline, ops: dict[int, Operation], timed: dict[int, Measurement]
 ) -> None:
-    """One roof, its two sides, its points, and their labels where there is room."""
-    ax, share = crowd.ax, crowd.share
-    corners = [(x, roof.attainable(x) / roof.peak) for x in (X_LIMITS[0], roof.ridge, X_LIMITS[1])]
-    places = [crowd.pixel(*corner) for corner in corners]
-    for one, other, colour in zip(corners, corners[1:], (theme.CARRYING, theme.COMPUTING)):
-        ax.axvspan(one[0], other[0], color=colour, alpha=0.09, lw=0, zorder=0)
-        ax.plot(*zip(one, other), color=colour, lw=2.6 * share, solid_capstyle="round", zorder=2)
-    ridge: Look = {"color": theme.CEILING, "lw": 1.4 * share, "zorder": 1}
-    ax.plot([roof.ridge] * 2, [Y_LIMITS[0], 1], ":", **ridge)
-    crowd.add_line(places)
+    """Draw one roof, its two sides, its points, hollow and filled, and their labels."""
+    ax, share, edges = crowd.ax, crowd.share, (X_LIMITS[0], roof.ridge, X_LIMITS[1])
+    corners = [(x, roof.attainable(x) / roof.peak) for x in edges]
+    for one, other, ink in zip(corners, corners[1:], (theme.CARRYING, theme.COMPUTING)):
+        ax.axvspan(one[0], other[0], color=ink, alpha=0.09, lw=0, zorder=0)
+        ax.plot(*zip(one, other), color=ink, lw=2.6 * share, solid_capstyle="round", zorder=2)
+    soft: Look = {"color": theme.CEILING, "lw": 1.4 * share, "zorder": 1}
+    ax.plot([roof.ridge] * 2, [Y_LIMITS[0], 1], ":", **soft)
+    crowd.add_line([crowd.pixel(*corner) for corner in corners])
+    hollow: Look = {"ms": 8 * share, "mfc": theme.PAPER, "mec": theme.INK, "mew": 2 * share}
     at = {count: (op.intensity, roof.attainable(op.intensity) / roof.peak)
           for count, op in ops.items()}  # fmt: skip
-    measured = _dots(crowd, at, timed, roof)
-    _names(crowd, roof, at)
-    if measured:
-        spots = [spot for one in measured for spot in spots_around(*one, 11)]
-        crowd.write("measured", spots, measured, forced=False, fontsize=theme.FONT)
-    _heading(crowd, roof)
+    for point in at.values():
+        ax.plot(*point, theme.style("gemm").marker, zorder=4, **hollow)
+        crowd.add_disc(*crowd.pixel(*point), 7)
+    there = {count: ops.get(count, one.op) for count, one in timed.items()}
+    places = draw_measured(
+        crowd, [(there[n].intensity, one.flop_per_s / roof.peak) for n, one in timed.items()]
+    )
+    _label(crowd, roof, at)
+    name_measured(crowd, places)
 
 
-def _heading(crowd: Crowd, roof: Roofline) -> None:
-    """The machine and its figures above the panel, in as many lines as its width asks for."""
-    left, _, right, top = crowd.frame
-    fits = [one for one in names(short(roof)) if crowd.width(one, theme.SMALL) <= right - left]
-    name = fits[0] if fits else textwrap.shorten(short(roof), 20, placeholder="…")
-    source = f"({roof.machine.provenance.split(' on ')[0]})"
-    figures = (f"{roof.dtype}: {si(roof.peak, 'FLOP/s')},", si(roof.bandwidth, "B/s"))
-    lines: list[str] = []
-    for one, other in (figures, (name, source)):
-        whole = f"{one} {other}"
-        one_line = crowd.width(whole, theme.SMALL) <= right - left
-        lines += [whole] if one_line else [other, one.removesuffix(",")]
-    for number, text in enumerate(lines):
-        crowd.place(text, Spot(left, top + 8 + 19 * number, "left", "bottom"), theme.SMALL)
-
-
-def _dots(
-    crowd: Crowd, at: dict[int, tuple[float, float]], timed: dict[int, Measurement], roof: Roofline
-) -> list[tuple[float, float]]:
-    """What the roof allows is hollow, what was measured is filled; the places of the latter."""
-    marker, share = theme.style("gemm").marker, crowd.share
-    hollow: Look = {"ms": 8 * share, "mfc": theme.PAPER, "mec": theme.INK, "mew": 2 * share}
-    for x, y in at.values():
-        crowd.ax.plot(x, y, marker, zorder=4, **hollow)
-        crowd.add_disc(*crowd.pixel(x, y), 7)
-    places = []
-    for count, one in timed.items():
-        x = at[count][0] if count in at else one.op.intensity
-        y = one.flop_per_s / roof.peak
-        crowd.ax.plot(x, y, marker, ms=8 * share, color=theme.INK, zorder=5)
-        places.append(crowd.pixel(x, y))
-        crowd.add_disc(*places[-1], 7)
-    return places
-
-
-def _names(crowd: Crowd, roof: Roofline, at: dict[int, tuple[float, float]]) -> None:
-    """Name the ridge, the points and the two sides; the first to be named has the best place."""
-    foot = crowd.pixel(roof.ridge, Y_LIMITS[0])
-    spots = [
-        Spot(foot[0] + side, foot[1] + up, ha, "bottom")
-        for up in (6, 26) for side, ha in ((6, "left"), (-6, "right"))
-    ]  # fmt: skip
-    crowd.write(f"ridge {theme.ridge(roof.ridge)}", spots, fontsize=theme.FONT, weight="bold")
-    top, edges = crowd.pixel(1, Y_LIMITS[1])[1] - 4, (X_LIMITS[0], roof.ridge, X_LIMITS[1])
-    ends, sides = [crowd.pixel(x, 1)[0] for x in edges], (theme.CARRYING, theme.COMPUTING)
-    for left, right, words, ink in zip(ends, ends[1:], WORDS, sides, strict=False):
-        room = [one for one in words if crowd.width(one, theme.FONT) < right - left - 4]
-        if room:
-            middle = [Spot((left + right) / 2, top, "center", "top")]
-            crowd.write(room[0], middle, forced=False, fontsize=theme.FONT, color=ink)
-    for count, (x, y) in at.items():
-        px, py = crowd.pixel(x, y)
-        flat = x > roof.ridge
-        spots = [
-            Spot(px if flat else px - 9, py + (9 if flat else 5), "center" if flat else "right",
-                 "bottom"),
-            Spot(px + 10, py - 6, "left", "top"),
-            Spot(px, py - 9, "center", "top"),
-        ]  # fmt: skip
-        look: Look = {"fontsize": theme.FONT, "weight": "bold" if count == 64 else None}
-        crowd.write(f"{count}", spots, [(px, py)], forced=False, **look)
+def _label(crowd: Crowd, roof: Roofline, at: dict[int, tuple[float, float]]) -> None:
+    """Name the roof, its ridge, its two sides and the points on it."""
+    (left, _, right, top), (ridge, _) = crowd.frame, crowd.pixel(roof.ridge, 1)
+    letters = int((right - left) / LETTER)
+    name = names(short(roof.machine))[0 if len(short(roof.machine)) <= letters else -1]
+    rates = ", ".join(one.replace(" ", "\u00a0")  # a number keeps its unit
+                      for one in (si(roof.peak, "FLOP/s"), si(roof.bandwidth, "B/s")))  # fmt: skip
+    said = (f"{name} ({roof.machine.provenance.split(' on ')[0]})", f"{roof.dtype}: {rates}")
+    lines = [fill(words, letters, max_lines=2, placeholder=" …") for words in said]
+    corner = Spot(left, top + 8, "left", "bottom")
+    crowd.annotate("\n".join(lines), corner, fontsize=theme.SMALL)
+    label_ridge(crowd, roof, weight="bold")
+    sides = ((left, ridge, theme.CARRYING), (ridge, right, theme.COMPUTING))
+    for (start, end, ink), texts in zip(sides, WORDS):
+        middle = Spot((start + end) / 2, top - 4, "center", "top")
+        fits = [one for one in texts if crowd.extent(one)[0] < end - start - 4]
+        crowd.write(fits, [middle], forced=False, color=ink)
+    for count, point in at.items():
+        x, y = place = crowd.pixel(*point)
+        above = (x, y + 9, "center") if x > ridge else (x - 9, y + 5, "right")
+        spots = [Spot(*above, "bottom"), *spots_around(x, y, 9)]
+        weight = "bold" if count == 64 else None
+        crowd.write(f"{count}", spots, [place], forced=False, weight=weight)
 
 
 def _words(
@@ -205,7 +167,7 @@ def _words(
         ops = _ops(inputs, outputs, roof)
         left = [str(count) for count, op in ops.items() if roof.limit(op) == "memory"]
         lines.append(
-            f"{short(roof)}, {roof.dtype} ({roof.machine.provenance}): ridge at "
+            f"{short(roof.machine)}, {roof.dtype} ({roof.machine.provenance}): ridge at "
             f"{theme.ridge(roof.ridge)} FLOP/byte; of {', '.join(map(str, TOKENS))} tokens "
             f"{', '.join(left) or 'none'} {'is' if len(left) == 1 else 'are'} limited by memory."
         )
@@ -214,6 +176,6 @@ def _words(
     if timed:
         share = (f"{n}: {one.flop_per_s / roofs[0].peak:.0%}" for n, one in sorted(timed.items()))
         lines.append(
-            f"Measured, tokens: share of the peak ({short(roofs[0])}): {', '.join(share)}."
+            f"Measured, tokens: share of the peak ({short(roofs[0].machine)}): {', '.join(share)}."
         )
     return "\n".join(lines)

@@ -56,13 +56,13 @@ def layer(
     Examples
     --------
     >>> box = rl.live.layer(64, 4096, 11008, "bf16", machines="h100-sxm")
-    >>> box.sentence.splitlines()[0]
-    'GEMM 64×... in bf16: 5.77 GFLOP over 92.1 MB is 62.66 FLOP/byte, left of the ridge ...'
+    >>> box.sentence.split(". ")[0]
+    'This layer is a slab: 2.89 billion multiply-adds inside, ... for each'
     """
     edges = ("tokens", "rows"), ("outputs", "numbers out"), ("inputs", "numbers in")
     asked = (tokens, TOKENS), (outputs, WIDTHS), (inputs, WIDTHS)
     sliders = tuple(
-        Slider(name, f"{name}, {said}", values, nearest(name, value, values))
+        Slider(f"{name}, {said}", values, nearest(name, value, values))
         for (name, said), (value, values) in zip(edges, asked)
     )
     faces = ("X, what comes in", "a"), ("W, the weights", "b"), ("Y, what goes out", "c")

@@ -11,7 +11,7 @@ from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand
 from rooflab.count.si import si
-from rooflab.count.validation import flag, size, unknown
+from rooflab.count.validation import As, flag, size, unknown
 from rooflab.labs.llm.products import NAMES, NORMS, Latent, Product, as_latent, products
 from rooflab.labs.llm.step_time import formats_of
 from rooflab.labs.llm.workload import Workload
@@ -51,9 +51,9 @@ class Model:
     layers: int
     heads: int
     # A None that a caller leaves is a number in the model that is made: see __post_init__.
-    kv_heads: int = None  # type: ignore[assignment]  # as above
-    head_dim: int = None  # type: ignore[assignment]  # as above
-    intermediate: int = None  # type: ignore[assignment]  # as above
+    kv_heads: As[int | None, int] = None  # type: ignore[assignment]  # as above
+    head_dim: As[int | None, int] = None  # type: ignore[assignment]  # as above
+    intermediate: As[int | None, int] = None  # type: ignore[assignment]  # as above
     vocab: int = 32_000
     tied: bool = False
     gated: bool = True
@@ -68,9 +68,9 @@ class Model:
     experts_active: int = 0
     shared_intermediate: int = 0
     dense_layers: int = 0
-    dense_intermediate: int = None  # type: ignore[assignment]  # as above
+    dense_intermediate: As[int | None, int] = None  # type: ignore[assignment]  # as above
     window: int | None = None
-    windowed_layers: int = None  # type: ignore[assignment]  # as above
+    windowed_layers: As[int | None, int] = None  # type: ignore[assignment]  # as above
     latent: Latent | Mapping[str, int] | None = None
     source: tuple[str, ...] = field(default=(), compare=False)
 
@@ -190,13 +190,16 @@ class Model:
         """Parameters that one token uses: all but the other experts' (tables count in full)."""
         return self.parameters - sum(p.parameters - p.active_parameters for p in self.products)
 
-    def weight_bytes(self, dtype: DTypeLike = "bf16") -> int:
-        """Bytes of all parameters in ``dtype``, scales included."""
-        kind = _dtype(dtype)
+    def weight_bytes(self, dtype: DTypeLike = "bf16", tables: DTypeLike | None = None) -> int:
+        """Bytes of all parameters in ``dtype``, scales included.
+
+        ``tables``: what embedding, head and norms are in, if not in ``dtype``.
+        """
+        kind, other = _dtype(dtype), _dtype(dtype if tables is None else tables)
         kept = (p for p in self.products if not (self.tied and p.name == "head"))
-        tables = Operand("tables", (self.vocab + self.positions, self.hidden), kind).nbytes
-        norms = Operand("norms", (self.norm_parameters,), kind).nbytes
-        return sum(p.nbytes(kind) for p in kept) + tables + norms
+        held = sum(p.nbytes(other if p.name == "head" else kind) for p in kept)
+        held += Operand("tables", (self.vocab + self.positions, self.hidden), other).nbytes
+        return held + Operand("norms", (self.norm_parameters,), other).nbytes
 
     def kv_bytes(self, batch: int, context: int, dtype: DTypeLike = "bf16") -> int:
         """Bytes of the KV cache of ``batch`` sequences of ``context`` tokens each.
@@ -246,7 +249,9 @@ class Model:
             assumed is in the notes of :meth:`Workload.time`.
         quant : str, optional
             Weights and activations at once: "w16a16", "w8a16", "w8a8", "w4a16", "w4a8", "w4a4"
-            (integers of 8 and 4 bits), or a format that both have, such as "fp8" or "nvfp4".
+            (integers of 8 and 4 bits), or a format that both have, such as "fp8" or "nvfp4". Those
+            of 4 bits are as AWQ stores them: a scale and a zero point for 128 values, and the
+            embedding, the head and the norms in bf16.
         attention : {"streamed", "materialised"}, optional
             "materialised": its scores go through memory.
 
@@ -259,7 +264,7 @@ class Model:
         --------
         >>> step = rl.model("llama-2-7b").decode(batch=1, context=1024, quant="w4a16")
         >>> step.traffic["weights"], step.traffic["kv"]
-        (3303673856, 536870912)
+        (3627171840, 536870912)
         """
         batch, context = size("batch", batch), size("context", context)
         formats = formats_of(weights, kv, activations, quant)
@@ -287,16 +292,8 @@ class Model:
             Prompts.
         tokens : int
             Tokens of each.
-        weights : str or DType, optional
-            Number format of the weights; bf16 by default.
-        kv : str or DType, optional
-            Number format of the KV cache; bf16 by default.
-        activations : str or DType, optional
+        weights, kv, activations, quant, attention : optional
             As in :meth:`decode`.
-        quant : str, optional
-            Weights and activations at once, as in :meth:`decode`.
-        attention : {"streamed", "materialised"}, optional
-            "materialised": its scores go through memory.
         causal : bool, optional
             True counts only the pairs that are not in the future, as streamed attention computes
             them. Many published counts take all of them.

@@ -9,8 +9,10 @@ from numbers import Real
 from typing import TypedDict, Unpack
 
 from rooflab.count.dtypes import DTYPES, DType, DTypeLike, as_dtype, dtype
+from rooflab.count.si import si
 from rooflab.count.validation import size, unknown
-from rooflab.labs.llm.steps import ROLES, Formats, Step
+from rooflab.labs.llm.steps import PLAIN, ROLES, Formats, Step
+from rooflab.predict.catalogue import disputed
 from rooflab.predict.estimate import overhead
 from rooflab.predict.machine import Machine
 
@@ -29,7 +31,6 @@ QUANTS = {
 # Formats that are multiplied as they are stored wherever a machine can; integers of 4 bits are
 # nearly always widened first.
 FOLLOWED = ("fp8", "int8", "fp6", "fp4")
-PLAIN = as_dtype("activations", "bf16")  # what activations are in where nothing else is known
 
 
 def formats_of(
@@ -48,23 +49,25 @@ def formats_of(
             raise ValueError(
                 f"quant={quant!r} says what weights= and activations= are; give one or the other"
             )
-        return Formats(*_quantised(quant, kv))
+        return _quantised(quant, kv)
     weights = as_dtype("weights", "bf16" if weights is None else weights)
     if activations is not None:
         return Formats(weights, kv, as_dtype("activations", activations))
     return Formats(weights, kv, sixteen_bits(weights), assumed=True)
 
 
-def _quantised(quant: DTypeLike, kv: DType) -> tuple[DType, DType, DType]:
+def _quantised(quant: DTypeLike, kv: DType) -> Formats:
     key = quant.strip().lower() if isinstance(quant, str) else quant
     if isinstance(key, str) and key in QUANTS:
         weights, activations = (as_dtype("quant", name) for name in QUANTS[key])
-        return weights, kv, activations
+        grouped = weights == "int4"  # as AWQ stores them, which leaves the tables as they are
+        weights = dtype("int4", group=128, zero="int4") if grouped else weights
+        return Formats(weights, kv, activations, tables=PLAIN if grouped else None)
     try:
         both = as_dtype("quant", quant)
     except ValueError:
         raise unknown("quant", quant, (*QUANTS, *DTYPES)) from None
-    return both, kv, both
+    return Formats(both, kv, both)
 
 
 def sixteen_bits(weights: DType) -> DType:
@@ -104,19 +107,15 @@ def narrowest(formats: Formats) -> int:
     return max(formats.weights.bits, 0 if formats.assumed else formats.activations.bits)
 
 
-# How long the steps of a workload take on a machine: the estimate, part by part.
-#
-# An operation takes its FLOPs over the peak, its bytes over the DRAM bandwidth, what its calls
-# cost, and what devices that share a layer send each other. The calls are those of operands at
-# hand, because waiting for memory is counted already. Three ways to put the parts together:
-# - "sum-of-max": an operation computes and carries at once, operations follow each other.
-# - "max-of-sum": the whole step overlaps; the lowest time of the three.
-# - "no-overlap": nothing overlaps.
+# The estimate, part by part: an operation takes its FLOPs over the peak, its bytes over the DRAM
+# bandwidth, what its calls cost, and what devices that share a layer send each other. The calls are
+# those of operands at hand, because waiting for memory is counted already.
 
 
 MIX = "read"  # nearly all that a step of a model carries is read: weights, KV cache
 BOUNDS = ("sum-of-max", "max-of-sum", "no-overlap")
 ROOFS = ("catalogue", "measured")
+SLOWEST_LINK, LONGEST_CALL = 1e6, 0.1  # byte/s and seconds: beyond these a prefix was forgotten
 # What a machine without a peak for a format computes in instead, in the order tried.
 _INSTEAD = ("bf16", "fp16", "tf32", "fp32", "fp64")
 _NARROW = ("fp8", "int8", "fp4", "int4")
@@ -308,6 +307,8 @@ def link_rate(link: float | None) -> float | None:
         raise TypeError(f"link={link!r} must be a rate in byte/s, or None")
     if link is not None and not 0 < link < math.inf:
         raise ValueError(f"link={link!r} must be a positive rate in byte/s")
+    if link is not None and link < SLOWEST_LINK:
+        raise ValueError(f"link={link!r} is in byte/s; {link:g} GB/s is {link:g}e9")
     return link
 
 
@@ -318,6 +319,8 @@ def _duration(name: str, seconds: float | None) -> None:
         raise TypeError(f"{name}={seconds!r} must be a time in seconds, such as 5e-6")
     if not 0 <= seconds < math.inf:
         raise ValueError(f"{name}={seconds!r} must be a time in seconds, 0 or more, such as 5e-6")
+    if seconds > LONGEST_CALL:
+        raise ValueError(f"{name}={seconds!r} is in seconds; {seconds:g} µs is {seconds:g}e-6")
 
 
 def _shares(given: Mapping[str, float] | None) -> dict[str, float]:
@@ -372,10 +375,18 @@ def peak_for(
 ) -> tuple[float, DType]:
     """Peak in FLOP/s for ``kind``, and the format of that peak: the nearest one that there is.
 
-    A product in a wide format is never computed in a narrow one, except that 16 bits may stand in
+    Where sources disagree it is the least that they give. A product in a wide format is never
+    computed in a narrow one, except that 16 bits may stand in
     for more; 8 bits may be those of the other kind; norms and the like, with next to no arithmetic,
     take any peak there is.
     """
+    said = disputed(m).get(kind.family, [])
+    if len(set(said)) > 1:
+        notes[
+            f"sources give {m.id} from {si(min(said), 'FLOP/s')} to {si(max(said), 'FLOP/s')} for "
+            f"{kind.family}: the least in the estimate, the highest in the bound"
+        ] = None
+        return min(said), kind
     tried = [kind, *map(dtype, _WIDER.get(kind.family, ()))]
     tried += [dtype("tf32")] if kind.family == "fp32" else []
     tried += [o for o in map(dtype, _INSTEAD) if o.bits >= min(kind.bits, 16)]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 # FLOP an element: square, add, scale, weigh; two products and a sum; sigmoid and product; add.
 FLOP = {"norm": 4, "rope": 3, "activation": 2, "residual": 1}
 _FP32 = dtype("fp32")
-Row = tuple[Operation, int, tuple[str, ...]]  # an operation, how often it runs, operands' roles
 
 
 def over(name: str, shape: tuple[int, ...], kind: DType, flop: int, reads: int = 1) -> Operation:
@@ -36,12 +35,13 @@ def over(name: str, shape: tuple[int, ...], kind: DType, flop: int, reads: int =
     return Operation(name, dims, tuple(operands), flop * math.prod(shape), wider(kind, _FP32))
 
 
-def embed(model: Model, rows: int, queries: int, act: DType, weights: DType) -> Row:
+def embed(model: Model, rows: int, queries: int, act: DType, weights: DType) -> Step:
     """Gather one row of the table for each token; learned positions are a second row and an add.
 
     All sequences have the same ``queries`` positions, so each of these rows is read once.
     """
-    tables = [Operand("table", (model.vocab, model.hidden), weights, touched=_rows(rows, model))]
+    touched = min(rows, model.vocab) * model.hidden  # if no two tokens are the same word
+    tables = [Operand("table", (model.vocab, model.hidden), weights, touched=touched)]
     if model.positions:
         shape = (model.positions, model.hidden)
         touched = min(queries, model.positions) * model.hidden
@@ -50,15 +50,10 @@ def embed(model: Model, rows: int, queries: int, act: DType, weights: DType) -> 
     flops = rows * model.hidden * (len(tables) - 1)
     dims = {"m": rows, "n": model.hidden}
     op = Operation("embed", dims, (*tables, out), flops, wider(act, _FP32))
-    return op, 1, (*("weights" for _ in tables), "activations")
+    return Step(op, 1, (*("weights" for _ in tables), "activations"))
 
 
-def _rows(rows: int, model: Model) -> int:
-    """Elements of the table that ``rows`` tokens touch, if no two of them are the same word."""
-    return min(rows, model.vocab) * model.hidden
-
-
-def rotate(model: Model, rows: int, act: DType) -> list[Row]:
+def rotate(model: Model, rows: int, act: DType) -> list[Step]:
     """Rotary positions on queries and keys; none where positions are learned."""
     if model.positions:
         return []
@@ -66,29 +61,29 @@ def rotate(model: Model, rows: int, act: DType) -> list[Row]:
     if model.latent:
         width = (model.heads + 1) * as_latent(model.latent).rope
     op = over("rope", (rows, width), act, FLOP["rope"])
-    return [(op, model.layers, _roles(op))]
+    return [Step(op, model.layers, _roles(op))]
 
 
-def activation(model: Model, p: Product, rows: int, act: DType) -> Row:
+def activation(model: Model, p: Product, rows: int, act: DType) -> Step:
     """What follows ``up``: act(gate) · up where gated, else act(up)."""
     name = p.name.removesuffix("up") + "activation"
     shape = (rows * p.active, p.outputs)
     op = over(name, shape, act, FLOP["activation"], 2 if model.gated else 1)
-    return op, p.layers, _roles(op)
+    return Step(op, p.layers, _roles(op))
 
 
-def norms(model: Model, rows: int, act: DType, weights: DType) -> Row:
+def norms(model: Model, rows: int, act: DType, weights: DType) -> Step:
     """The norms of all layers and the last one; each has its own weights."""
     op = over("norm", (rows, model.hidden), act, FLOP["norm"])
     weight = Operand("weight", (NORMS[model.norm] * model.hidden,), weights)
     op = replace(op, operands=(*op.operands, weight))
-    return op, model.norms * model.layers + 1, (*_roles(op)[:-1], "weights")
+    return Step(op, model.norms * model.layers + 1, (*_roles(op)[:-1], "weights"))
 
 
-def residuals(model: Model, rows: int, act: DType) -> Row:
+def residuals(model: Model, rows: int, act: DType) -> Step:
     """Two additions to the residual stream in each layer."""
     op = over("residual", (rows, model.hidden), act, FLOP["residual"], 2)
-    return op, 2 * model.layers, _roles(op)
+    return Step(op, 2 * model.layers, _roles(op))
 
 
 def _roles(op: Operation) -> tuple[str, ...]:
@@ -96,12 +91,10 @@ def _roles(op: Operation) -> tuple[str, ...]:
 
 
 # The operations of one decode step and of one prefill of a language model.
-#
-# Each kind of operation is listed once, with the number of times that it runs; every operand has a
-# role: "weights", "kv" (the cache) or "activations".
 
 
-ROLES = ("weights", "kv", "activations")
+ROLES = ("weights", "kv", "activations")  # of operands; "kv" is the cache
+PLAIN = dtype("bf16")  # what activations are in where nothing else is known
 
 
 @dataclass(frozen=True)
@@ -109,13 +102,19 @@ class Formats:
     """Number formats of a step: its stored weights, its KV cache, its activations.
 
     ``assumed``: nobody named the activations' format, so a machine with a peak for narrower ones
-    may use those.
+    may use those. ``tables``: of embedding, head and norms where they are not as the weights.
     """
 
     weights: DType
     kv: DType
     activations: DType
     assumed: bool = False
+    tables: DType | None = None
+
+    @property
+    def outer(self) -> DType:
+        """Of activations outside products, which serving software leaves in 16 bits."""
+        return self.activations if self.activations.bits >= 16 else PLAIN
 
 
 @dataclass(frozen=True)
@@ -180,19 +179,19 @@ def generate(
     one new position, a prefill has nothing else. ``logits``: positions a sequence that pass the
     head.
     """
-    rows, act, table = batch * queries, formats.activations, formats.weights
-    steps = [Step(*embed(model, rows, queries, act, table))]
+    rows, act, table = batch * queries, formats.outer, formats.tables or formats.weights
+    steps = [embed(model, rows, queries, act, table)]
     for p in model.products:
         if p.name == "o":
-            steps += [Step(*row) for row in rotate(model, rows, act)]
+            steps += rotate(model, rows, act)
             steps += attend(model, batch, queries, context, formats, streamed, causal)
         if p.name == "head":
-            steps += [Step(*norms(model, rows, act, table)), Step(*residuals(model, rows, act))]
-            steps.append(weigh(p, batch * logits, formats))
+            steps += [norms(model, rows, act, table), residuals(model, rows, act)]
+            steps.append(weigh(p, batch * logits, replace(formats, weights=table)))
         elif p.name != "kv_b" or queries > 1:  # a decode step works on the latent vectors
             steps.append(weigh(p, rows, formats))
         if p.name.endswith("up"):
-            steps.append(Step(*activation(model, p, rows, act)))
+            steps.append(activation(model, p, rows, act))
     return tuple(steps)
 
 
@@ -246,12 +245,12 @@ def weigh(p: Product, rows: int, formats: Formats) -> Step:
     if p.bias:
         operands.append(Operand("bias", (p.outputs,), formats.weights))
         roles.append("weights")
-    operands.append(Operand("c", (many, p.outputs), act, reads=0, writes=1))
+    operands.append(Operand("c", (many, p.outputs), formats.outer, reads=0, writes=1))
     op = Operation(
         p.name, {"m": many, "n": p.outputs, "k": p.inputs}, tuple(operands),
         (2 * p.inputs + p.bias) * many * p.outputs, wider(act, formats.weights), unit="tensor",
     )  # fmt: skip
-    reduced = Operand("c", (rows, p.outputs), act).nbytes if p.reduced else 0
+    reduced = Operand("c", (rows, p.outputs), formats.outer).nbytes if p.reduced else 0
     return Step(op, p.layers, (*roles, "activations"), reduced)
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,8 @@ from rooflab.measure.timing import Call
 # has it or transposed. None of them always wins, so :mod:`rooflab.labs.llm.decode_loop` times them.
 
 
-DTYPES = {
-    "cpu": {"fp32": "float32", "fp64": "float64"},
-    "gpu": {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16"},
-}
+DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16"}
+ON_CPU = ("fp32", "fp64")
 
 
 @dataclass(frozen=True)
@@ -59,15 +58,14 @@ FORMS = {
 
 def array_dtype(kind: str, backend: Backend) -> np.dtype[Any]:
     """The array dtype of ``kind`` ("fp32", …); ValueError where the backend has no products."""
-    known = DTYPES[backend.name]
+    known = DTYPES if backend.is_gpu else ON_CPU
     if kind not in known:
         where = "a GPU" if backend.is_gpu else "a CPU, whose BLAS knows no other"
         raise ValueError(f"dtype={kind!r}: the loop runs in {', '.join(known)} on {where}")
     if kind == "bf16":
-        import ml_dtypes
+        import ml_dtypes  # noqa: F401  # now NumPy knows it, too
 
-        known = {**known, "bf16": ml_dtypes.bfloat16}
-    return np.dtype(known[kind])
+    return np.dtype(DTYPES[kind])
 
 
 def by_columns(form: Form, backend: Backend) -> bool:
@@ -168,7 +166,7 @@ def require_loop(model: Model) -> Model:
     """Return ``model`` if the loop can run it; ValueError naming the part that it has not."""
     if not isinstance(model, Model):
         kind = type(model).__name__
-        raise TypeError(f"model={model!r} is a {kind}; use rl.Model(…) or rl.model('gpt2')")
+        raise TypeError(f"model={short(model)} is a {kind}; use rl.Model(…) or rl.model('gpt2')")
     parts = {
         "experts": model.experts, "window": model.window, "qk_norm": model.qk_norm,
         "latent": model.latent,

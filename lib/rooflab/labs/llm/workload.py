@@ -37,8 +37,8 @@ from rooflab.labs.llm.steps import (
     generate,
     train,
 )
+from rooflab.predict.catalogue import disputed, machines, record
 from rooflab.predict.catalogue import machine as _machine
-from rooflab.predict.catalogue import machines, record
 from rooflab.predict.explain import Factor
 from rooflab.predict.machine import Machine
 
@@ -143,7 +143,7 @@ class Workload:
         A step of inference holds the activations of its largest operation and the residual stream;
         training keeps everything that forward writes.
         """
-        weights = self.model.weight_bytes(self.formats.weights)
+        weights = self.model.weight_bytes(self.formats.weights, self.formats.tables)
         if self.phase == "train":
             return {"weights": weights, "activations": self._kept, "gradients": weights}
         kv = self.model.kv_bytes(self.batch, self.context, self.formats.kv)
@@ -156,7 +156,7 @@ class Workload:
 
     @property
     def _largest(self) -> int:
-        stream = self.tokens * self.model.hidden * self.formats.activations.bits // 8
+        stream = self.tokens * self.model.hidden * self.formats.outer.bits // 8
         return stream + max(s.held("activations") for s in self.steps)
 
     @property
@@ -167,15 +167,23 @@ class Workload:
     def fits(self, machine: Machine | str, devices: int = 1) -> bool | None:
         """Whether the memory of ``devices`` holds the step; None where its size is not known.
 
-        Weights, KV cache and gradients are divided among the devices, activations are not.
+        Weights and gradients are divided among the devices, activations are not, and of the KV
+        cache each holds whole heads: see :meth:`bytes_each`.
         """
         capacity = _machine(machine).capacities.get("dram")
         return None if capacity is None else self.bytes_each(devices) <= capacity
 
     def bytes_each(self, devices: int = 1) -> float:
-        """Bytes that each of ``devices`` holds: its share, and activations as a whole."""
-        shared = self.memory_bytes - self.memory["activations"]
-        return shared / size("devices", devices) + self.memory["activations"]
+        """Bytes that the fullest of ``devices`` holds, if they share each layer.
+
+        That is its part of the weights, the activations whole, and whole heads of the KV cache:
+        where there are fewer heads than devices, some hold the same. A latent cache cannot be
+        split, so each holds all of it.
+        """
+        heads, held = (1 if self.model.latent else self.model.kv_heads), self.memory
+        most = -(-heads // size("devices", devices)) / heads
+        whole = held["activations"] + held.get("kv", 0) * most
+        return whole + (self.memory_bytes - held["activations"] - held.get("kv", 0)) / devices
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -238,13 +246,7 @@ class Workload:
         >>> round(w.bound("h100-sxm") * 1e3, 2)  # ms
         4.09
         """
-        return self._strict(machine, devices, link, roofs).seconds
-
-    def _strict(
-        self, machine: Machine | str, devices: int, link: float | None, roofs: str
-    ) -> Bound:
-        self._timeable()
-        return strict(self, _machine(machine), devices, link, roofs)
+        return strict(self, _machine(machine), devices, link, roofs).seconds
 
     def _timeable(self) -> None:
         if max(self.flops, self.bytes) > sys.float_info.max:
@@ -406,42 +408,32 @@ class Workload:
         >>> round(why.share, 2), why.factors[-1].name
         (0.61, 'unexplained')
         """
-        m = _machine(machine)
-        bound = self._strict(m, devices, how.get("link"), how.get("roofs", "catalogue"))
-        return account(self, m, tokens_per_s, devices, how, bound)
+        return account(self, _machine(machine), tokens_per_s, devices, how)
 
     def __repr__(self) -> str:
-        return _as_text(self)
-
-
-def _as_text(w: Workload) -> str:
-    """The step as text: what it is, what moves, and one line for each kind of operation."""
-    what = f"{w.tokens} token{'s' if w.tokens > 1 else ''}"
-    moved = ", ".join(
-        f"{role} {si(amount, 'B')} ({getattr(w.formats, role)})"
-        for role, amount in w.traffic.items()
-        if amount
-    )
-    lines = [
-        f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}: {what}, "
-        f"{si(w.flops, 'FLOP')}, {si(w.bytes, 'B')}, {w.intensity:.4g} FLOP/B",
-        f"  moves {moved}; holds {si(w.memory_bytes, 'B')}",
-        *(f"  note: {text}" for text in w.warnings),
-    ]
-    width = max(len(step.name) for step in w.steps)
-    for step, op in zip(w.steps, w.operations, strict=True):
-        lines.append(
-            f"  {step.name:<{width}} ×{step.count:<4}{si(op.flops, 'FLOP'):>11}"
-            f"{si(op.bytes, 'B'):>9} {op.intensity:>9.4g} FLOP/B"
+        """What it is, what moves, and one line for each kind of operation."""
+        moved = ", ".join(
+            f"{role} {si(amount, 'B')} ({getattr(self.formats, role)})"
+            for role, amount in self.traffic.items()
+            if amount
         )
-    return "\n".join(lines)
+        lines = [
+            f"{self.model.name} {self.phase}, batch {self.batch}, context {self.context}: "
+            f"{self.tokens} token{'s' * (self.tokens > 1)}, {si(self.flops, 'FLOP')}, "
+            f"{si(self.bytes, 'B')}, {self.intensity:.4g} FLOP/B",
+            f"  moves {moved}; holds {si(self.memory_bytes, 'B')}",
+            *(f"  note: {text}" for text in self.warnings),
+        ]
+        width = max(len(step.name) for step in self.steps)
+        for step, op in zip(self.steps, self.operations, strict=True):
+            lines.append(
+                f"  {step.name:<{width}} ×{step.count:<4}{si(op.flops, 'FLOP'):>11}"
+                f"{si(op.bytes, 'B'):>9} {op.intensity:>9.4g} FLOP/B"
+            )
+        return "\n".join(lines)
 
 
 # The account of a step's time: from "the weights, read once" to the estimate and to a measurement.
-#
-# weights → KV cache → activations → compute → measured roof → efficiency → calls → link →
-# unexplained. The product of the factors is the measured or predicted time over the time to read
-# the weights.
 
 
 _IN_WORDS = {
@@ -577,9 +569,10 @@ class Account:
 
 
 def account(
-    w: Workload, m: Machine, tokens_per_s: float | None, devices: int, how: LinkTerms, bound: Bound
+    w: Workload, m: Machine, tokens_per_s: float | None, devices: int, how: LinkTerms
 ) -> Account:
     """Account for the time of ``w``; see :meth:`Workload.explain`."""
+    bound = strict(w, m, devices, how.get("link"), how.get("roofs", "catalogue"))
     measured, there = _rate(tokens_per_s), w.on(m)
     full: LinkTerms = {**how, "efficiency": None}
     best = w.time(m, devices, **(full | {"roofs": "catalogue"}))
@@ -652,13 +645,8 @@ def _rate(tokens_per_s: float | None) -> float | None:
     return float(tokens_per_s)
 
 
-# The strict bound of a step: the time that no program can beat, with nothing taken for granted.
-#
-# Three sums over the whole step: the products' FLOPs, the bytes of weights and KV cache, the bytes
-# that devices must send each other. The longest counts, because all may overlap. What a clever
-# program can avoid is left out: launches, passes over activations, the second half of a ring
-# all-reduce, experts that no token need choose. Peaks are the highest dense ones that are published
-# of a machine, with those that accumulate in 16 bits and those that a run has reached.
+# The strict bound of a step, see :meth:`Workload.bound`. What a clever program can avoid is left
+# out: the second half of a ring all-reduce, experts that no token need choose.
 
 
 # Streamed attention computes its scores again on the way back; a program that stored them need not.
@@ -696,6 +684,7 @@ class Bound:
 
 def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str) -> Bound:
     """Return the strict bound of ``w`` on ``devices`` of ``m``; see :meth:`Workload.bound`."""
+    w._timeable()
     devices, link = size("devices", devices), link_rate(link)
     if roofs not in ROOFS:
         raise unknown("roofs", roofs, ROOFS)
@@ -706,7 +695,7 @@ def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str
     moved = max(0, _carried(w) - devices * _held(m, said))
     sending = 0.0
     if devices > 1 and link:
-        narrower = narrowest(w.formats) / w.formats.activations.bits
+        narrower = narrowest(w.formats) / w.formats.outer.bits
         sending = sum(s.count * s.reduced for s in products) * min(1.0, narrower) / link
         said["a device sends its part of a sum once, as where the switch adds"] = None
     elif devices > 1:
@@ -804,14 +793,10 @@ def _stated(m: Machine) -> dict[str, float]:
         key: rate * (faster if "base" in (rate.derived or "") else 1.0)
         for key, rate in m.peaks.items()
     }
-    listed = set(rates)
     for key, reached in m.measured.items():
         rates[key] = max(float(reached), rates.get(key, 0.0))
-    for disputed in row.get("disputed", ()):
-        table, _, key = disputed["figure"].partition(".")
-        if table == "peak_flops" and key not in listed:
-            highest = max(float(entry["value"]) for entry in disputed["values"])
-            rates[key] = max(highest, rates.get(key, 0.0))
+    for key, values in disputed(m).items():
+        rates[key] = max(*values, rates.get(key, 0.0))
     return rates
 
 

@@ -146,12 +146,12 @@ class Nest:
         found = [
             (loop, around)
             for loop, around in trees.loops(self.tree)
-            if loop.name == plain and (not wanted or wanted in _inside(loop))
+            if loop.name == plain and (not wanted or wanted in trees.inside(loop))
         ]
         if not found:
             raise unknown("loop", name, dict.fromkeys(self.loops))
         if len(found) > 1:
-            which = " or ".join(f"{min(_inside(loop))}.{plain}" for loop, _ in found)
+            which = " or ".join(f"{min(trees.inside(loop))}.{plain}" for loop, _ in found)
             raise ValueError(f"loop={name!r} is the name of {len(found)} loops; say {which}")
         return found[0]
 
@@ -294,8 +294,8 @@ class Nest:
         (9, True)
         """
         found, _ = self.loop(loop)
-        if statement is not None and statement not in _inside(found):
-            raise unknown("statement", statement, sorted(_inside(found)))
+        if statement is not None and statement not in trees.inside(found):
+            raise unknown("statement", statement, sorted(trees.inside(found)))
         made = trees.shift(self.tree, found, _whole("by", by), statement)
         return self._new(made, "shift", loop, by, statement)
 
@@ -368,9 +368,9 @@ class Nest:
         readers = [
             one.name
             for one in self.statements
-            if one.name in _inside(found) and any(a.array == array for a in one.reads)
+            if one.name in trees.inside(found) and any(a.array == array for a in one.reads)
         ]
-        if not readers or producer in _inside(found):
+        if not readers or producer in trees.inside(found):
             raise ValueError(
                 f"loop={loop!r} must be around a reader of {array}, and not {producer}"
             )
@@ -543,7 +543,7 @@ class Nest:
         >>> nest.reverse("i").brute().ok
         False
         """
-        from rooflab.labs.loops.legality.definition import brute
+        from rooflab.labs.loops.legality.points import brute
 
         return brute(self, flag("reassociate", reassociate))
 
@@ -829,10 +829,6 @@ def outline(tree: Tree) -> str:
     return "\n".join(lines)
 
 
-def _inside(loop: Loop) -> set[str]:
-    return {leaf.statement for leaf, _, _ in trees.leaves((loop,))}
-
-
 def _cuts(leaf: Leaf, loop: Loop) -> list[tuple[int, bool]]:
     """How a loop was cut out of others: the divisors in its value, and which leave remainders."""
     atoms = [atom for atom, _ in leaf.time[loop.name].terms if isinstance(atom, Quotient)]
@@ -853,6 +849,11 @@ def _extents(extents: object) -> dict[str, tuple[int, int]]:
         if isinstance(value, (tuple, list)):
             if len(value) != 2:
                 raise ValueError(f"extents[{name!r}]={value!r} must be a count or (first, end)")
+            if any(isinstance(end, str) for end in value):
+                raise TypeError(
+                    f"extents[{name!r}]={value!r}: the ends of a loop are numbers here; one that "
+                    "depends on another loop, as in a triangle, is not understood"
+                )
             first = _whole(f"extents[{name!r}][0]", value[0])
             found[name] = first, size(f"extents[{name!r}][1]", value[1], first + 1)
         else:

@@ -8,8 +8,9 @@ time under way. For a memory: lines in flight = bandwidth x latency / bytes of a
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+import itertools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import plain, several, si, times
-from rooflab.count.validation import saved, size, unknown
-from rooflab.labs.memory.walks import Place, Walk, chase, huge_page_share, laid, read, stores_of
+from rooflab.count.validation import size, unknown
+from rooflab.labs.memory.walks import Place, chase, huge_page_share, laid, read, rounds, stores_of
 from rooflab.measure.backend import cpu_name, host_id, now, power, select
 from rooflab.measure.caches import (
     FALLBACK,
@@ -38,11 +39,9 @@ from rooflab.measure.threads import Crew, with_threads
 from rooflab.measure.timing import MEASUREMENT_LOCK, iqr, quickest, robust_peak, undisturbed
 from rooflab.optional import installed
 
-SCHEMA = 1
 CHAINS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128)
 MOST_CHAINS = 128
 BUDGET = briefer(2.0)  # seconds of rounds for each number of threads, after the first three
-ROUNDS, FEWEST = 12, 3
 GROWS = 1.08  # times: chases that gain less have found the buffers full
 FURTHER = 1.15  # times: a rate that is this much higher is called higher
 NOISY = 0.1
@@ -60,6 +59,11 @@ class Run:
     threads: int
     hops: tuple[tuple[float, ...], ...]
     read: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for value in itertools.chain(self.read, *self.hops):
+            if not 0 < value < math.inf:
+                raise ValueError(f"a sample of {value} is no time of a hop and no rate")
 
     @property
     def hop_s(self) -> tuple[float, ...]:
@@ -177,16 +181,13 @@ class Concurrency:
             )
         together = self.runs[-1]
         alone = max(self.core.stream, float(self.bandwidth.max()))  # chases may get further
-        no_more = together_or_alone(together.stream, alone, "the level")
-        if no_more:
-            return (
-                f"{together.threads} cores together reach {si(together.stream, 'B/s')}: {no_more}."
-            )
+        reach = f"{together.threads} cores together reach {si(together.stream, 'B/s')}"
+        if together.stream < FURTHER * alone:
+            return f"{reach}: one core alone already gets what the level gives."
         return (
-            f"{together.threads} cores together reach {si(together.stream, 'B/s')}. By Little's "
-            f"law that needs {plain(self.lines(together.stream), 2)} lines in flight, "
-            f"{times(together.stream / alone)} of what one core manages. So one core "
-            "alone cannot have it."
+            f"{reach}. By Little's law that needs {plain(self.lines(together.stream), 2)} lines in "
+            f"flight, {times(together.stream / alone)} of what one core manages. So one core alone "
+            "cannot have it."
         )
 
     def __repr__(self) -> str:
@@ -202,43 +203,6 @@ class Concurrency:
         ]
         warned = [f"  warning: {' '.join(text.split())}" for text in self.warnings]
         return "\n".join([head, *rows, *(f"  {one}" for one in self.sentences), *warned])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON data, with the version of its schema."""
-        runs = [
-            {"threads": run.threads, "hops": [list(row) for row in run.hops],
-             "read": list(run.read)}
-            for run in self.runs
-        ]  # fmt: skip
-        return {
-            "schema": SCHEMA, "level": self.level, "nbytes": self.nbytes,
-            "chains": list(self.chains), "runs": runs, "line": self.line, "machine": self.machine,
-            "name": self.name, "measured_on": self.measured_on, "warnings": list(self.warnings),
-        }  # fmt: skip
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Concurrency:
-        """Inverse of :meth:`to_dict`; ValueError for another schema or a missing entry."""
-        data = saved(data, "concurrency", SCHEMA, cls.__dataclass_fields__)
-        runs = tuple(
-            Run(run["threads"], tuple(map(tuple, run["hops"])), tuple(run["read"]))
-            for run in data["runs"]
-        )
-        known = {name: data[name] for name in cls.__dataclass_fields__}
-        known |= {"runs": runs, "chains": chases(data["chains"])}
-        return cls(**{**known, "warnings": tuple(data["warnings"])})
-
-
-def together_or_alone(together: float, alone: float, giver: str = "the memory") -> str:
-    """What it means that all cores get no more byte/s than one; "" where they get more."""
-    if together >= FURTHER * alone:
-        return ""
-    if together > alone / FURTHER:
-        return f"one core alone already gets what {giver} gives; the difference is noise"
-    return (
-        f"one core alone already gets what {giver} gives. That all of them get less is noise, or "
-        "they get into each other's way"
-    )
 
 
 @installed("rooflab.memory.concurrency")
@@ -336,23 +300,10 @@ def _measured(
         walks = [chase(stores, cycles, k) for k in counts]
         walks.append(read(nbytes, stores))
         with undisturbed():
-            _rounds(walks, crew, tell)
+            rounds(walks, crew, BUDGET, tell)
         huge = huge_page_share(stores[0])
     samples = [tuple(walk.samples) for walk in walks]
     return Run(threads, tuple(samples[:-1]), samples[-1]), huge
-
-
-def _rounds(walks: Sequence[Walk], crew: Crew, tell: Any) -> None:
-    for walk in walks:
-        walk.start(crew)
-    began = time.perf_counter()
-    for number in range(ROUNDS):
-        for walk in walks:
-            walk.visit(crew)
-        spent = (time.perf_counter() - began) / BUDGET
-        tell(max(min(spent, 1.0), (number + 1) / ROUNDS))
-        if spent > 1 and number + 1 >= FEWEST:
-            return
 
 
 def _doubts(

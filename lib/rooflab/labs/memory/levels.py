@@ -1,4 +1,4 @@
-"""Levels of a memory hierarchy: found in measured curves, then compared with what the system tells.
+"""Levels of a memory hierarchy: found in curves, then compared with what the system reports.
 
 Finding looks at the curves alone. A level is a *plateau*: a range of working sets over which the
 latency of a hop stays nearly the same. Between two plateaus the curve climbs, at once or over an
@@ -33,9 +33,10 @@ OUTLIER = 0.6  # doublings: a point further off costs no more
 FALLS = 1.12  # times: bandwidth that falls by less has not felt the step
 LEAPS = 3.0  # times: latency that rises by more rises for more than the look-up of a page
 # Seconds of a hop. On common machines a load from DRAM takes 60 to 150 ns, one from a last cache
-# 10 to 30, and on large servers up to 75. What is below this is too quick for memory.
-MEMORY_HOP = 40e-9
+# 10 to 30, and on large servers up to 75. A memory is not quicker, a cache not slower than this.
+MEMORY_HOP, CACHE_HOP = 40e-9, 75e-9
 ROUGHLY = 1.25  # times: two sizes of one cache further apart agree roughly
+SERVES = 4  # times its size: of so large a working set a cache serves hardly a hop
 AGREES = 1.75  # times: how far two sizes of one cache may be apart
 APART = 2.0  # doublings of size for which a found and a told level would rather stay alone
 
@@ -115,7 +116,7 @@ class Level:
     last plateau lies. ``latency`` is seconds of a hop, ``read`` and ``copy`` byte/s in the middle
     of the level. ``first`` and ``last`` are the smallest and the largest working set on its
     plateau. ``step``: whether there is a :class:`Climb` on the last plateau, or where an unseen
-    cache would end.
+    cache would end. ``beside``: a told cache that would end on the memory's plateau.
     """
 
     name: str
@@ -129,34 +130,39 @@ class Level:
     last: int = 0
     largest: int = 0
     step: bool = False
+    beside: str = ""
 
     @property
     def doubtful(self) -> bool:
-        """Whether this is called the memory although a hop is too quick for one."""
-        return self.kind == "memory" and self.latency < MEMORY_HOP
+        """Whether a hop is too quick for a memory, or too slow for a cache, to be called so."""
+        if self.kind == "memory":
+            return self.latency < MEMORY_HOP
+        return self.found is not None and self.latency > CACHE_HOP
 
     @property
     def sentence(self) -> str:
         """What there is to say of it, chosen by what was found."""
+        if self.kind != "memory" and self.doubtful:
+            return (
+                f"{self._size} A hop takes {si(self.latency, 's')} there: that is long for a cache."
+            )
+        return self._size
+
+    @property
+    def _size(self) -> str:
         found = "" if self.found is None else si(self.found, "B", 2)
         told = "" if self.told is None else si(self.told, "B")
-        both = f"{self.name}: the system tells {told}, the data show about {found}"
+        both = f"{self.name}: the system reports {told}, the data show about {found}"
         if self.kind == "agrees":
             ratio = (self.found or 1) / (self.told or 1)
             close = 1 / ROUGHLY <= ratio <= ROUGHLY
             return f"{both}: they agree{'' if close else ' roughly'}."
         if self.kind == "smaller":
-            return (
-                f"{both}. This program gets only a part: a virtual machine may show the cache of "
-                "its whole host, and other programs use it too."
-            )
+            return f"{both}. This program gets only a part of it."
         if self.kind == "larger":
-            return (
-                f"{both}. The data fit longer than this cache could hold them: perhaps a second "
-                "one like it helps, or a level behind it that the system does not tell of."
-            )
+            return f"{both}. The data fit longer than this cache could hold them."
         if self.kind == "untold":
-            return f"A cache of about {found} is in the data. The system does not tell of it."
+            return f"A cache of about {found} is in the data. The system does not report it."
         if self.kind == "unseen":
             return self._unseen
         if self.kind == "open":
@@ -165,10 +171,10 @@ class Level:
 
     @property
     def _unseen(self) -> str:
-        tells = f"{self.name}: the system tells {si(self.told or 0, 'B')}"
+        reports = f"{self.name}: the system reports {si(self.told or 0, 'B')}"
         if self.step:
-            return f"{tells}. The data show a step in latency there, and hardly one in bandwidth."
-        return f"{tells}, the data show no step there.{self._why}"
+            return f"{reports}. The data show a step in latency there, and hardly one in bandwidth."
+        return f"{reports}, the data show no step there.{self._why}"
 
     @property
     def _open(self) -> str:
@@ -176,7 +182,7 @@ class Level:
         if self.step:
             shape, part = "one level with a step in it, without an end", "little or nothing"
         return (
-            f"{self.name}: the system tells {si(self.told or 0, 'B')}, and from "
+            f"{self.name}: the system reports {si(self.told or 0, 'B')}, and from "
             f"{si(self.first, 'B', 2)} on the data show {shape}. So memory was not reached, or "
             f"this program gets {part} of that cache."
         )
@@ -194,18 +200,23 @@ class Level:
                 f"{start} the data show one level with a step in it: memory, or a cache and what "
                 "lies behind it."
             )
+        if self.beside:
+            return (
+                f"{start} the {self.beside} or memory answers, after {hop}: they differ too little "
+                "here to be told apart."
+            )
         if self.doubtful:
             return (
                 f"{start} a hop takes {hop}. That is little for memory: it may be a cache that the "
-                "system does not tell of."
+                "system does not report."
             )
         return f"{start} the memory answers, after {hop}."
 
     @property
     def _why(self) -> str:
         if self.told is not None and self.largest < AGREES * self.told:
-            return f" The largest working set was {si(self.largest, 'B', 2)}, too small to tell."
-        return " It may be shared out, or as fast as what lies behind it."
+            return f" The largest working set was {si(self.largest, 'B', 2)}, too small to show it."
+        return ""
 
 
 @dataclass(frozen=True)
@@ -218,33 +229,16 @@ class Climb:
     at: float
     before: float
     after: float
-    huge_pages: float | None
     cache: str = ""
 
     @property
     def sentence(self) -> str:
-        """Why this is not counted as the end of a cache."""
-        step = (
-            f"At about {si(self.at, 'B', 2)} latency rises from {si(self.before, 's')} to "
-            f"{si(self.after, 's')} while bandwidth hardly falls"
-        )
-        large = self.huge_pages is not None and self.huge_pages > 0.9
-        if self.cache:
-            other = "other programs in that cache" if large else "the look-up of pages"
-            return (
-                f"{step}. This may be the end of the {self.cache}, if a stream gets as much from "
-                f"what lies behind it. It may also be {other}."
-            )
-        looks_up = f"{step}. The processor also has to look up where each page of memory lies"
-        if large:
-            return (
-                f"{looks_up}. The pages were large here, so this takes little time. It may be a "
-                "cache as fast as the level behind it, other programs in the same cache, or a "
-                "virtual machine whose host has smaller pages."
-            )
+        """What is seen, and what it may be."""
+        may = "This may be" if self.cache else "This is not counted as"
         return (
-            f"{looks_up}, and remembers only some of these places. It looks like that, not like "
-            "the end of a cache."
+            f"At about {si(self.at, 'B', 2)} latency rises from {si(self.before, 's')} to "
+            f"{si(self.after, 's')} while bandwidth hardly falls. {may} the end of "
+            f"{f'the {self.cache}' if self.cache else 'a cache'}."
         )
 
 
@@ -259,14 +253,14 @@ class Curves:
 
 
 def hierarchy(
-    curves: Curves, told: Mapping[str, int | None], huge_pages: float | None = None
+    curves: Curves, told: Mapping[str, int | None]
 ) -> tuple[tuple[Level, ...], tuple[Climb, ...]]:
     """The levels in ``curves`` beside those that are ``told``, and the climbs that are no levels.
 
     ``told``: {"l1": bytes for one thread, …}, nearest first, None for what the system does not
     tell. It names and judges what was found, and has no part in finding it.
     """
-    kept, climbs = _joined(curves, plateaus(curves.sizes, curves.latency), huge_pages)
+    kept, climbs = _joined(curves, plateaus(curves.sizes, curves.latency))
     ends = [_end(curves, near, far) for near, far in itertools.pairwise(kept)]
     known = {name: size for name, size in told.items() if size}
     pairs = _paired(ends, list(known.values()))
@@ -288,7 +282,10 @@ def hierarchy(
     if home is None:
         unseen = [one.told for one in levels if one.kind == "unseen" and one.told]
         behind = [size for size in unseen if size > curves.sizes[-1]]
-        levels.append(_level(curves, kept[-1], "memory", None, max(behind, default=None)))
+        within = [one.name for one in levels if one.kind == "unseen" and one.told
+                  and curves.sizes[kept[-1].first] < one.told <= curves.sizes[-1]]  # fmt: skip
+        memory = _level(curves, kept[-1], "memory", None, max(behind, default=None))
+        levels.append(replace(memory, beside="".join(within[-1:])))
     stepped = any(climb.at > curves.sizes[kept[-1].first] for climb in climbs)
     last = [replace(one, step=stepped) if one.kind in ("memory", "open") else one for one in levels]
     return tuple(last), tuple(climbs)
@@ -308,22 +305,23 @@ def _home(
 ) -> str | None:
     """The told cache that the last plateau lies in, so that its end was not seen; else None.
 
-    It is told behind all that was found, and the plateau is not larger than it. After a cache that
-    is not told nobody knows which one the told cache is.
+    It is told behind all that was found, and the plateau is not larger than it, nor the largest
+    working set so large that it serves none of its hops. After a cache that is not told nobody
+    knows which one the told cache is.
     """
+    largest = curves.sizes[-1] / SERVES
     names, found = list(known), [i for i, (end, _) in enumerate(pairs) if end is not None]
     if found and pairs[found[-1]][1] is None:
         return None
     behind = [index for _, index in pairs[found[-1] + 1 if found else 0 :]]
     for name in (names[index] for index in behind if index is not None):
-        if curves.sizes[last.first] < known[name] > curves.sizes[last.last] / AGREES:
+        size = known[name]
+        if curves.sizes[last.first] < size > max(curves.sizes[last.last] / AGREES, largest):
             return name
     return None
 
 
-def _joined(
-    curves: Curves, found: Sequence[Plateau], huge_pages: float | None
-) -> tuple[list[Plateau], list[Climb]]:
+def _joined(curves: Curves, found: Sequence[Plateau]) -> tuple[list[Plateau], list[Climb]]:
     """Plateaus between which bandwidth falls or latency leaps, and the climbs between others.
 
     Latency is compared with that of the plateau just before: two small steps are no leap.
@@ -334,7 +332,7 @@ def _joined(
         if far.latency > LEAPS * before.latency or _falls(curves, near, far):
             kept.append(far)
             continue
-        climbs.append(Climb(_end(curves, near, far), near.latency, far.latency, huge_pages))
+        climbs.append(Climb(_end(curves, near, far), near.latency, far.latency))
         joined = curves.latency[near.first : far.last + 1]
         kept[-1] = Plateau(near.first, far.last, float(np.median(joined)))
     return kept, climbs

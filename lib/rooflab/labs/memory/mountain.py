@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -25,13 +24,13 @@ from rooflab.count.si import percent, rounded, si
 from rooflab.count.validation import saved, size
 from rooflab.labs.memory.levels import Climb, Curves, Level, hierarchy, table
 from rooflab.labs.memory.walks import (
-    Walk,
     chase,
     copy,
     huge_page_share,
     laid,
     places,
     read,
+    rounds,
     stores_of,
 )
 from rooflab.measure.backend import cpu_name, environment, host_id, now, power, select
@@ -61,12 +60,11 @@ NEAR, FAR = 64 << 20, 256 << 20  # where they lie so close at most: larger ones 
 LEAST = 1 << 10  # bytes that can be asked for
 ROUND_TO = 256
 BUDGET = briefer(7.0)  # seconds of rounds at most, after the first three
-ROUNDS, FEWEST = 12, 3
 LAYING = 0.2  # of the time: writing the cycles
 NOISY = 0.1  # of the median: an interquartile range above it is noise
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False)
 class Mountain:
     """Bandwidth and latency over the working set, as :func:`mountain` measured them.
 
@@ -115,9 +113,6 @@ class Mountain:
             if not all(0 < value < math.inf for value in values):
                 raise ValueError(f"samples: those of {key!r} must be positive and finite")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Mountain) and self.to_dict() == other.to_dict()
-
     def __hash__(self) -> int:
         return hash((self.threads, self.sizes, self.machine, self.measured_on))
 
@@ -142,7 +137,7 @@ class Mountain:
     @cached_property
     def _hierarchy(self) -> tuple[tuple[Level, ...], tuple[Climb, ...]]:
         curves = (tuple(column.tolist()) for column in (self.latency, self.read, self.copy))
-        return hierarchy(Curves(self.sizes, *curves), self.told, self.huge_pages)
+        return hierarchy(Curves(self.sizes, *curves), self.told)
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -257,7 +252,7 @@ def mountain(
         line_bytes(), huge, host_id(), cpu_name(), now(), (), environment(),
     )  # fmt: skip
     notes += [hybrid_note(core_kinds(), crew_size, (*seen, processor_now())) or "", *_doubts(found)]
-    return Mountain(**{**_fields(found), "warnings": tuple(note for note in notes if note)})
+    return replace(found, warnings=tuple(note for note in notes if note))
 
 
 def usual_sizes(last: int, largest: int) -> tuple[int, ...]:
@@ -286,10 +281,6 @@ def _column(values: Any) -> np.ndarray:
     column = np.array([*values], float)
     column.flags.writeable = False
     return column
-
-
-def _fields(found: Mountain) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in Mountain.__dataclass_fields__}
 
 
 def _doubts(found: Mountain) -> list[str]:
@@ -333,30 +324,13 @@ def _measured(
                 "latency": chase(chased, cycles),
             })  # fmt: skip
             tell(LAYING * (number + 1) / len(sizes))
+        # Chases come one after the other, from small to large, so that each finds most of its data
+        # in the caches that have room for it.
+        order = [walk[key] for walk in walks for key in ("copy", "read")]
+        order += [walk["latency"] for walk in walks]
         with undisturbed():
-            _rounds(walks, crew, lambda share: tell(LAYING + (1 - LAYING) * share))
+            rounds(order, crew, BUDGET, lambda share: tell(LAYING + (1 - LAYING) * share))
         huge = [huge_page_share(store) for store in chased]
     samples = {key: tuple(tuple(walk[key].samples) for walk in walks) for key in SERIES}
     known = [share for share in huge if share is not None]
     return samples, rounded(min(known), 3) if known else None
-
-
-def _rounds(walks: list[dict[str, Walk]], crew: Crew, tell: Callable[[float], None]) -> None:
-    """Visit everything, round after round.
-
-    Chases come one after the other, from small to large, so that each finds most of its data in the
-    caches that have room for it.
-    """
-    order = [
-        walk[key] for keys in (("copy", "read"), ("latency",)) for walk in walks for key in keys
-    ]
-    for one in order:
-        one.start(crew)
-    began = time.perf_counter()
-    for number in range(ROUNDS):
-        for one in order:
-            one.visit(crew)
-        spent = (time.perf_counter() - began) / BUDGET
-        tell(max(min(spent, 1.0), (number + 1) / ROUNDS))
-        if spent > 1 and number + 1 >= FEWEST:
-            return

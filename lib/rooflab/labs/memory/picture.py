@@ -17,12 +17,14 @@ from rooflab.measure.threads import with_threads
 from rooflab.optional import installed
 from rooflab.show.chart import Chart, Line, Panel
 from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene.axes import LETTERS
 from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
 
-WIDE, NARROW, HEIGHT = 720, 400, 592
+WIDE, NARROW, HEIGHT = 720, 400, 544
+DIFFERS = 1.5  # times: bandwidths of two levels that can be told apart
 
 
 def picture_scene(found: Mountain, wide: int, start: int) -> Scene:
@@ -33,7 +35,7 @@ def picture_scene(found: Mountain, wide: int, start: int) -> Scene:
         Line("read", "carrying", sizes, read),
         Line("copy", "carrying", sizes, copy, dash=(5, 3)),
     ]
-    hops = [Line("latency", "overhead", sizes, hop)]
+    hops = [Line("latency", "ink", sizes, hop)]
     panels = [
         Panel("bandwidth", lambda value: si(value, "B/s", 1), rates, share=0.54),
         Panel("latency of a hop", lambda value: si(value, "s", 1), hops, share=0.46),
@@ -43,13 +45,18 @@ def picture_scene(found: Mountain, wide: int, start: int) -> Scene:
     seen = [level for level in found.levels if math.isfinite(level.latency)]
     chart.bands((level.name, level.found or math.inf) for level in seen)
     chart.axes(raised=True)
-    chart.dotted(told for told in found.told.values() if told)
+    told = {name.upper(): size for name, size in found.told.items() if size}
+    chart.dotted(told.values())
+    for name, at in told.items():  # between the panels
+        if chart.x.lo < at < chart.x.hi:
+            scene.text(chart.x(at), chart.frames[0].bottom + 14, name, "soft", size=LETTERS,
+                       anchor="middle", name="told")  # fmt: skip
     chart.lines()
     chart.slider("i", "working set", sizes, [(0, copy), (0, read), (1, hop)])
     scene.says = By("i", [sentence(found, number) for number in range(len(sizes))])
     whose = (with_threads(found.name or "a machine", found.threads), found.measured_on[:10])
     scene.note(
-        "Bands: levels found in the data. Dotted: sizes that the system tells. "
+        "Bands: levels found in the data. Dotted: sizes that the system reports. "
         + " · ".join(filter(None, (*whose, *found.warnings)))
     )
     return scene
@@ -64,20 +71,39 @@ def home(found: Mountain, number: int) -> tuple[Level, Level]:
     return near, far
 
 
+def streamed(found: Mountain, number: int) -> Level | None:
+    """The level before, if a working set is still read as fast as there; else None."""
+    near, far = home(found, number)
+    before = [one for one in found.levels if math.isfinite(one.latency) and one.last < near.first]
+    if near is not far or not before:
+        return None
+    least = float(found.read[found.at(far.first) : found.at(far.last) + 1].min())
+    falls = before[-1].read > DIFFERS * least
+    half = math.sqrt(before[-1].read * least)
+    return before[-1] if falls and found.read[number] > half else None
+
+
 def sentence(found: Mountain, number: int) -> str:
     """What the picture says of one working set."""
+    before = streamed(found, number)
     near, far = (_called(level) for level in home(found, number))
+    odd = ""
+    if before:
+        odd = (
+            f" The two halves disagree here: its hops are as slow as in {near}, but it is still "
+            f"read about as fast as in {_called(before)}."
+        )
     read, copy, hop = (float(one[number]) for one in (found.read, found.copy, found.latency))
     lies = f"in {near}" if near == far else f"between {near} and {far}"
     threads = "" if found.threads == 1 else f" for each of {found.threads} threads"
     return (
         f"A working set of {si(found.sizes[number], 'B', 2)}{threads} lies {lies}: it is read at "
-        f"{si(read, 'B/s')} and copied at {si(copy, 'B/s')}. A hop takes {si(hop, 's')}."
+        f"{si(read, 'B/s')} and copied at {si(copy, 'B/s')}. A hop takes {si(hop, 's')}.{odd}"
     )
 
 
 def _called(level: Level) -> str:
-    unknown = "a cache that the system does not tell of"
+    unknown = "a cache that the system does not report"
     return {"memory": "main memory", "cache": unknown}.get(level.name, level.name)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,7 @@ LEAD_S = 0.06  # seconds of an untimed walk at most
 SETTLED = 0.97  # of the best time so far: a round that saves less than that counts as no faster
 PATIENCE = 3  # rounds in turn that are no faster end the untimed walk
 FIRST_TURNS = 128  # of the very first walk, whose speed nobody knows yet
+ROUNDS, FEWEST = 12, 3
 BLOCK = 1 << 21  # lines that are shuffled together: 128 MiB
 KEPT = 4  # digits of a sample
 SPARE = 1 << 16  # bytes that a store has beyond what is walked
@@ -98,13 +100,27 @@ class Walk:
             best = min(best, self.pass_s)
 
 
+def rounds(walks: Sequence[Walk], crew: Crew, budget: float, tell: Callable[[float], None]) -> None:
+    """Visit all walks, round after round, for ``budget`` seconds, or FEWEST to ROUNDS rounds."""
+    for walk in walks:
+        walk.start(crew)
+    began = time.perf_counter()
+    for number in range(ROUNDS):
+        for walk in walks:
+            walk.visit(crew)
+        spent = (time.perf_counter() - began) / budget
+        tell(max(min(spent, 1.0), (number + 1) / ROUNDS))
+        if spent > 1 and number + 1 >= FEWEST:
+            return
+
+
 # Streams.
 
 
 def stores_of(nbytes: int, crew: Crew) -> list[np.ndarray]:
-    """Memory for each worker of ``crew``, filled with ones by that worker, to lie near it."""
+    """Memory for each worker of ``crew``, filled by that worker, to lie near it."""
     stores = [aligned(nbytes + SPARE) for _ in range(crew.size)]
-    crew.run([(_fill, (store,)) for store in stores])
+    crew.run([(store.fill, (1,)) for store in stores])
     return stores
 
 
@@ -127,10 +143,6 @@ def _stream(mix: str, nbytes: int, xs: Sequence[np.ndarray], ys: Sequence[np.nda
         return [(kernel, (x, y, part, passes, 1.0, 0.0)) for x, y in ends]
 
     return Walk(jobs, sum(MIXES[mix]) * part * len(ends), 1, True, (*xs, *ys))
-
-
-def _fill(store: np.ndarray) -> None:
-    store[: store.nbytes // 8 * 8].view(np.float64)[:] = 1.0
 
 
 # Chases.

@@ -22,7 +22,7 @@ from rooflab.count.validation import size, unknown
 from rooflab.labs.cache.hierarchy import LINE
 from rooflab.labs.loops.language.expression import Affine
 from rooflab.labs.loops.language.statement import Access as Element
-from rooflab.labs.loops.language.statement import statements
+from rooflab.labs.loops.language.statement import accesses, statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,7 +138,8 @@ class Operator:
     """Loops, what each point of them touches, and what it computes. Made by :func:`operator`.
 
     ``extents`` are the steps of each loop; ``combine`` ("sum", "product", "max", "min" or "") says
-    how points that meet in one element of the output are combined.
+    how points that meet in one element of the output are combined. ``updates``: whether a point
+    reads the element that it writes.
 
     >>> product = rl.search.operators.gemm(1024, 1024, 1024)
     >>> product.flops, product.compulsory_bytes, product.reuse("A")
@@ -153,6 +154,7 @@ class Operator:
     combine: str
     dtype: DType
     statement: str
+    updates: bool = False
 
     @property
     def points(self) -> int:
@@ -162,8 +164,8 @@ class Operator:
     @property
     def flops(self) -> int:
         """FLOP of all points; of a largest or smallest one, see :func:`compared`."""
-        elements = self.footprint(self.output.tensor)
-        return compared(self.points, self.flops_per_point, elements, self.combine)
+        first = self.footprint(self.output.tensor) if self.meets else 0
+        return compared(self.points, self.flops_per_point, first, self.combine)
 
     @cached_property
     def footprints(self) -> Mapping[str, int]:
@@ -200,9 +202,9 @@ class Operator:
     def no_cache_bytes(self) -> int:
         """Bytes with no cache: every point reads its inputs and writes its output.
 
-        Where points are combined, the output is read, too.
+        Where it updates the output, that is read, too.
         """
-        accesses = len(self.inputs) + (2 if self.combine else 1)
+        accesses = len(self.inputs) + 1 + self.updates
         return -(-self.points * accesses * self.dtype.bits // 8)
 
     def role(self, loop: str) -> str:
@@ -241,20 +243,32 @@ class Operator:
         """The loop that needs fewest new cache lines a step, so the best one innermost."""
         return min((loop for loop, n in self.extents.items() if n > 1), key=self.lines, default="")
 
+    @property
+    def meets(self) -> bool:
+        """Whether points meet in an element of the output, as in a sum, be it of one term."""
+        summed = any(loop not in self.output.loops for loop in self.extents)
+        return summed or self.points > self.footprint(self.output.tensor)
+
     def operation(self) -> Operation:
-        """The ledger: each input read once and the output written once, as far as touched."""
+        """The ledger: each input read once and the output written once, as far as touched.
+
+        A sum begins at zero. An output that each point updates for itself, as in ``y[i] += x[i]``,
+        is read as well.
+        """
         shapes = {one.tensor: one.shape for one in self.inputs}
         operands = [
             Operand(tensor, shape, self.dtype, touched=self.footprint(tensor))
             for tensor, shape in shapes.items()
         ]
         tensor = self.output.tensor
+        read = int(self.updates and not self.meets)
         written = Operand(
-            tensor, self.output.shape, self.dtype, 0, 1, touched=self.footprint(tensor)
+            tensor, self.output.shape, self.dtype, read, 1, touched=self.footprint(tensor)
         )
         return Operation(
             self.name, self.extents, (*operands, written), self.flops, self.dtype,
-            unit="tensor" if self.combine == "sum" and len(self.inputs) > 1 else "vector",
+            unit="tensor" if self.combine == "sum" and len(self.inputs) > 1 and self.meets
+            else "vector",
         )  # fmt: skip
 
     def nest(self) -> Nest:
@@ -338,20 +352,26 @@ def operator(
             f"statement={statement!r} reads other elements of {output.tensor} than it writes: "
             "the order of its points matters then, and it is no operator"
         )
+    found = Operator(
+        name, MappingProxyType(sizes), output, inputs, one.flops, COMBINED[one.reduction],
+        as_dtype("dtype", dtype), one.text, one.target in one.reads,
+    )  # fmt: skip
+    if found.updates and found.meets and one.target in accesses(one.value):
+        raise ValueError(
+            f"statement={statement!r} changes what {output.tensor} holds at each point: the order "
+            "of its points matters then, and it is no operator"
+        )
     unused = set(sizes).difference(*(each.loops for each in (output, *inputs)))
     if unused:
         raise ValueError(f"extents: loop {min(unused)!r} is in no index of {statement!r}")
-    return Operator(
-        name, MappingProxyType(sizes), output, inputs, one.flops, COMBINED[one.reduction],
-        as_dtype("dtype", dtype), one.text,
-    )  # fmt: skip
+    return found
 
 
 def compared(points: int, flops_per_point: int, elements: int, combine: str) -> int:
-    """FLOP of all points that are combined in so many elements.
+    """FLOP of all points, which meet in so many elements.
 
     A sum starts from zero and adds at each point. A maximum starts from its first element, which
-    is compared with nothing.
+    is compared with nothing; where no points meet, each is compared with what the output holds.
     """
     return points * flops_per_point - (elements if combine in ("max", "min") else 0)
 

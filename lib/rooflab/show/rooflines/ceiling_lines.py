@@ -1,4 +1,4 @@
-"""The ceilings of a roofline as data: corners, overhead lines, cold and warm, and bands."""
+"""The ceilings of a roofline as data: roofs, overhead lines, cold and warm, and bands."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ from rooflab.predict.estimate import CACHES, overhead
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
-
-# Roofs as polylines: the corners of each ceiling of a machine, in values and in pixels.
-#
-# A browser that only interpolates along such a line needs no formula of the roofline itself.
-
 
 CHOICES = (*CACHES, "both")  # what a picture can show: one side, or both side by side
 MIX = "best"  # the drawn roof is one that no mix of reading and writing passes
@@ -79,7 +74,7 @@ def ceilings(machine: Machine, kind: DTypeLike, cache: str, mix: str = MIX) -> t
 #
 # A call takes its time before any work is done. As a rate that is FLOP ÷ call time: a line that
 # small sizes slide down along, far below every roof, until they are large enough to reach the roof.
-# The line takes a warm call, the cheapest there is, so that no measurement lies above it.
+# Without a side it takes a warm call, the cheapest there is, so that nothing lies above it.
 
 
 SAY_OVERHEAD = {
@@ -87,8 +82,7 @@ SAY_OVERHEAD = {
     "call_cold": " More than half of that time is the call itself, {call} with its operands "
     "in memory.",
 }
-LABEL = "{name} call {call}"
-LOWEST = 1e7  # FLOP/s: the foot of a picture that shows the line
+LOWEST = 1e8  # FLOP/s: the foot of a picture that shows the line
 #: Routines that one line over n stands for, and how many edges of length n each has.
 ROUTINES = {"axpy": 1, "dot": 1, "scale": 1, "ger": 2, "gemv": 2, "gemm": 3}
 _SIZES = tuple(dict.fromkeys(round(2 ** (step / 4)) for step in range(84)))
@@ -105,7 +99,7 @@ class CallLine:
     @property
     def label(self) -> str:
         """What the key says of the line: ``AXPY call 111 ns``."""
-        return LABEL.format(name=self.name.upper(), call=si(self.seconds, "s"))
+        return f"{self.name.upper()} call {si(self.seconds, 's')}"
 
 
 def call_line(
@@ -113,11 +107,11 @@ def call_line(
 ) -> CallLine | None:
     """Return the line of ``build(n)`` on ``machine`` over n = 1, 2, …, cut off at its roof.
 
-    ``cache``: "cold" or "warm", which decides the roof; the line ends on it. None: the highest
-    roof of all levels, and the line ends at its last size below. None where calls were never timed.
+    ``cache``: "cold" or "warm", which decides the call and the roof; the line ends on it. None: a
+    warm call and the highest roof; it ends at its last size below. None where none was timed.
     """
     smallest = build(1)
-    call = overhead(smallest, machine)
+    call = overhead(smallest, machine, cache or "warm")
     if not call:
         return None
     roofs = {level: roof(machine, smallest.compute_dtype, level) for level in machine.levels}
@@ -126,7 +120,7 @@ def call_line(
     for n in _SIZES:
         op = build(n)
         # A batch of separate calls costs several: the line says what each of them reaches.
-        x, rate = op.intensity, op.flops / overhead(op, machine)
+        x, rate = op.intensity, op.flops / overhead(op, machine, cache or "warm")
         allowed = (
             roofs[home(op, machine, cache)].attainable(x)
             if cache
@@ -192,11 +186,6 @@ def sides(machine: Machine, kind: DTypeLike, cache: str) -> tuple[str, ...]:
     return tuple(side for side in asked if not missing(machine, kind, side)) or ("cold",)
 
 
-def last(machine: Machine, kind: DTypeLike, cache: str) -> str:
-    """Return the side whose roofs are drawn uppermost: warm where it is shown."""
-    return sides(machine, kind, cache)[-1]
-
-
 def home(op: Operation, machine: Machine, side: str) -> str:
     """Return the memory level whose roof bounds ``op`` on one ``side``."""
     return machine.home(op.working_set) if side == "warm" else "dram"
@@ -221,37 +210,36 @@ def source(level: str) -> str:
     )
 
 
-def over(rate: float, allowed: float) -> str:
-    """Return how far ``rate`` is above ``allowed``, as ``1.8``; "" if it is not, after rounding."""
+def over(op: Operation, rate: float, machine: Machine) -> str:
+    """Return how far ``rate`` is above the DRAM roof, as ``1.8``; "" if not, after rounding."""
+    allowed = roof(machine, op.compute_dtype).attainable(op.intensity_at("dram"))
     ratio = times(rate / allowed).removeprefix("×")
     return ratio if rate > allowed and ratio != "1" else ""
 
 
 def mark(op: Operation, rate: float, machine: Machine) -> str:
     """Return what stands at a warm ``rate`` above the DRAM roof of ``machine``, else ""."""
-    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity_at("dram")))
+    gap = over(op, rate, machine)
     return TRAP_MARK.format(gap=gap, place=place(home(op, machine, "warm"))) if gap else ""
 
 
 def trap(op: Operation, rate: float, machine: Machine) -> str:
     """Say why a warm ``rate`` may lie above the DRAM roof of ``machine``; "" if it does not."""
-    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity_at("dram")))
-    return (
-        SAY_SIDES["trap"].format(gap=gap, source=source(home(op, machine, "warm"))) if gap else ""
-    )
+    gap, why = over(op, rate, machine), source(home(op, machine, "warm"))
+    return SAY_SIDES["trap"].format(gap=gap, source=why) if gap else ""
 
 
-def sides_words(side: str, how: str, op: Operation, rate: float, bound: Roofline) -> str:
-    """Say one side: ``rate`` is "measured" or "predicted" against ``bound``, or is the "bound"."""
+def sides_words(side: str, op: Operation, rate: float, bound: Roofline) -> str:
+    """Say what a ``rate`` measured on one side is of the roof over it."""
     intensity = op.intensity_at(bound.level)
     allowed = bound.attainable(intensity)
     values = {
-        "side": SIDES[side], "how": how, "rate": si(rate, "FLOP/s"),
+        "side": SIDES[side], "how": "measured", "rate": si(rate, "FLOP/s"),
         "roof": PEAK if intensity >= bound.ridge else roof_word(bound.level),
         "where": "above" if rate > allowed else "below",
         "gap": times(max(rate / allowed, allowed / rate)).removeprefix("×"),
     }  # fmt: skip
-    return SAY_SIDES["side_bound" if how == "bound" else "side"].format(**values)
+    return SAY_SIDES["side"].format(**values)
 
 
 # The band of the thumb rules: "below 4 FLOP/byte it is memory, above 8 it is compute".
@@ -282,10 +270,8 @@ def labels(band: tuple[float, float]) -> tuple[str, str]:
     return f"< {low} memory", f"> {high} compute?"
 
 
-def band_words(band: tuple[float, float] | None) -> str:
+def band_words(band: tuple[float, float]) -> str:
     """Say what the band is."""
-    if band is None:
-        return ""
     low, high = (theme.intensity(edge) for edge in band)
     return (
         f"Shaded: thumb rules call less than {low} FLOP/byte memory and more than {high} compute; "

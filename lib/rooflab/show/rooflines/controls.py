@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.count.dtypes import DType
+from rooflab.count.si import times
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.machine_choices import Offer
 from rooflab.show.rooflines.values import AS_IT_WAS, RooflineValues
@@ -17,23 +18,28 @@ def add_controls(scene: Scene, values: RooflineValues, words: list[Words]) -> No
     spec = values.spec
     _choices(scene, values)
     for letter, slider in zip("ijk", spec.sliders):
-        if slider.options:
+        if len(slider.values) > 1:
             scene.slider(letter, slider.label)
     if len(spec.series) > 1:
-        for row, series in enumerate(spec.series):
-            scene.switch(f"shows_{series.name}", series.label, sets={"touched": row})
+        scene.choice("op", "the operation that is looked at", [s.label for s in spec.series])
+    if values.boxes:
+        scene.switch("scale", "true shape")
     if len(values.offers) > 1:
         scene.switch("same_axes", "same axes for every machine", more=True)
     scene.slider("memory", "bandwidth, times", more=True)
     scene.slider("arithmetic", "peak, times", more=True)
     holes = {series.name: said for series, said in zip(spec.series, words)}
     order = np.array([f"{{{series.name}}}" for series in spec.series], object)
-    scene.says = Fill(By("focus", order), **holes)
+    scene.says = Fill(By("op", order), **holes)
+    if spec.rungs:
+        ranked = By("who", ["", *(_ranking(values, one) for one in values.timed)])
+        scene.says = Fill("{ranked}{said}", ranked=ranked, said=scene.says)
     if values.ladders:
         scene.says = Fill("{said}{steps}", said=scene.says, steps=values.ladders.words)
+    if values.boxes:
+        scene.says = Fill("{box}{said}", box=values.boxes.words, said=scene.says)
     for series, said in zip(spec.series, words):
-        line = By(f"shows_{series.name}", ["", "{said}{why}"])
-        scene.note(Fill(line, said=said, why=why(values, series)), "more")
+        scene.note(Fill("{said}{why}", said=said, why=why(values, series)), "more")
     _notes(scene, values)
 
 
@@ -71,10 +77,12 @@ def _lack(offer: Offer, kind: DType) -> str:
 def _notes(scene: Scene, values: RooflineValues) -> None:
     how = [o.machine.provenance if o.machine else o.reason for o in values.offers]
     names, kinds = [o.name for o in values.offers], [str(k) for k in values.kinds]
-    title = Fill(
+    title: Words = Fill(
         "{name} · {kind} · {how}", name=By("machine", names), kind=By("kind", kinds),
         how=By("machine", how),
     )  # fmt: skip
+    if values.ladders:
+        title = values.ladders.headline(title)
     scene.note(title, "title", above=True)
     fell = np.full((len(values.offers), len(values.kinds)), "", object)
     for m, offer in enumerate(values.offers):
@@ -83,8 +91,6 @@ def _notes(scene: Scene, values: RooflineValues) -> None:
             if offer.machine is not None and lack:
                 so = f"this is {shown}" if shown != kind else "there is no roof to draw"
                 fell[m, k] = f"{offer.name}: {lack}, so {so}. "
-    if values.spec.rungs:
-        scene.note(By("who", ["", *(_ranking(values, one) for one in values.timed)]))
     if values.spec.band is not None:
         scene.note(ceiling_lines.band_words(values.spec.band))
     scene.note(Fill("{fell}{says}", fell=By("machine dtype", fell),
@@ -92,7 +98,14 @@ def _notes(scene: Scene, values: RooflineValues) -> None:
 
 
 def _ranking(values: RooflineValues, offer: Offer) -> str:
-    """What was measured under names, the fastest first, with its share of what the roof allows."""
-    every = sorted(values.rungs(offer), key=lambda one: -one[1].flop_per_s)
-    shares = ", ".join(f"{name} {values.share(offer, m)}" for name, m in every)
-    return f"Of what the roof allows: {shares}." if shares else ""
+    """How far apart the slowest and the fastest are that were measured under names."""
+    ends = values.extremes(offer)
+    if not ends:
+        return ""
+    (slow, last), (fast, first) = ends
+    twice = "".join(f", {o.name.upper()} read and written" for o in first.op.operands
+                    if o.reads and o.writes)  # fmt: skip
+    factor = times(first.flop_per_s / last.flop_per_s)
+    return (f"The fastest is {fast}, {factor} as fast as {slow}, with the same FLOPs and the same "
+            f"bytes{twice}. It reaches {values.share(offer, first)} of what the roof allows, and "
+            f"{slow} {values.share(offer, last)}. ")  # fmt: skip

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain, cycle
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.dtypes import DType, DTypeLike, as_dtypes
@@ -17,14 +17,14 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import captions, theme
 from rooflab.show.canvas import dress
-from rooflab.show.figures import Page, Panel, Picture, page
+from rooflab.show.figures import Panel, Picture, page
 from rooflab.show.labels import Crowd
 from rooflab.show.rooflines import ceiling_lines, roofs
 from rooflab.show.rooflines import points as marks
 from rooflab.show.rooflines.ceiling_lines import CHOICES, CallLine, Ceiling, ceilings
 from rooflab.show.rooflines.ceiling_lines import roof as roof_of
 from rooflab.show.rooflines.machine_choices import listed
-from rooflab.show.rooflines.points import Point
+from rooflab.show.rooflines.points import Point, operation_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,95 +101,81 @@ def roofline(
         raise ValueError(f"machines={machines!r} is empty; give a machine or its name")
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    band = ceiling_lines.as_band(band)
-    given = marks.given_points(points)
-    left_out = [op for one in given if (op := marks.without_flops(one))]
-    given = [one for one in given if not marks.without_flops(one)]
-    kinds = _kinds(dtype, given)
+    band, given = ceiling_lines.as_band(band), marks.given_points(points)
+    ops = [op for one in given if (op := operation_of(one))]
+    left_out = [op for op in ops if not op.flops]  # have no place on a log axis
+    given = [one for one in given if operation_of(one) not in left_out]
+    kinds = _kinds(dtype, [op for op in ops if op.flops])
     lines = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
-    placed = [p for one in given for p in _points(one, shown[0], cache)]
-    placed = [_allowed(p, shown[0], kinds[0]) for p in marks.without_lone_side(placed)]
-    ops = [p.op for p in placed if p.op] if overhead else []
-    reach = ceiling_lines.last(shown[0], kinds[0], cache)
-    calls = ceiling_lines.of_operations(ops, shown[0], reach)
+    placed = [p for one in given for p in _points(one, shown[0], cache, kinds[0])]
+    placed = marks.without_lone_side(placed)
+    reach = ceiling_lines.sides(shown[0], kinds[0], cache)[-1]
+    timed = [p.op for p in placed if p.op] if overhead else []
+    calls = ceiling_lines.of_operations(timed, shown[0], reach).values()
     with page(ax, width, height, title, _title(shown, kinds)) as sheet:
-        dress(
-            sheet.ax, *_limits([c for groups in lines for group in groups for c in group], placed)
-        )
-        crowd = _fill(sheet, shown, lines, placed, cache, calls, band)
+        dress(sheet.ax, *_limits([c for groups in lines for c in chain(*groups)], placed))
+        crowd = sheet.crowd(sheet.ax)
+        _draw(crowd, zip(shown, lines), placed, cache, calls, band)
         marks.name_left_out(crowd, left_out)
     words = "\n".join([_words(shown, kinds, placed, cache), *map(captions.no_flops, left_out)])
     return sheet.done(words + (f"\n{ceiling_lines.band_words(band)}" if band else ""))
 
 
-def _fill(
-    sheet: Page,
-    machines: Sequence[Machine],
-    lines: Sequence[Sequence[Sequence[Ceiling]]],
+def _draw(
+    crowd: Crowd,
+    roofs_of: Iterable[tuple[Machine, Sequence[Sequence[Ceiling]]]],
     points: Sequence[Point],
     cache: str,
-    calls: Mapping[tuple[str, str], CallLine],
+    calls: Collection[CallLine],
     band: tuple[float, float] | None,
-) -> Crowd:
-    """Draw everything first and write labels last, so that they know what to avoid."""
-    crowd = sheet.crowd(sheet.ax)
-    for m, groups, dashes in zip(machines, lines, itertools.cycle(_DASHES)):
-        for group in groups:
-            roofs.draw_ceilings(crowd, group, _active(m, points, cache), dashes)
-    draw_marks(crowd, points, calls)
-    roofs.draw_band(crowd, band)
-    for m, groups in zip(machines, lines):
-        name = _short(m) if len(machines) > 1 else ""
-        roofs.label_machine(crowd, groups, _active(m, points, cache), name)
-    marks.label_points(crowd, points)
-    roofs.label_overhead(crowd, calls)
-    return crowd
-
-
-def draw_marks(
-    crowd: Crowd, points: Sequence[Point], calls: Mapping[tuple[str, str], CallLine]
 ) -> None:
-    """Draw points, what joins them, and the lines of calls, all without their words."""
-    marks.draw_splits(crowd, points)
+    """Draw everything first and write labels last, so that they know what to avoid."""
+    machines = [(m, groups, _active(m, points, cache)) for m, groups in roofs_of]
+    for (_, groups, active), dashes in zip(machines, cycle(_DASHES)):
+        for group in groups:
+            roofs.draw_ceilings(crowd, group, active, dashes)
     marks.draw_points(crowd, points)
-    roofs.draw_overhead(crowd, calls)
+    roofs.draw_calls(crowd, calls)
+    roofs.draw_band(crowd, band)
+    for m, groups, active in machines:
+        roofs.label_machine(crowd, groups, active, roofs.short(m) if len(machines) > 1 else "")
+    marks.label_points(crowd, points)
+    roofs.label_calls(crowd, calls)
 
 
 def _kinds(
-    dtype: DTypeLike | Sequence[DTypeLike] | None, given: Sequence[Any]
+    dtype: DTypeLike | Sequence[DTypeLike] | None, ops: Iterable[Operation]
 ) -> tuple[DType, ...]:
-    """The dtypes asked for, else those of what is ``given``."""
+    """The dtypes asked for, else those of ``ops``."""
     if dtype is not None:
         return as_dtypes("dtype", dtype)
-    ops = [one if isinstance(one, Operation) else one.op for one in given]
-    used = {str(op.compute_dtype): op.compute_dtype for op in ops if op}
+    used = {str(op.compute_dtype): op.compute_dtype for op in ops}
     return tuple(used.values()) or as_dtypes("dtype", "fp32")
 
 
-def _points(one: Operation | Measurement | Point, machine: Machine, cache: str) -> list[Point]:
-    """The markers of one thing given: an operation has two where both sides are shown."""
-    if isinstance(one, Point):
-        return [_placed(one, machine, cache)]
-    op = one if isinstance(one, Operation) else one.op
+def _points(
+    one: Operation | Measurement | Point, machine: Machine, cache: str, kind: DType
+) -> list[Point]:
+    """The markers of one thing given: an operation has two where both sides are shown.
+
+    What the roof allows is that of the side asked for; with both shown, of its own side. A point
+    without an operation lies under the memory roof of ``kind``.
+    """
     if isinstance(one, Operation):
-        shown = ceiling_lines.sides(machine, op.compute_dtype, cache)
-        return [_bound(op, _roof(op, machine, side), side) for side in shown]
-    # Compared with the roof that was asked for; with both shown, with that of its own side.
+        shown = ceiling_lines.sides(machine, one.compute_dtype, cache)
+        return [_bound(one, _roof(one, machine, side), side) for side in shown]
+    if isinstance(one, Point):
+        if one.op is None:
+            allowed = roof_of(machine, kind).attainable(one.intensity)
+            return [replace(one, allowed=one.allowed or allowed)]
+        bound = _bound(one.op, _roof(one.op, machine, one.side or cache), one.side)
+        allowed, note = one.allowed or bound.rate, one.note or bound.note
+        return [replace(one, allowed=allowed, note=note, level=bound.level)]
     against = one.cache if cache == "both" else cache
-    bound = _bound(op, _roof(op, machine, against), one.cache)
-    trap = ceiling_lines.mark(op, one.flop_per_s, machine) if one.cache == "warm" else ""
+    bound = _bound(one.op, _roof(one.op, machine, against), one.cache)
+    trap = ceiling_lines.mark(one.op, one.flop_per_s, machine) if one.cache == "warm" else ""
     note = "\n".join(filter(None, (bound.note, trap)))
-    return [dataclasses.replace(bound, rate=one.flop_per_s, kind="measured", note=note)]
-
-
-def _placed(point: Point, machine: Machine, cache: str) -> Point:
-    """A point with what its roof allows; one without an operation lies under the memory roof."""
-    if point.op is None:
-        return point
-    bound = _bound(point.op, _roof(point.op, machine, point.side or cache), point.side)
-    return dataclasses.replace(
-        point, allowed=point.allowed or bound.rate, note=point.note or bound.note, level=bound.level
-    )
+    return [replace(bound, rate=one.flop_per_s, kind="measured", note=note)]
 
 
 def _bound(op: Operation, roof: Roofline, side: str | None) -> Point:
@@ -197,13 +183,6 @@ def _bound(op: Operation, roof: Roofline, side: str | None) -> Point:
     rate = roof.attainable(op.intensity_at(roof.level))
     moved = f"{si(op.traffic[roof.level], 'B')} moved" if roof.level in op.traffic else ""
     return Point(op, rate, "bound", None, rate, side, moved, roof.level)
-
-
-def _allowed(point: Point, machine: Machine, kind: DType) -> Point:
-    """A point without an operation, with what the memory roof allows it."""
-    if point.op is not None or point.allowed:
-        return point
-    return dataclasses.replace(point, allowed=roof_of(machine, kind).attainable(point.intensity))
 
 
 def _roof(op: Operation, machine: Machine, side: str) -> Roofline:
@@ -232,51 +211,44 @@ def _limits(
     return (x_lo, x_hi), (10 ** (math.floor(2 * math.log10(min(ys))) / 2), y_hi)
 
 
-def _short(machine: Machine) -> str:
-    return machine.name.split("(")[0].strip()
-
-
 def _title(machines: Sequence[Machine], kinds: Sequence[DType]) -> str:
-    what = ", ".join(str(kind) for kind in kinds)
-    if len(machines) == 1:
-        return f"{machines[0].name} · {what} · {machines[0].provenance}"
-    sources = sorted({m.provenance for m in machines})
-    return f"{len(machines)} machines · {what} · {', '.join(sources)}"
+    many, what = len(machines), ", ".join(map(str, kinds))
+    name = machines[0].name if many == 1 else f"{many} machines"
+    return f"{name} · {what} · {', '.join(sorted({m.provenance for m in machines}))}"
 
 
 def _words(
     machines: Sequence[Machine], kinds: Sequence[DType], points: Sequence[Point], cache: str
 ) -> str:
-    said = [captions.origin(m) for m in machines]
-    for m in machines:
-        for kind in kinds:
-            roof = roof_of(m, kind)
-            said.append(
-                f"{m.name}, {kind}: {si(roof.bandwidth, 'B/s')} from memory, "
-                f"{si(roof.peak, 'FLOP/s')} at the peak, ridge at {theme.ridge(roof.ridge)} "
-                "FLOP/byte."
-            )
-    return "\n".join([*said, *(_said(p, machines[0], cache) for p in points)])
+    lines = [captions.origin(m) for m in machines]
+    for m, roof in [(m, roof_of(m, kind)) for m in machines for kind in kinds]:
+        lines.append(
+            f"{m.name}, {roof.dtype}: {si(roof.bandwidth, 'B/s')} from memory, "
+            f"{si(roof.peak, 'FLOP/s')} at the peak, ridge at {theme.ridge(roof.ridge)} FLOP/byte."
+        )
+    return "\n".join([*lines, *(_point_words(p, machines[0], cache) for p in points)])
 
 
-def _said(p: Point, machine: Machine, cache: str) -> str:
-    """One point in words."""
-    if p.op is None and p.kind == "measured":
-        return marks.measured_words(p)
-    if p.op is None or p.kind in ("predicted", "guess"):
-        return marks.rate_words(p)
+def _point_words(p: Point, machine: Machine, cache: str) -> str:
+    """One point in words: a measured one against its roof, and why it may be above that of memory.
+
+    A guess or a prediction is its rate alone.
+    """
+    allowed, name = p.allowed or p.rate, captions.what(p.op) if p.op else p.text or "A point"
+    if p.kind in ("predicted", "guess") or (p.op is None and p.kind == "bound"):
+        return f"{name}: {p.kind} {si(p.rate, 'FLOP/s')}."
+    if p.op is None:
+        measured = captions.measured(p.rate, allowed, p.side or "cold")
+        return f"{name}: {theme.intensity(p.intensity)} FLOP/byte.{measured}"
     if p.kind == "bound":
         return captions.bound(p.op, _roof(p.op, machine, p.side or cache))
-    return captions.count(p.op, p.level) + _measured(p, p.op, machine, cache)
-
-
-def _measured(p: Point, op: Operation, machine: Machine, cache: str) -> str:
-    """A measured rate against its roof, and the reason if it is warm and above the DRAM roof."""
-    warm = ceiling_lines.mark(op, p.rate, machine)
-    trap = ceiling_lines.trap(op, p.rate, machine) if warm and warm in p.note else ""
+    warm = ceiling_lines.mark(p.op, p.rate, machine)
+    trap = ceiling_lines.trap(p.op, p.rate, machine) if warm and warm in p.note else ""
     if p.side:
-        roof = _roof(op, machine, p.side)
-        return ceiling_lines.sides_words(p.side, "measured", op, p.rate, roof) + trap
-    if trap and cache == "cold":
-        return f" Measured warm, {si(p.rate, 'FLOP/s')}.{trap}"
-    return captions.measured(p.rate, p.allowed or p.rate, cache) + trap
+        roof = _roof(p.op, machine, p.side)
+        measured = ceiling_lines.sides_words(p.side, p.op, p.rate, roof)
+    elif trap and cache == "cold":
+        measured = f" Measured warm, {si(p.rate, 'FLOP/s')}."
+    else:
+        measured = captions.measured(p.rate, allowed, cache)
+    return captions.count(p.op, p.level) + measured + trap

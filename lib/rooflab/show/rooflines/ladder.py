@@ -1,39 +1,47 @@
 """Where the time of an operation goes: a ladder from what the roof allows to what was measured.
 
-Each step of :func:`rooflab.explain` is a bar on a log axis, in the colour of what the time goes
-into: equal factors have equal lengths, and each bar begins where the last one ended.
+The time that the roof allows is a bar, each step of :func:`rooflab.explain` another that begins
+where the last one ended, and so are the times that were predicted and measured.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from operator import attrgetter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rooflab.count.operation import Operation
+from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES, predict
 from rooflab.predict.explain import explain
-from rooflab.predict.machine import Machine
 from rooflab.show import falls
 from rooflab.show.falls import REST, Fall, WaterfallStep
 from rooflab.show.rooflines.ceiling_lines import PEAK, roof_word
-from rooflab.show.scene import By, Dim, Fill, Scene, Words
-from rooflab.show.waterfall_picture import INKS
+from rooflab.show.scene import By, Dim, Fill, Words
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
+    from rooflab.predict.roofline import Roofline
+    from rooflab.show.rooflines.machine_choices import Offer
     from rooflab.show.rooflines.values import RooflineValues
 
 STEPS = ("level and mix", "call overhead", "routine efficiency", REST)  # of a measured machine
-ROOFS = {"memory": roof_word("dram"), "compute": PEAK}  # by what limits it
-LETTERS, BAR, NAMES = 13, 12, 218  # pixels of letters and bars, and of the words beside bars
-LEAST = 0.05  # decades that a ladder is long at least
-NO = math.nan
+UNIT = 400  # of the longest time are all of it
+NONE = (math.nan,) * 3
+NEAR = math.log10(1.05)  # decades: a time that was predicted well
+
+
+@dataclass(frozen=True)
+class Ladder(Fall):
+    """A waterfall from the roof over an operation, on one side.
+
+    ``beside``: log10 of the seconds of its warm run, where this is the cold one of both.
+    """
+
+    beside: float = -math.inf
 
 
 class Ladders:
@@ -45,7 +53,7 @@ class Ladders:
     def __init__(self, values: RooflineValues) -> None:
         first, *_ = values.spec.sliders
         self.values, none = values, [None] * len(first.values)
-        self.falls: list[list[Fall | None]] = [list(none)]
+        self.falls: list[list[Ladder | None]] = [list(none)]
         self.ops: list[list[Operation | None]] = [list(none)]
         shape = (len(values.timed) + 1, len(values.kinds), len(values.spec.series), 3)
         self.numbers = np.zeros(shape, int)
@@ -62,7 +70,7 @@ class Ladders:
             (m.op.label, m.cache): m for m in reversed(offer.measurements) if id(m) not in named
         }
         ops = self.values.ledgers[series.name][kind, :, 0, 0]
-        ladders = [_both(op, offer.known, timed) for op in ops]
+        ladders = [_both(self.values, op, offer, timed) for op in ops]
         self.numbers[who, kind, number] = range(len(self.falls), len(self.falls) + 3)
         self.falls += [list(one) for one in zip(*ladders)]
         self.ops += [list(ops)] * 3
@@ -74,146 +82,172 @@ class Ladders:
         shown = np.zeros((2, len(self.values.spec.sliders[1].values), every.size))
         shown[1, 0] = every
         return [
-            Dim("spot", [""] * every.size, of=By("who kind focus side", self.numbers)),
+            Dim("spot", [""] * every.size, of=By("who kind op side", self.numbers)),
             Dim("case", [""] * every.size, of=By("real j spot", shown)),
         ]
 
-    def each(self, value: Callable[[Fall, Operation], Any], none: Any) -> By:
+    def each(self, value: Callable[[Ladder, Operation], Any], none: Any) -> By:
         """A number or words of each ladder, by case and size; ``none`` where there is none."""
         rows = zip(self.falls, self.ops)
         table = [[none if f is None or op is None else value(f, op) for f, op in zip(*row)]
                  for row in rows]  # fmt: skip
         return By("case i", np.array(table, object if isinstance(none, str) else float))
 
-    @property
-    def x(self) -> By:
-        """The decade of its intensity."""
-        return _one(self.each(lambda _, op: math.log10(op.intensity), NO))
+    def shares(self, row: str) -> By:
+        """Where the bar of a row begins and ends, and the time is then, UNIT being the longest."""
 
-    @property
-    def ends(self) -> tuple[By, By]:
-        """The decades of FLOP/s that the bound allows, and that were reached."""
-        start = self.each(lambda fall, op: math.log10(op.flops) - fall.start, NO)
-        return _one(start), _one(self.each(lambda fall, op: math.log10(op.flops) - fall.end, NO))
+        def share(fall: Ladder, _: Operation) -> tuple[float, ...]:
+            start, end, then = _ends(fall, row) or NONE
+            longest = max(*fall.places, fall.beside)
+            return tuple(UNIT * 10 ** (at - longest) for at in (start, end, then))
 
-    def place(self, which: Callable[[Fall], float], left: float, wide: float) -> By:
-        """Where a decade of seconds lies from ``left`` on, in pixels that hold all of its case."""
+        return self.each(share, NONE)
 
-        def pixels(fall: Fall, _: Operation) -> float:
-            low, high = min(fall.places), max(fall.places)
-            return left + wide * (which(fall) - low) / max(high - low, LEAST)
+    def heights(self, step: str) -> tuple[By, By, By]:
+        """The decade of the intensity, and those of FLOP/s between which a step leads."""
+        table = self.each(lambda ladder, op: _rates(ladder, op, step), NONE)
+        every = np.asarray(table.values)
+        x, start, end = (By(table.dims, every[..., n : n + 1]) for n in range(3))
+        return x, start, end
 
-        return self.each(pixels, NO)
+    def time(self, row: str) -> By:
+        """The time of a mark, or the one that a step adds or saves, formatted."""
+        return self.each(lambda ladder, _: _time(ladder, row), "")
 
-    def factor(self, name: str, arrow: str = "") -> Fill:
-        """Name and factor of a step, with ``arrow`` where it makes the operation faster."""
-        arrows = {"slower": "", "same": "", "faster": arrow}
-        there = self._step(name, lambda step: f"{{name}} {{factor}}{arrows[step.kind]}")
-        return Fill(there, name=name, factor=self._step(name, lambda step: step.factor))
+    def step(self, name: str) -> tuple[By, By]:
+        """The name of a step, and its factor."""
 
-    def so_far(self, name: str) -> By:
-        """The time after a step."""
-        return self._step(name, lambda step: step.seconds)
+        def factor(fall: Ladder, _: Operation) -> str:
+            return next((one.factor for one in fall.steps if one.name == name), "")
 
-    def _step(self, name: str, value: Callable[[WaterfallStep], str]) -> By:
-        return self.each(
-            lambda fall, _: next((value(s) for s in fall.steps if s.name == name), ""), ""
-        )
+        table = self.each(factor, "")
+        there = np.where(np.asarray(table.values) == "", "", name)
+        return By(table.dims, there.astype(object)), table
 
-    def rows(self) -> tuple[Words, Words]:
-        """What stands at the bound and at the time."""
-        first = self.each(lambda fall, _: falls.seconds_of(fall.start), "")
-        last = self.each(lambda fall, _: falls.seconds_of(fall.end), "")
-        there = self.each(lambda *_: "the roof allows {time}", "")
-        end = self.each(lambda fall, _: f"{fall.reached} {{time}}, {{total}}", "")
-        return Fill(there, time=first), Fill(end, time=last, total=self.total)
-
-    @property
-    def total(self) -> By:
-        """The product of all factors."""
-        return self.each(lambda fall, _: fall.total, "")
+    def headline(self, none: Words) -> Words:
+        """What the time is of the one that the roof allows; ``none`` where there is no ladder."""
+        series, (sizes, *_) = self.values.spec.series, self.values.spec.sliders
+        return Fill(
+            self.each(lambda ladder, _: _headline(ladder), "{none}"), none=none,
+            op=By("op", [one.label for one in series]),
+            n=By("i", [str(n) for n in sizes.values]), allowed=self.time("allowed"),
+            time=self.each(lambda ladder, _: falls.seconds_of(ladder.end), ""),
+            total=self.each(lambda ladder, _: ladder.total.removeprefix("×"), ""),
+        )  # fmt: skip
 
     @property
     def words(self) -> Words:
-        """The steps as a sentence."""
-        steps: dict[str, Words] = {f"step{n}": self.factor(one) for n, one in enumerate(STEPS)}
+        """What the steps come to: the largest of them, and what none explains."""
         return Fill(
-            self.each(lambda fall, _: _sentence(fall), ""), **steps,
-            note=self.each(lambda fall, _: fall.note, ""),
-            reached=self.each(lambda fall, _: fall.reached, ""),
-            total=self.total,
+            self.each(lambda ladder, _: _sentence(ladder), ""),
+            whole=self.each(lambda ladder, _: falls.factor_text(10 ** _known(ladder)), ""),
+            largest=self.each(lambda ladder, _: _largest(ladder).factor, ""),
+            rest=self.each(lambda ladder, _: falls.factor_text(10 ** abs(_rest(ladder))), ""),
         )  # fmt: skip
 
 
-def draw_ladder(
-    scene: Scene, ladders: Ladders, place: tuple[float, float, float], *, stacked: bool
-) -> None:
-    """Draw a row for each step at ``place`` (left, top, width).
+def _ends(fall: Ladder, row: str) -> tuple[float, float, float] | None:
+    """Where the bar of a row begins and ends, and what the time is then: decades of seconds.
 
-    ``stacked``: bars lie below their words, else beside them.
+    The bar of a mark begins at 0 s.
     """
-    left, top, wide = place
-    start = left if stacked else left + NAMES
-    room, row = wide - (start - left), 46 if stacked else 22
-    series = ladders.values.spec.series
-    name = By("focus", [one.label for one in series])
-    title = ladders.each(lambda fall, _: f"{{name}}, {fall.note}: where time goes", "")
-    scene.text(left, top, Fill(title, name=name), bold=True, size=LETTERS, name="ladder")
-    bound, reached = ladders.rows()
-    look: dict[str, Any] = {"size": LETTERS, "name": "ladder"}
-    for n, words in enumerate((bound, *(ladders.factor(one, " ←") for one in STEPS), reached), 1):
-        y = top + 4 + row * n - (22 if stacked else 0)
-        scene.text(left, y, words, bold=n in (1, len(STEPS) + 2), **look)
-        low = y + 8 if stacked else y - 11
-        if 1 < n < len(STEPS) + 2:
-            one = STEPS[n - 2]
-            begin, end = (
-                ladders.place(partial(_end, one, which), start, room) for which in ("start", "end")
-            )
-            dash = (4, 3) if one == REST else ()
-            box = [(begin, low), (end, low), (end, low + BAR), (begin, low + BAR)]
-            if stacked:
-                scene.text(left + wide, y, ladders.so_far(one), "soft", size=LETTERS, anchor="end",
-                           name="ladder time")  # fmt: skip
-            scene.line(box, INKS[one], 2, fill="paper" if one == REST else INKS[one], closed=True,
-                       dash=dash, name="ladder bar")  # fmt: skip
-        else:
-            which = "start" if n == 1 else "end"
-            at = ladders.place(attrgetter(which), start, room)
-            fill, ink = ("paper", "key") if n == 1 else ("ink", "ink")  # as its marks are
-            scene.dot(at, low + BAR / 2, "diamond", 7, fill=fill, ink=ink, width=2.5, name="stop")
+    for step in fall.steps:
+        if step.name == row:
+            return step.start, step.end, step.end
+    ends = {"allowed": fall.start, fall.reached: fall.end}
+    if fall.beside > -math.inf:
+        ends["warm"] = fall.beside
+    if fall.steps and fall.steps[-1].name == REST:
+        ends["predicted"] = fall.steps[-1].start
+    return (-math.inf, ends[row], ends[row]) if row in ends else None
 
 
-def _end(name: str, which: str, fall: Fall) -> float:
-    """One end of a step, nowhere where it is not there."""
-    return next((getattr(step, which) for step in fall.steps if step.name == name), NO)
+def _rates(fall: Ladder, op: Operation, step: str) -> tuple[float, float, float]:
+    work, (start, end, _) = math.log10(op.flops), _ends(fall, step) or NONE
+    return math.log10(op.intensity), work - start, work - end
 
 
-def _sentence(fall: Fall) -> str:
-    """The template of a sentence: the steps that there are."""
-    steps = ", ".join(f"{{step{STEPS.index(one.name)}}}" for one in fall.steps)
-    roof = ROOFS.get(fall.limit, "the bound")
-    return f" The time, {{note}} and {{reached}}, is {{total}} that of {roof}: {steps}."
+def _time(fall: Ladder, row: str) -> str:
+    """The time of a mark, or how a step changes it, formatted."""
+    for step in fall.steps:
+        if step.name == row:
+            change = 10**step.end - 10**step.start
+            sign = {"slower": "+", "faster": "−"}.get(step.kind)
+            return f"{sign}{si(abs(change), 's')}" if sign else ""
+    ends = _ends(fall, row)
+    return falls.seconds_of(ends[1]) if ends else ""
 
 
-def _one(by: By) -> By:
-    return By(by.dims, np.asarray(by.values)[..., None])
+def _headline(fall: Ladder) -> str:
+    """The template of what stands above the picture."""
+    roof = PEAK if fall.limit == "compute" else roof_word(fall.limit)
+    return (
+        f"{{op}}, N = {{n}}, {fall.note}: {{time}} {fall.reached}, {{total}} times the {{allowed}} "
+        f"that {roof} allows"
+    )
+
+
+def _sentence(fall: Ladder) -> str:
+    """The template of what the steps say, with the names in their places."""
+    largest, usual = _largest(fall), ""
+    if _rest(fall) < -NEAR and fall.end < largest.end:  # then a step is larger than the whole
+        usual = ", so this call cost less than usual" if largest.name == "call overhead" else ""
+        text = f" {{whole}} was predicted, most of it {largest.name}, {{largest}}."
+    else:
+        text = f" The largest factor is {largest.name}, {{largest}}." if largest.name else ""
+    if abs(_rest(fall)) <= NEAR:
+        return text
+    if _rest(fall) > 0:
+        return f"{text} It took {{rest}} the predicted time."
+    return f"{text} It was {{rest}} as fast as predicted{usual}."
+
+
+def _largest(fall: Fall) -> WaterfallStep:
+    """The known step with the largest factor; one without a name where none slows it."""
+    slower = [step for step in fall.steps if step.explained and step.kind == "slower"]
+    return max(slower, key=lambda s: s.end - s.start, default=WaterfallStep("", 0, 0, "", ""))
+
+
+def _known(fall: Fall) -> float:
+    """Decades from the roof to the prediction."""
+    return fall.end - _rest(fall) - fall.start
+
+
+def _rest(fall: Fall) -> float:
+    """Decades that no step explains."""
+    return sum(step.end - step.start for step in fall.steps if not step.explained)
 
 
 def _both(
-    op: Operation, machine: Machine, timed: dict[tuple[str, str], Measurement]
-) -> tuple[Fall | None, Fall | None, Fall | None]:
+    values: RooflineValues, op: Operation, offer: Offer, timed: dict[tuple[str, str], Measurement]
+) -> tuple[Ladder | None, Ladder | None, Ladder | None]:
     """The ladder of a cold and of a warm operation; of both, the one that was measured."""
+    machine = offer.known
 
-    def alone(cache: str) -> Fall | None:
+    def alone(cache: str) -> Ladder | None:
         if (op.label, cache) in timed:
             fall = falls.of_explanation(explain(timed[op.label, cache], machine))
         elif machine.routines:
             fall = falls.of_prediction(op, machine, predict(op, machine, cache=cache))
         else:
             return None
-        return replace(fall, note=cache)
+        return _from_roof(fall, op, *values.roof_of(offer, op, cache), cache)
 
     cold, warm = (alone(cache) for cache in CACHES)
-    reached = [one.reached if one else "" for one in (cold, warm)]
-    return cold, warm, warm if reached[1] == "measured" != reached[0] else cold
+    if cold and warm and warm.reached == "measured":
+        both = warm if cold.reached != "measured" else replace(cold, beside=warm.end)
+        return cold, warm, both
+    return cold, warm, cold
+
+
+def _from_roof(fall: Fall, op: Operation, level: str, roof: Roofline, cache: str) -> Ladder:
+    """The ladder from the roof over the operation, which is that of a cache where it is warm.
+
+    Its ``limit`` is that level, or "compute".
+    """
+    rate, steps = roof.attainable(op.intensity), fall.steps
+    start, limit = math.log10(op.flops / rate), level if rate < roof.peak else "compute"
+    none = WaterfallStep(STEPS[0], start, fall.start, "", "")
+    first, *rest = steps if steps[:1] and steps[0].name == STEPS[0] else (none, *steps)
+    first = replace(first, start=start, factor=falls.factor_text(10 ** (first.end - start)))
+    return Ladder(fall.sentence, cache, start, (first, *rest), fall.reached, limit)

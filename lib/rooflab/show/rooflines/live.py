@@ -10,24 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
-
 from rooflab.count import blas
 from rooflab.count.dtypes import DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
 from rooflab.predict.machine import Machine
-from rooflab.show import canvas
-from rooflab.show.box import BoxView, Solid, of_family
+from rooflab.show.box import Solid
 from rooflab.show.rooflines.ceiling_lines import CHOICES, MIX, as_band
-from rooflab.show.rooflines.families import Family, as_measured, batches, families, sizes
 from rooflab.show.rooflines.machine_choices import Offer, offers, well_known, with_figures
 from rooflab.show.rooflines.picture import roofline_scenes
-from rooflab.show.rooflines.tables import Series, Slider, Tables
-from rooflab.show.scene import painter
+from rooflab.show.rooflines.tables import (
+    Family,
+    Series,
+    Slider,
+    Tables,
+    as_measured,
+    batches,
+    families,
+    sizes,
+)
 from rooflab.show.scene.player import Player
-from rooflab.show.waiting import Cover, awaited, covered
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))
 SMALLEST = 16  # N: an N×N matrix that lies in any L1
-SMALLEST_CALL = 8  # N where the cost of a call is shown: below 64 it decides
+BATCH = "batch, vectors that share one matrix"
 _EDGE_WORDS = {
     "M": "rows of A and C",
     "N": "columns of B and C",
@@ -73,27 +76,28 @@ def roofline(
         The one shown first.
     ops : str or iterable of str
         Some of "axpy", "gemv", "gemm". AXPY has N² numbers, as many as the others' N×N matrix. The
-        first sentence is about the last of them.
+        last of them is looked at first; of the others only their points are drawn.
     dtype : str or DType
         The number type shown first.
     dtypes : sequence of str or DType
         The number types on offer.
     n : int, optional
-        N at the start, at the nearest slider value. None: where something was measured, else 1024.
+        N at the start, at the nearest slider value. None: where the operation that is looked at was
+        measured, else any; 1024 where none was.
     batch : int
         Vectors that share one matrix, at the nearest slider value.
     cache : {"cold", "warm", "both"}
         "both" splits every dot in two.
     measurements : sequence of Measurement, or mapping of str to Measurement
         They appear on the machine they were taken on; by default none. Under names each has its
-        name beside it.
+        name beside it, N has their sizes alone, and nothing is predicted.
     box : bool
-        Draw the M×N×K box beside it.
+        Draw the M×N×K box of the operation that is looked at beside it.
     ladder : bool
-        Draw where the time of the operation goes that was touched last: from the bound to what was
-        measured or predicted, a bar for each step of ``rl.explain``.
+        Draw where the time of the operation goes that is looked at: from the bound to what was
+        measured or predicted, a bar for each step of ``rl.explain``. It has the place of the box.
     overhead : bool
-        Let N start small and draw FLOP ÷ call time where calls were timed.
+        Draw FLOP ÷ call time where calls were timed.
     band : (float, float), optional
         Intensities of a thumb rule to shade, in FLOP/byte, e.g. (4, 8).
     after : GuessAxis, SortCards or iterable of them, optional
@@ -111,34 +115,35 @@ def roofline(
     >>> print(live.sentence.splitlines()[0].split(". ")[0])
     GEMV 1024×1024 in fp32: 2.10 MFLOP over 4.20 MB is 0.499 FLOP/byte, left of the ridge (20.0)
     """
-    things = awaited(after)
-    shown = families(ops)
+    if box and ladder:
+        raise ValueError("box=True and ladder=True have one place; choose one of them")
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    rungs, timed = _rungs(measurements, [one.name for one in shown])
-    shown = tuple(as_measured(one, [m.op for m in rungs.values()]) for one in shown)
+    shown, rungs, timed = _rungs(measurements, families(ops))
     offered, first = on_offer(machines, machine, timed)
     own = {m.op.dims["n"] for m in rungs.values() if m.op.name == "gemm"}
-    every_n = sorted({*sizes(SMALLEST_CALL if overhead else SMALLEST), *own})
+    every_n = sorted(own) or sizes(SMALLEST)
     first_n = _measured_n(shown, timed, every_n) if n is None else n
-    sliders = _size_sliders(first_n, batch, every_n)
-    series = tuple(_series(family, sliders[1].values) for family in shown)
-    first_kind = _dtype(dtype)
-    kinds, kind = as_dtypes("dtypes", dtypes, first_kind), str(first_kind)
-    scene = Tables(
-        sliders, series, kinds, offered, overhead, as_band(band), ladder=ladder, rungs=rungs
+    every_batch = (1,) if rungs else batches()
+    sliders = (
+        Slider("N, the matrix size", every_n, nearest("n", first_n, every_n)),
+        Slider(BATCH, every_batch, nearest("batch", batch, every_batch)),
+        Slider("", (1,), 0),  # of three; one with a single value is not shown
     )
-    start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
-    beside = None
-    if box:
-        beside = _box_view([of_family(family) for family in shown], scene, kind)
-    return Live(scene, "rooflab-roofline", start, beside, things)
+    series = tuple(_series(family, every_batch, not rungs) for family in shown)
+    kinds, kind = as_dtypes("dtypes", dtypes, _dtype(dtype)), str(_dtype(dtype))
+    spec = Tables(
+        sliders, series, kinds, offered, overhead, as_band(band), ladder=ladder, rungs=rungs,
+        solids=tuple(_solid(family) for family in shown if box),
+    )  # fmt: skip
+    start = {"machine": first.id, "dtype": kind, "cache": cache}
+    return Live(spec, "rooflab-roofline", start, after)
 
 
 def box(
-    m: int = 1,
-    n: int = 4096,
-    k: int = 1,
+    m: int = 1024,
+    n: int = 1024,
+    k: int = 1024,
     dtype: DTypeLike = "fp32",
     *,
     accumulate: bool = False,
@@ -177,19 +182,15 @@ def box(
     Examples
     --------
     >>> live = rl.live.box(64, 64, 64, machines="H100-SXM")
-    >>> print(live.sentence.splitlines()[0].split(". ")[0])
-    GEMM 64×64×64 in fp32: 524 kFLOP over 49.2 kB is 10.67 FLOP/byte, left of the ridge (20.0)
+    >>> print(live.sentence.split(", ")[2])
+    21.33 multiply-adds for each. GEMM 64×64×64 in fp32: 524 kFLOP over 49.2 kB is 10.67 FLOP/byte
     """
 
     sliders = tuple(
-        Slider(name, f"{name}, {_EDGE_WORDS[name]}", EDGES, nearest(name.lower(), value, EDGES))
+        Slider(f"{name}, {_EDGE_WORDS[name]}", EDGES, nearest(name.lower(), value, EDGES))
         for name, value in zip("MNK", (m, n, k))
     )
-    faces = (
-        ("A", "a"),
-        ("B", "b"),
-        ("C: counted twice, read and written" if accumulate else "C", "c"),
-    )
+    faces = (("A", "a"), ("B", "b"), ("C, read and written: twice" if accumulate else "C", "c"))
     offer = on_offer(machines, machine, ())
     return product_box("box", "product", sliders, faces, (dtypes, dtype), offer, accumulate)
 
@@ -204,7 +205,7 @@ def product_box(
     accumulate: bool = False,
     letters: tuple[str, str, str] = ("A", "B", "C"),
     mix: str = MIX,
-    after: Sequence[Any] = (),
+    after: Any = None,
 ) -> Live:
     """The box of one product whose three edges are ``sliders``, with its roofline."""
 
@@ -214,65 +215,58 @@ def product_box(
     unsaid = [""] * len(sliders[1].values)
     series = Series("gemm", "GEMM", build, unsaid, unsaid, spread=True, estimated=False)
     (offered, first), first_kind = offer, _dtype(types[1])
-    scene = Tables(sliders, (series,), as_dtypes("dtypes", types[0], first_kind), offered, mix=mix)
-    kind = str(first_kind)
-    start = {"machine": first.id, "dtype": kind, "cache": "cold", "ops": ["gemm"]}
-    solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=letters)
-    beside = _box_view([solid], scene, kind)
-    return Live(scene, f"rooflab-{stem}", start, beside, after=after)
+    kinds = as_dtypes("dtypes", types[0], first_kind)
+    solid = Solid(label, lambda m, n, k: (m, n, k), faces, letters)
+    spec = Tables(sliders, (series,), kinds, offered, mix=mix, solids=(solid,))
+    start = {"machine": first.id, "dtype": str(first_kind), "cache": "cold"}
+    return Live(spec, f"rooflab-{stem}", start, after)
+
+
+def _solid(family: Family) -> Solid:
+    """The box of a family, driven by N and the batch."""
+    return Solid(family.label, lambda n, batch, _: family.edges(n, batch), family.faces)
 
 
 def _rungs(
-    measurements: Any, shown: Sequence[str]
-) -> tuple[dict[str, Measurement], Sequence[Measurement]]:
-    """Return the measurements under names, none if they have none, and all of them."""
+    measurements: Any, shown: tuple[Family, ...]
+) -> tuple[tuple[Family, ...], dict[str, Measurement], Sequence[Measurement]]:
+    """The families as measured, measurements under names, if they have any, and all of them."""
     if not isinstance(measurements, Mapping):
-        return {}, measurements
+        return shown, {}, measurements
+    names, timed = [one.name for one in shown], [*measurements.values()]
     for name, m in measurements.items():
-        if m.op.name not in shown:
-            raise unknown(f"measurements[{name!r}]: operation", m.op.name, shown)
-    return dict(measurements), [*measurements.values()]
+        if m.op.name not in names:
+            raise unknown(f"measurements[{name!r}]: operation", m.op.name, names)
+    return (
+        tuple(as_measured(one, [m.op for m in timed]) for one in shown),
+        dict(measurements),
+        timed,
+    )
 
 
 def _measured_n(
     shown: Sequence[Family], measurements: Sequence[Measurement], every_n: Sequence[int]
 ) -> int:
-    """The largest N at which an operation shown was measured; 1024 if none was."""
+    """The largest N at which the operation looked at was measured, else any; 1024 if none was."""
     timed = {(m.op.name, *m.op.dims.values()) for m in measurements if m.op.batch == 1}
 
-    def is_timed(n: int) -> bool:
-        ops = (family.build(n, 1, "fp32") for family in shown)
-        return any((op.name, *op.dims.values()) in timed for op in ops)
+    def largest(some: Sequence[Family]) -> int:
+        ops = ((n, family.build(n, 1, "fp32")) for n in every_n for family in some if timed)
+        return max((n for n, op in ops if (op.name, *op.dims.values()) in timed), default=0)
 
-    return max((n for n in every_n if timed and is_timed(n)), default=1024)
-
-
-def _size_sliders(n: int, batch: int, every_n: Sequence[int]) -> tuple[Slider, Slider, Slider]:
-    every_batch, said = batches(), "batch, vectors that share one matrix"
-    return (
-        Slider("N", "N, the matrix size", every_n, nearest("n", n, every_n)),
-        Slider("batch", said, every_batch, nearest("batch", batch, every_batch)),
-        Slider(
-            "", "", (1,), 0
-        ),  # pictures have three sliders; one with a single value is not shown
-    )
+    return largest(shown[-1:]) or largest(shown) or 1024
 
 
-def _box_view(solids: Sequence[Solid], scene: Tables, kind: str) -> BoxView:
-    start = {letter: slider.start for letter, slider in zip("ijk", scene.sliders)}
-    return BoxView(solids, scene.sliders, scene.dtypes, dtype=kind, op=solids[-1].name, **start)
+def _series(family: Family, every_batch: Sequence[int], estimated: bool) -> Series:
+    """A family that slides; one that is not ``estimated`` is the base of what has names."""
+    moves, roof = family.spread, "" if estimated else "roof: 100 %"
+    tags = [roof or family.label + f" ×{b}" * (moves and b > 1) for b in every_batch]
+    why = [family.why.replace("{batch}", str(b)) if b > 1 else "" for b in every_batch]
 
+    def build(n: int, batch: int, _: int, kind: DTypeLike) -> Operation:
+        return family.build(n, batch, kind)
 
-def _series(family: Family, every_batch: Sequence[int]) -> Series:
-    moves = family.spread
-    return Series(
-        family.name,
-        family.label,
-        lambda n, batch, _, kind: family.build(n, batch, kind),
-        [f"{family.label} ×{b}" if moves and b > 1 else family.label for b in every_batch],
-        [family.why.replace("{batch}", str(b)) if b > 1 else "" for b in every_batch],
-        moves,
-    )
+    return Series(family.name, family.label, build, tags, why, moves, estimated)
 
 
 def nearest(argument: str, value: int, values: Sequence[int]) -> int:
@@ -301,109 +295,25 @@ def on_offer(
     return offered, next(here, None) or well_known(usable)
 
 
-class RooflineView(Player):
-    """The roofline itself: ``machine``, ``dtype``, ``cache`` and ``ops`` say what it shows.
+class Live(Player):
+    """A live roofline: ``machine``, ``dtype``, ``cache`` and ``op`` say what it shows.
 
-    ``i``, ``j`` and ``k`` are the numbers of the sliders' values.
-    """
-
-    def __init__(self, spec: Tables, start: Mapping[str, Any], **more: Any) -> None:
-        self.spec = spec
-        scenes = roofline_scenes(spec, dict(start))
-        super().__init__(*scenes, stem="roofline", kind="rl-live-roofline", **more)
-
-    @property
-    def ops(self) -> list[str]:
-        """The operations that are shown, by their names."""
-        return [s.name for s in self.spec.series if getattr(self, f"shows_{s.name}")]
-
-    @ops.setter
-    def ops(self, names: Sequence[str]) -> None:
-        for name in names:
-            if name not in {s.name for s in self.spec.series}:
-                raise unknown("ops", name, [s.name for s in self.spec.series])
-        for series in self.spec.series:
-            setattr(self, f"shows_{series.name}", series.name in names)
-
-    @property
-    def words(self) -> str:
-        """A line for each operation that is shown, then what is said of the picture."""
-        places = self.scene.places(**self.state)
-        lines: dict[str, list[str]] = {kind: [] for kind in ("more", "origin", "title")}
-        for kind, words, _ in self.scene.notes:
-            lines[kind].append(str(self.scene.settled(words, places)))
-        return "\n".join(filter(None, [*lines["more"], *lines["origin"]]))
-
-
-class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A live roofline, with the box beside it on the same sliders.
-
-    ``view`` is the roofline: its ``machine``, ``dtype``, ``cache`` and ``ops`` can be read and set
-    from Python. ``after``: guess axes or sortings; until all of them are uncovered, one sentence is
+    They can be read and set from Python. ``i``, ``j`` and ``k`` are the numbers of the sliders'
+    values. ``after``: guess axes or sortings; until all of them are uncovered, one sentence is
     shown and nothing else.
     """
 
-    def __init__(
-        self,
-        scene: Tables,
-        stem: str,
-        start: Mapping[str, Any],
-        box: BoxView | None = None,
-        after: Sequence[Any] = (),
-    ) -> None:
-        self.scene, self.cover = scene, Cover(after) if after else None
-        self.view = RooflineView(scene, start)
-        self.box = box
-        self._tie()
-        pictures = [self.view] if box is None else [box, self.view]
-        wide = "1100px" if box is None else "752px"  # beside the box the picture is at its own size
-        self.view.layout = ipywidgets.Layout(flex="3 1 480px", max_width=wide, margin="0")
-        row = ipywidgets.HBox(
-            pictures, layout=ipywidgets.Layout(flex_flow="row wrap", grid_gap="8px")
-        )
-        over = [] if self.cover is None else [self.cover]
-        super().__init__([*over, row], model_id=canvas.free_model_id(stem))
-        self.add_class("rooflab-live")
-
-    def _tie(self) -> None:
-        """Let each picture follow the others where they share a slider or a choice."""
-        view, box = self.view, self.box
-        if box is not None:
-            edges = {letter: (view.model_id, letter, 0) for letter in "ijk"}
-            box.follow(**edges, dtype=(view.model_id, "kind", 0))
-            view.follow(**{letter: (box.model_id, letter, 0) for letter in "ijk"})
-            ops = box.scene.dim("op").names
-            if ops is not None and set(ops) <= {series.name for series in self.scene.series}:
-                view.follow(touched=(box.model_id, "op", 0))
-                box.follow(op=(view.model_id, "touched", 0))
+    def __init__(self, spec: Tables, stem: str, start: Mapping[str, Any], after: Any) -> None:
+        self.spec = spec
+        scenes = roofline_scenes(spec, dict(start))
+        super().__init__(*scenes, stem=stem, kind="rl-live-roofline", after=after)
 
     @property
-    def covered(self) -> bool:
-        """Whether it still waits for a guess."""
-        return self.cover is not None and self.cover.covered
-
-    @property
-    def sentence(self) -> str:
-        """What the picture shows now, in words, or what it waits for."""
-        if self.cover is not None and self.cover.covered:
-            return str(self.cover.sentence)
-        return self._said()
-
-    def _said(self) -> str:
-        parts = [one.words for one in (self.view, self.box) if one is not None]
-        return "\n".join(parts)
-
-    def still(self) -> bytes:
-        """A PNG of both pictures, side by side."""
-        beside = [(self.view.scene, self.view.state)]
-        if self.box is not None:
-            beside.append((self.box.scene, self.box.state))
-        return canvas.png(painter.row(beside), transparent=False)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
-        live, words = super()._repr_mimebundle_(**kwargs), self._said()
-        png = self.still()
-        if self.cover is None or not self.cover.covered:
-            return canvas.mimebundle(live, png, words)
-        over, under = self.cover.sentence, (png, "The live roofline, uncovered.")
-        return canvas.mimebundle(live, covered(over), over, under)
+    def words(self) -> str:
+        """A line for each operation, then what is said of the picture."""
+        if self.covered:
+            return self.sentence
+        places = self.scene.places(**self.state)
+        notes = (words for kind in ("more", "origin") for own, words, _ in self.scene.notes
+                 if own == kind)  # fmt: skip
+        return "\n".join(filter(None, (self.scene.settled(one, places) for one in notes)))

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rooflab.count.dtypes import DTypeLike
+from rooflab.measure import this_machine
+from rooflab.measure.measurement import Measurement
+from rooflab.measure.recording import recording, recordings
 from rooflab.predict.catalogue import machine as catalogue_machine
 from rooflab.predict.catalogue import machines as catalogue
 from rooflab.predict.machine import Machine
 from rooflab.show import captions
 from rooflab.show.rooflines.ceiling_lines import MIX
-
-if TYPE_CHECKING:
-    from rooflab.measure.measurement import Measurement
 
 NOT_MEASURED = "not measured yet, rl.this_machine() does it"
 # Saved pages have other readers than the one who measured: "this computer" would not be theirs.
@@ -71,7 +71,7 @@ def offers(
     whose id they carry.
     """
     if machines is None:
-        chosen: list[Machine | str] = ["this", *_recording_names(), *catalogue().values()]
+        chosen: list[Machine | str] = ["this", *recordings(), *catalogue().values()]
     elif isinstance(machines, (str, Machine)):
         chosen = [machines]
     else:
@@ -102,9 +102,7 @@ def listed(argument: str, given: object, wanted: str) -> list[Any]:
 def _offer(one: Machine | str, measurements: Sequence[Measurement]) -> Offer:
     if one == "this":
         return this_offer(measurements)
-    if isinstance(one, str) and one in _recording_names():
-        from rooflab.measure.recording import recording
-
+    if isinstance(one, str) and one in recordings():
         kept = recording(one)
         return _measured_offer(kept.machine, (*kept.measurements, *measurements))
     machine = catalogue_machine(one)
@@ -127,24 +125,12 @@ def _measured_offer(machine: Machine, measurements: Sequence[Measurement]) -> Of
 
 def this_offer(measurements: Sequence[Measurement] = ()) -> Offer:
     """Return this computer: with its stored roofs, or greyed if it has none."""
-    machine = _stored_machine()
+    machine = this_machine.stored_machine()
     if machine is None:
         return Offer(
             "this", "this computer", HERE, f"This computer: {NOT_MEASURED}.", reason=NOT_MEASURED
         )
     return _measured_offer(machine, measurements)
-
-
-def _stored_machine() -> Machine | None:
-    from rooflab.measure.this_machine import stored_machine
-
-    return stored_machine()
-
-
-def _recording_names() -> tuple[str, ...]:
-    from rooflab.measure.recording import recordings
-
-    return recordings()
 
 
 def with_figures(offered: Sequence[Offer], asked: object) -> list[Offer]:

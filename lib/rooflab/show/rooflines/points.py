@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from reprlib import repr as short
+from typing import Any
 
 from rooflab.count.operation import Operation
-from rooflab.count.si import grouped, si, times
+from rooflab.count.si import grouped, several, times
 from rooflab.count.validation import unknown
 from rooflab.show import captions, theme
-from rooflab.show.labels import Crowd, Haloed, Spot, spots_around
+from rooflab.show.labels import Crowd, Spot, spots_around
 from rooflab.show.rooflines.columns import Column, is_number, is_table, row_of, rows_of
 from rooflab.show.rooflines.machine_choices import listed
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-KINDS = ("bound", "predicted", "measured", "guess")
-_NAMED_AT = ("guess", "measured", "bound", "predicted")  # where an operation's name stands first
+#: Kinds of points, in the order in which they are named, and how large their markers are.
+KINDS = {"guess": 1.0, "measured": 1.0, "bound": 0.85, "predicted": 0.6}
 #: What the first marker of its kind says, where measured ones are beside it.
 SAID = {"bound": "the roof allows", "predicted": "predicted"}
 RADIUS = 8  # pixels that a marker takes
@@ -85,32 +85,21 @@ class Point:
     @property
     def intensity(self) -> float:
         """FLOP per byte that crosses ``level``: where it stands on the axis."""
-        return self.operation.intensity_at(self.level) if self.at is None else self.at
-
-    @property
-    def operation(self) -> Operation:
-        """The operation of a point that has one; ValueError for another."""
-        if self.op is None:
-            raise ValueError(f"{self.text or 'this point'} has no operation")
-        return self.op
+        return self.op.intensity_at(self.level) if self.op else self.at or math.nan
 
     @property
     def text(self) -> str:
         """What stands beside the marker."""
-        if self.op is None:
-            return self.label or ""
-        return captions.short(self.op) if self.label is None else self.label
+        return captions.short(self.op) if self.op and self.label is None else self.label or ""
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The same, then shorter, for where there is less room."""
-        if self.op is None or self.label is not None:
-            return (self.text,)
-        long, sizes = self.text, captions.sizes(self.op)
-        edges = set(self.op.dims.values())
-        if len(edges) == 1 and 1 < len(self.op.dims) < 4:
-            return long, long.replace(sizes, f"{grouped(edges.pop())}{'²³'[len(self.op.dims) - 2]}")
-        return (long,)
+        edges = set(self.op.dims.values()) if self.op and self.label is None else set()
+        if self.op and len(edges) == 1 and 1 < (many := len(self.op.dims)) < 4:
+            cube = f"{grouped(edges.pop())}{'²³'[many - 2]}"
+            return self.text, self.text.replace(captions.sizes(self.op), cube)
+        return (self.text,)
 
     @property
     def key(self) -> object:
@@ -147,29 +136,24 @@ def given_points(points: Any) -> list[Any]:
     if is_table(points):
         rows = rows_of("points", points, (_NAME, _INTENSITY, _RATE, _SIDE))
         return [_bare(row, number) for number, row in enumerate(rows)]
-    if isinstance(points, Operation) or hasattr(points, "op"):
-        return [points]
     if hasattr(points, "steps"):  # a model's step: one run of each kind of operation
         return [step.op for step in points.steps]
-    several = listed("points", points, WANTED)
-    if isinstance(points, tuple) and len(points) in (2, 3) and is_number(points[-1]):
-        several = [points]  # one pair alone
+    pair = isinstance(points, tuple) and len(points) in (2, 3) and is_number(points[-1])
+    alone = pair or isinstance(points, Operation) or hasattr(points, "op")
+    several = [points] if alone else listed("points", points, WANTED)
     return [_one(one, number) for number, one in enumerate(several)]
 
 
-def without_flops(given: Any) -> Operation | None:
-    """Return the operation of a point that has bytes and no FLOP, so no place on a log axis."""
-    op = given if isinstance(given, Operation) else given.op
-    return op if op is not None and not op.flops else None
+def operation_of(given: Any) -> Operation | None:
+    """Return the Operation that is ``given``, or that of a Measurement or a Point."""
+    return given if isinstance(given, Operation) else given.op
 
 
 def _one(given: Any, number: int) -> Any:
-    if isinstance(given, Operation) or isinstance(getattr(given, "op", None), Operation):
-        return given
-    if isinstance(given, Point):
+    if isinstance(given, (Operation, Point)) or isinstance(getattr(given, "op", None), Operation):
         return given
     if isinstance(given, (str, bytes, Mapping)) or not hasattr(given, "__len__"):
-        raise TypeError(f"points: {given!r} is a {type(given).__name__}; give {WANTED}")
+        raise TypeError(f"points: {short(given)} is a {type(given).__name__}; give {WANTED}")
     columns = {2: (_INTENSITY, _RATE), 3: (_NAME, _INTENSITY, _RATE)}.get(len(given))
     if columns is None:
         raise ValueError(
@@ -198,72 +182,47 @@ def without_lone_side(points: Sequence[Point]) -> list[Point]:
     return [dataclasses.replace(p, side=None) for p in points]
 
 
-def _alike(points: Sequence[Point]) -> set[object]:
-    """Keys of what is as fast cold as it is warm: two markers in one place."""
-    found: dict[tuple[object, str], dict[str | None, float]] = {}
-    for p in points:
-        found.setdefault((p.key, p.kind), {})[p.side] = p.rate
-    pairs = ((key, rates.get("cold"), rates.get("warm")) for (key, _), rates in found.items())
-    return {key for key, cold, warm in pairs if cold and warm and 0.97 < cold / warm < 1.03}
-
-
 # Markers: the shape is the operation; filled is measured, hollow is not.
 
 
 def markers(points: Iterable[Point]) -> dict[str, str]:
-    """The marker of each family of points: ours have their own, others take what is left."""
+    """Return the marker of each family of points: ours have their own, others what is left."""
     families = dict.fromkeys(p.family for p in points)
-    known = {name: theme.style(name).marker for name in families if theme.has_style(name)}
-    free = [marker for marker in MARKERS if marker not in known.values()]
-    others = [name for name in families if name not in known]
-    return known | {name: free[n % len(free)] for n, name in enumerate(others)}
+    known = {name: theme.STYLES[name].marker for name in families if name in theme.STYLES}
+    free = cycle(marker for marker in MARKERS if marker not in known.values())
+    return known | {name: next(free) for name in families if name not in known}
 
 
 def draw_points(crowd: Crowd, points: Sequence[Point]) -> None:
-    """Draw ``points``: a dotted gap up to the roof for measured ones, a band from guess to
-    truth."""
+    """Draw markers, a dotted gap from measured ones to the roof, and bands.
+
+    A broad band joins the cold and the warm marker of an operation, and a guess with the truth.
+    """
     ax, share, shapes = crowd.ax, crowd.share, markers(points)
     truth = {p.key: p.rate for p in points if p.kind == "measured"}
+    cold = {(p.key, p.kind): p.rate for p in points if p.side == "cold"}
     for p in points:
-        x, rate = p.intensity, _inside(ax, p.rate)
-        _mark(crowd, p, rate, shapes[p.family])
-        crowd.add_disc(*crowd.pixel(x, rate), RADIUS)
+        x, place = p.intensity, crowd.pixel(p.intensity, p.rate)
+        _mark(crowd, p, shapes[p.family])
+        crowd.add_disc(*place, RADIUS)
         if p.kind == "measured" and p.allowed and p.allowed / p.rate > 1.15:
-            ax.plot([x, x], [rate, p.allowed], ":", lw=1.6 * share, color=theme.INK, zorder=3)
-            crowd.add_line([crowd.pixel(x, rate), crowd.pixel(x, p.allowed)])
-        if p.kind == "guess" and p.key in truth:
-            _band(crowd, x, (rate, _inside(ax, truth[p.key])), theme.colour("mine"))
+            ax.plot([x, x], [p.rate, p.allowed], ":", lw=1.6 * share, color=theme.INK, zorder=3)
+            crowd.add_line([place, crowd.pixel(x, p.allowed)])
+        ink = theme.colour("mine" if p.kind == "guess" else "soft")
+        other = truth.get(p.key) if p.kind == "guess" else cold.get((p.key, p.kind))
+        if other and (p.kind == "guess" or p.side == "warm"):
+            ax.plot([x, x], [p.rate, other], color=ink, lw=5.5 * share, alpha=0.3, zorder=2)
+            crowd.add_line([place, crowd.pixel(x, other)], 3)
 
 
-def draw_splits(crowd: Crowd, points: Sequence[Point]) -> None:
-    """Join the cold and the warm marker of an operation by a broad band."""
-    cold = {p.key: p for p in points if p.side == "cold"}
-    for p in points:
-        other = cold.get(p.key)
-        if p.side == "warm" and other:
-            ends = (_inside(crowd.ax, other.rate), _inside(crowd.ax, p.rate))
-            _band(crowd, p.intensity, ends, theme.colour("soft"))
-
-
-def _band(crowd: Crowd, x: float, ends: tuple[float, float], colour: str) -> None:
-    crowd.ax.plot([x, x], ends, "-", lw=5.5 * crowd.share, alpha=0.3, color=colour, zorder=2)
-    crowd.add_line([crowd.pixel(x, end) for end in ends], 3)
-
-
-def _mark(crowd: Crowd, p: Point, rate: float, marker: str) -> None:
-    full, guess = p.kind == "measured", p.kind == "guess"
-    size = {"bound": 0.85, "predicted": 0.6}.get(p.kind, 1.0) * theme.MARKER
-    face = theme.INK if full else theme.colour("mine") if guess else theme.PAPER
+def _mark(crowd: Crowd, p: Point, marker: str) -> None:
+    full, share = p.kind == "measured", crowd.share
+    face = theme.INK if full else theme.colour("mine") if p.kind == "guess" else theme.PAPER
     crowd.ax.plot(
-        [p.intensity], [rate], marker, ms=size * crowd.share, mfc=face,
-        mec=theme.PAPER if full else theme.INK, clip_on=False, zorder=5 if full else 4,
-        mew=(1.0 if full else 1.6) * crowd.share,
+        p.intensity, p.rate, marker, ms=KINDS[p.kind] * theme.MARKER * share, mfc=face,
+        mec=theme.PAPER if full else theme.INK, mew=(1.0 if full else 1.6) * share,
+        clip_on=False, zorder=5 if full else 4,
     )  # fmt: skip
-
-
-def _inside(ax: Axes, rate: float) -> float:
-    lo, hi = ax.get_ylim()
-    return min(max(rate, lo), hi)
 
 
 # Labels: every operation is named once, and cold or warm is said at its marker.
@@ -272,80 +231,53 @@ def _inside(ax: Axes, rate: float) -> float:
 def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
     """Name every operation once, at its measured point if it has one; guesses get their ×k.
 
-    What a hollow marker means is said at the first one. Cold or warm looks alike, so that every
-    operation that has both says it at both.
+    What a hollow marker means is said at the first one, where measured ones are beside it. Cold
+    and warm are not said of what is as fast cold as it is warm: two markers in one place.
     """
     truth = {p.key: p.rate for p in points if p.kind == "measured"}
-    said = {"measured", "guess"} | (set() if truth else set(SAID))
-    alike, named, hidden = _alike(points), set[object](), 0
-    for p in sorted(points, key=lambda p: _NAMED_AT.index(p.kind)):
-        place = crowd.pixel(p.intensity, _inside(crowd.ax, p.rate))
-        own = [
-            crowd.pixel(one.intensity, _inside(crowd.ax, one.rate))
-            for one in points if one.key == p.key
-        ]  # fmt: skip
-        side = "" if p.key in alike else p.side or ""
-        kind = "" if p.kind in said else SAID[p.kind]
+    rates = {(p.key, p.kind, p.side): p.rate for p in points}
+    said, named, hidden = set[str](), set[object](), 0
+    for p in sorted(points, key=lambda p: list(KINDS).index(p.kind)):
+        kind = SAID.get(p.kind, "") if truth and p.kind not in said else ""
+        cold, warm = (rates.get((p.key, p.kind, side), math.inf) for side in ("cold", "warm"))
+        side = None if 0.97 < cold / warm < 1.03 else p.side
         # In a crowd, a name alone is better than neither name nor side.
-        tries = [_labels(p, truth, p.key in named, one, kind) for one in dict.fromkeys((side, ""))]
+        sides, again = dict.fromkeys((side, None)), p.key in named
+        tries = [_labels(p, truth, again, one, kind) for one in sides]
         named.add(p.key)
-        if not tries[0]:
-            continue
-        look = {"color": theme.colour("mine-says") if p.kind == "guess" else theme.INK}
-        shown = any(
-            crowd.write(
-                texts, spots_around(*place, GAP), own, forced=False, zorder=6,
-                fontsize=theme.SMALL + 0.5, **look,
-            )
-            for texts in tries if texts
-        )  # fmt: skip
-        said |= {p.kind} if shown else set()
-        hidden += not shown
-    if hidden:
-        _count_hidden(crowd, hidden)
+        spots = spots_around(*crowd.pixel(p.intensity, p.rate), GAP)
+        own = [crowd.pixel(q.intensity, q.rate) for q in points if q.key == p.key]
+        ink = theme.colour("mine-says") if p.kind == "guess" else theme.INK
+        look: dict[str, Any] = {"fontsize": theme.SMALL + 0.5, "color": ink, "zorder": 6}
+        if any(crowd.write(one, spots, own, forced=False, **look) for one in tries if one):
+            said.add(p.kind)
+        else:
+            hidden += bool(tries[0])
+    if hidden:  # is said above the axes at the right, where no point can be
+        corner = Spot(crowd.frame[2], crowd.frame[3] + 3, "right", "bottom")
+        text = f"{several(hidden, 'label')} left out"
+        crowd.annotate(text, corner, color=theme.CEILING, fontsize=theme.SMALL)
 
 
 def _labels(
-    p: Point, truth: Mapping[object, float], named: bool, side: str, kind: str
+    p: Point, truth: Mapping[object, float], named: bool, side: str | None, kind: str
 ) -> list[str]:
-    """What may stand beside a marker, the longest first; ``named``: its name stands elsewhere."""
+    """Return what may stand beside a marker, the longest first.
+
+    ``named``: its name stands elsewhere.
+    """
     if p.kind == "guess":
         right = truth.get(p.key)
-        if right is None:
-            return ["your guess"]
-        off = f"off by {times(max(right / p.rate, p.rate / right))}"
-        return [f"your guess, {off}", off]
+        off = f"off by {times(max(right / p.rate, p.rate / right))}" if right else ""
+        return [f"your guess, {off}", off] if off else ["your guess"]
     heads = [side] if named else [", ".join(filter(None, (text, side))) for text in p.texts]
     found = ("\n".join(filter(None, (head, kind, p.note))) for head in heads)
     return [text for text in found if text]
 
 
-def _count_hidden(crowd: Crowd, hidden: int) -> None:
-    """Say how many names found no room, above the axes at the right, where no point can be."""
-    crowd.ax.add_artist(
-        Haloed(
-            1, 1.01, captions.hidden(hidden), transform=crowd.ax.transAxes, ha="right", va="bottom",
-            color=theme.CEILING, fontsize=theme.SMALL * crowd.share, clip_on=False,
-        )
-    )  # fmt: skip
-
-
 def name_left_out(crowd: Crowd, ops: Sequence[Operation]) -> None:
     """Name operations without a FLOP at the left end of the axis, which begins right of them."""
-    if not ops:
-        return
-    (left, _, _, top), names = crowd.frame, ", ".join(dict.fromkeys(op.name for op in ops))
-    corners = [Spot(left + 6, top - down, va="top") for down in (6, 26, 46)]
-    crowd.write_rows([(f"0 FLOP: {names}", False)], corners, color=theme.CEILING)
-
-
-def measured_words(p: Point) -> str:
-    """Say a point without an operation, against what the roof allows there."""
-    rate = captions.measured(p.rate, p.allowed or p.rate, p.side or "cold")
-    return f"{p.text or 'A point'}: {theme.intensity(p.intensity)} FLOP/byte.{rate}"
-
-
-def rate_words(p: Point) -> str:
-    """Say a guess or a prediction."""
-    what = captions.what(p.op) if p.op else p.text or "A point"
-    return f"{what}: {p.kind} {si(p.rate, 'FLOP/s')}."
+    if ops:
+        (left, _, _, top), names = crowd.frame, ", ".join(dict.fromkeys(op.name for op in ops))
+        corners = [Spot(left + 6, top - down, va="top") for down in (6, 26, 46)]
+        crowd.write(f"0 FLOP: {names}", corners, color=theme.CEILING, fontsize=theme.SMALL)

@@ -8,6 +8,7 @@ whether something was measured there.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -18,9 +19,10 @@ import numpy as np
 from rooflab.count.dtypes import DType
 from rooflab.count.operation import Operation
 from rooflab.count.si import plain
-from rooflab.predict.estimate import CACHES, predict
+from rooflab.predict.estimate import CACHES, Prediction, predict
+from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
-from rooflab.show import canvas
+from rooflab.show.box import Boxes
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.ceiling_lines import CHOICES, missing
 from rooflab.show.rooflines.ladder import Ladders
@@ -48,18 +50,20 @@ class RooflineValues:
         usable = [o for o in spec.offers if o.machine]
         self.timed = [o for o in usable if o.known.routines or o.measurements]
         self.cached = [o for o in usable if len(o.known.levels) > 1]
-        self.dims = [*self._given(start), self._focus(), *self._derived()]
+        self.dims = [*self._given(start), *self._derived()]
         for series in spec.series:
             self.dims += self._derived_of(series)
         self.ladders = Ladders(self) if spec.ladder and self.timed else None
         self.dims += self.ladders.dims if self.ladders else []
+        self.boxes = Boxes(self, spec.solids) if spec.solids else None
+        self.dims += self.boxes.dims if self.boxes else []
 
     # Dimensions that a hand moves, and those that follow.
 
     def _given(self, start: dict[str, Any]) -> list[Dim]:
         ids, names = [o.id for o in self.offers], [o.name for o in self.offers]
         first, kinds = ids.index(start["machine"]), [str(kind) for kind in self.kinds]
-        shown, cache = start.get("ops", ()), start.get("cache", "cold")
+        cache, series = start.get("cache", "cold"), self.spec.series
         factors = [f"×{f:.2g}" for f in FACTORS]
         return [
             Dim("machine", names, ids, first, glide=280),
@@ -69,23 +73,10 @@ class RooflineValues:
             Dim("same_axes", ["fit the machine", "the same for all"], [False, True], glide=280),
             *(Dim(letter, [str(v) for v in slider.values], start=slider.start)
               for letter, slider in zip("ijk", self.spec.sliders)),
-            *(Dim(f"shows_{s.name}", ["no", "yes"], [False, True], int(s.name in shown))
-              for s in self.spec.series),
-            Dim("touched", [s.label for s in self.spec.series], [s.name for s in self.spec.series],
-                len(self.spec.series) - 1),
+            Dim("op", [s.label for s in series], [s.name for s in series], len(series) - 1),
             Dim("memory", factors, start=AS_IT_IS),
             Dim("arithmetic", factors, start=AS_IT_IS),
         ]  # fmt: skip
-
-    def _focus(self) -> Dim:
-        """The operation that is spoken of: the one touched last, or the first that is shown."""
-        names = [s.name for s in self.spec.series]
-        found = np.zeros([len(names), *[2] * len(names)])
-        for touched, *shown in np.ndindex(found.shape):
-            others = [n for n, one in enumerate(shown) if one] or [touched]
-            found[(touched, *shown)] = touched if shown[touched] else others[0]
-        dims = " ".join(["touched", *(f"shows_{name}" for name in names)])
-        return Dim("focus", [s.label for s in self.spec.series], of=By(dims, found))
 
     def _derived(self) -> list[Dim]:
         kinds, many = [str(kind) for kind in self.kinds], len(FACTORS)
@@ -116,10 +107,11 @@ class RooflineValues:
         found = [Dim(f"home_{name}", LEVELS, of=self._homes(series))]
         for side in CACHES:
             at, hits = f"{name}_{side}", self.hits(series, side)
-            found.append(Dim(f"hit_{at}", [str(n) for n in range(len(hits))], of=hits.by))
+            many = len(hits.rates)
+            found.append(Dim(f"hit_{at}", [str(n) for n in range(many + 1)], of=hits.by))
             roof, timed = self.roof_over(series, side), self.measured(series, side)
             known, foreseen = self.known(series, side), self.predicted(series, side)
-            has = [0.0, *[1.0] * (len(hits) - 1)]
+            has = [0.0, *[1.0] * many]
             can = [[0.0, 1.0 if series.estimated else 0.0], [2.0, 2.0]]
             found += [
                 Dim(f"has_{at}", yes_no, of=By(f"hit_{at}", has)),
@@ -135,12 +127,7 @@ class RooflineValues:
             ]  # fmt: skip
         memory, far = self.roof_over(series, "cold"), self.known(series, "warm")
         least = np.array([math.log10(1.005)])  # less is ×1 once it is rounded
-        return [
-            *found,
-            Dim(f"trap_{name}", yes_no, of=Above(Less(Less(far, memory), least))),
-            Dim(f"apart_{name}", yes_no, of=Above(
-                Less(Less(self.roof_over(series, "warm"), memory), np.array([0.4])))),
-        ]  # fmt: skip
+        return [*found, Dim(f"trap_{name}", yes_no, of=Above(Less(Less(far, memory), least)))]
 
     @cached_property
     def _kinds(self) -> list[list[float]]:
@@ -181,8 +168,7 @@ class RooflineValues:
     @cached_property
     def limits(self) -> list[list[tuple[float, float]]]:
         """Decades of FLOP/s on the axis of each machine: its own, and those that hold all."""
-        every = canvas.around(self.spec.frame)
-        return [[canvas.around(self.spec.frame_of(o)), every] for o in self.offers]
+        return [[self.spec.limits_of(o), self.spec.limits] for o in self.offers]
 
     @property
     def floor(self) -> By:
@@ -199,6 +185,12 @@ class RooflineValues:
         if level not in getattr(offer.machine, "levels", ()) or not self.has(offer, kind, "cold"):
             return None
         return ceiling_lines.roof(offer.known, kind, level, self.spec.mix)
+
+    def by_roof(self, words: Callable[[Roofline], str], level: str = "dram") -> By:
+        """Words about the roof of ``level``, by machine and number type; none where it has none."""
+        roofs = [[self.roof(o, k, level) for k in self.kinds] for o in self.offers]
+        table = [[words(roof) if roof else "" for roof in row] for row in roofs]
+        return By("machine kind", np.array(table, object))
 
     def _corners(self, offer: Offer, kind: DType, level: str) -> list[float]:
         line = self.roof(offer, kind, level)
@@ -252,14 +244,14 @@ class RooflineValues:
     def ledgers(self) -> dict[str, np.ndarray]:
         """Each series' operations by number type and the places of the three sliders."""
         shape = [len(slider.values) for slider in self.spec.sliders]
-        found = {}
+        ledgers = {}
         for series in self.spec.series:
             ops = np.empty((len(self.kinds), *shape), object)
             for k, kind in enumerate(self.kinds):
                 for place, values in zip(np.ndindex(*shape), self.spec.points()):
                     ops[(k, *place)] = series.build(*values, kind)
-            found[series.name] = ops
-        return found
+            ledgers[series.name] = ops
+        return ledgers
 
     def by_op(self, series: Series, value: Callable[[Operation], Any], dims: str) -> By:
         """A number or words of the operations of a series, by some of ``kind i j k``."""
@@ -281,11 +273,11 @@ class RooflineValues:
 
     @cached_property
     def _intensities(self) -> dict[str, By]:
-        found = {}
+        decades = {}
         for series in self.spec.series:
             one = self.by_op(series, lambda op: math.log10(op.intensity), self.own(series))
-            found[series.name] = By(one.dims, np.asarray(one.values)[..., None])
-        return found
+            decades[series.name] = By(one.dims, np.asarray(one.values)[..., None])
+        return decades
 
     def roof_over(self, series: Series, side: str) -> Value:
         """The decade of FLOP/s that its roof allows."""
@@ -303,14 +295,12 @@ class RooflineValues:
 
     def hits(self, series: Series, side: str) -> Hits:
         """What was measured of it."""
-        key = series.name, side
-        if key not in self._found:
-            self._found[key] = Hits(self, series, side)
-        return self._found[key]
+        return self._hits[series.name, side]
 
     @cached_property
-    def _found(self) -> dict[tuple[str, str], Hits]:
-        return {}
+    def _hits(self) -> dict[tuple[str, str], Hits]:
+        every = itertools.product(self.spec.series, CACHES)
+        return {(one.name, side): Hits(self, one, side) for one, side in every}
 
     def rungs(self, offer: Offer) -> list[tuple[str, Measurement]]:
         """Name and measurement of all that was timed on a machine under a name."""
@@ -320,14 +310,24 @@ class RooflineValues:
             if id(m) in own and m.op.compute_dtype in self.kinds
         ]  # fmt: skip
 
+    def extremes(self, offer: Offer) -> list[tuple[str, Measurement]]:
+        """The slowest and the fastest of them; nothing if they are not of one kind."""
+        every = sorted(self.rungs(offer), key=lambda one: one[1].flop_per_s)
+        alike = len({(m.op, m.cache) for _, m in every}) == 1 and len(every) > 1
+        return [every[0], every[-1]] if alike else []
+
     def share(self, offer: Offer, m: Measurement) -> str:
         """Per cent of what the roof of its side allows, formatted."""
         return f"{plain(100 * m.flop_per_s / self.allowed(offer, m), 2)} %"
 
     def allowed(self, offer: Offer, m: Measurement) -> float:
         """FLOP/s that the roof of its side allows to what was measured."""
-        level = ceiling_lines.home(m.op, offer.known, m.cache)
-        return ceiling_lines.roof(offer.known, m.op.compute_dtype, level).attainable(m.op.intensity)
+        return self.roof_of(offer, m.op, m.cache)[1].attainable(m.op.intensity)
+
+    def roof_of(self, offer: Offer, op: Operation, cache: str) -> tuple[str, Roofline]:
+        """The level whose roof bounds an operation on one side, and that roof."""
+        level = ceiling_lines.home(op, offer.known, cache)
+        return level, ceiling_lines.roof(offer.known, op.compute_dtype, level, self.spec.mix)
 
     def measured(self, series: Series, side: str) -> Value:
         """The decade of FLOP/s that was measured of this very operation, if it was."""
@@ -336,10 +336,10 @@ class RooflineValues:
 
     def predicted(self, series: Series, side: str) -> Value:
         """The decade of FLOP/s that is predicted of the single operation, if it can be."""
-        return By("who kind i k", self._predicted(series, side)[..., None])
+        return By("who kind i k", self._predicted[series.name, side][..., None])
 
     def estimates(self, series: Series, side: str, value: Callable[..., Any], none: Any) -> Any:
-        """``value(op, prediction)`` by who, kind, i, k: of single operations."""
+        """``value(op, prediction, machine)`` by who, kind, i, k: of single operations."""
         ops: Any = self.ledgers[series.name][:, :, 0]
         kind = object if isinstance(none, str) else float
         found = np.full((len(self.timed) + 1, *ops.shape), none, kind)
@@ -347,8 +347,8 @@ class RooflineValues:
             for place in np.ndindex(*ops.shape):
                 usable = self.has(offer, self.kinds[place[0]], side)
                 if usable and offer.known.routines and series.estimated:
-                    op = ops[place]
-                    found[(w, *place)] = value(op, predict(op, offer.known, cache=side))
+                    op, machine = ops[place], offer.known
+                    found[(w, *place)] = value(op, predict(op, machine, cache=side), machine)
         return found
 
     def calls(self, series: Series) -> tuple[np.ndarray, np.ndarray, str]:
@@ -360,7 +360,7 @@ class RooflineValues:
         for place in np.ndindex(*shape):
             w, k, side, b = place
             offer, kind = self.timed[w - 1], self.kinds[k]
-            cache = "warm" if side else "cold"
+            cache = "warm" if side == 1 else "cold"  # of both, the one that the ladder explains
             if not w or not offer.known.routines or not self.has(offer, kind, cache):
                 continue
 
@@ -370,25 +370,22 @@ class RooflineValues:
             found = ceiling_lines.call_line(build, offer.known, cache)
             if found:
                 xs, ys = np.log10(found.points).T
-                even = np.linspace(0, len(xs) - 1, CALL_POINTS)
+                foot = np.interp(math.log10(ceiling_lines.LOWEST), ys, np.arange(len(ys)))
+                even = np.linspace(foot, len(xs) - 1, CALL_POINTS)
                 for axis, along in enumerate((xs, ys)):
                     lines[place][axis::2] = np.interp(even, np.arange(len(xs)), along)
-                labels[place] = found.label
+                labels[place] = f"usual {cache} {found.label}"
         if series.spread:
             return lines, labels, "who kind side j"
         return lines[:, :, :, 0], labels[:, :, :, 0], "who kind side"
 
-    def _predicted(self, series: Series, side: str) -> np.ndarray:
-        key = series.name, side
-        if key not in self._foreseen:
-            self._foreseen[key] = self.estimates(
-                series, side, lambda op, found: math.log10(op.flops / found.seconds), NO
-            )
-        return self._foreseen[key]
-
     @cached_property
-    def _foreseen(self) -> dict[tuple[str, str], np.ndarray]:
-        return {}
+    def _predicted(self) -> dict[tuple[str, str], np.ndarray]:
+        def rate(op: Operation, found: Prediction, _: Machine) -> float:
+            return math.log10(op.flops / found.seconds)
+
+        every = itertools.product(self.spec.series, CACHES)
+        return {(one.name, side): self.estimates(one, side, rate, NO) for one, side in every}
 
     def known(self, series: Series, side: str) -> Value:
         """What is best known of it: measured, else predicted, else what its roof allows."""
@@ -402,7 +399,7 @@ class Hits:
 
     def __init__(self, values: RooflineValues, series: Series, side: str) -> None:
         self.rates: list[float] = []
-        self.points: list[tuple[int, DType, float, float]] = []  # who, number type, decades
+        self.points: dict[tuple[int, int], list[tuple[float, float]]] = {}  # by who and kind
         ops: Any = values.ledgers[series.name]
         table = np.zeros((len(values.timed) + 1, *ops.shape))
         named = {id(m) for m in values.spec.rungs.values()}  # which are drawn as rungs
@@ -416,14 +413,12 @@ class Hits:
                 if m.op.compute_dtype not in values.kinds:
                     continue
                 rate = math.log10(m.flop_per_s)
-                self.points.append((w, m.op.compute_dtype, math.log10(m.op.intensity), rate))
+                spot = w, values.kinds.index(m.op.compute_dtype)
+                self.points.setdefault(spot, []).append((math.log10(m.op.intensity), rate))
                 self.rates.append(rate)
                 for place in where.get(_key(m.op), ()):
                     table[(w, *place)] = len(self.rates)
         self.by = By("who kind i j k", table)
-
-    def __len__(self) -> int:
-        return len(self.rates) + 1
 
 
 def _key(op: Operation) -> tuple[object, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES, Prediction, overhead
+from rooflab.predict.machine import Machine
 from rooflab.show import captions, theme
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.ceiling_lines import PEAK, SAY_OVERHEAD, SAY_SIDES, SIDES
@@ -57,17 +60,9 @@ def _counts(values: RooflineValues, series: Series) -> dict[str, Words]:
 def ridge_words(values: RooflineValues, dims: str, ridge: Value, level: str = "") -> Words:
     """The ridge: as it is formatted for the machine, or read off the axis for what might be."""
     levels = (level,) if level else LEVELS
-    table = [
-        [[_ridge(values, o, k, one) for one in levels] for k in values.kinds] for o in values.offers
-    ]
-    words = np.array(table, object)
-    known = By(dims, words[..., 0] if level else words)
+    table = [values.by_roof(lambda roof: theme.ridge(roof.ridge), one).values for one in levels]
+    known = By(dims, table[0] if level else np.stack(table, axis=-1))
     return Fill(By("real", ["{read}", "{known}"]), known=known, read=Reading(ridges(), ridge))
-
-
-def _ridge(values: RooflineValues, offer: object, kind: object, level: str) -> str:
-    line = values.roof(offer, kind, level)  # type: ignore[arg-type]
-    return theme.ridge(line.ridge) if line else ""
 
 
 def _alone(values: RooflineValues, series: Series, side: str, counted: dict[str, Words]) -> Words:
@@ -102,16 +97,32 @@ def _alone(values: RooflineValues, series: Series, side: str, counted: dict[str,
                 call=_call(values, series, side), measured=measured)  # fmt: skip
 
 
-def _allowed(values: RooflineValues, series: Series, side: str) -> Words:
+def _allowed(values: RooflineValues, series: Series, side: str, unit: str = "FLOP/s") -> Words:
     """The rate that the roof allows; a known peak is said as it is formatted for the machine."""
-    peaks = [[values.roof(o, k, "dram") for k in values.kinds] for o in values.offers]
-    words = [[si(one.peak, "FLOP/s") if one else "" for one in row] for row in peaks]
     templates = np.array([["{read}"] * len(FACTORS), as_it_is()], object)
     return Fill(
         By(f"right_{series.name}_{side} arithmetic", templates),
-        read=Reading(rates(), values.roof_over(series, side)),
-        known=By("machine kind", np.array(words, object)),
+        read=Reading(rates(unit), values.roof_over(series, side)),
+        known=values.by_roof(lambda roof: si(roof.peak, unit)),
     )
+
+
+def rate_words(values: RooflineValues, mark: str, unit: str) -> Words:
+    """The rate at a mark of the key, for the operation that is looked at where it has one."""
+    series, holes = values.spec.series, dict[str, Words]()
+    for one, side in itertools.product(series, CACHES):
+        at = f"{one.name}_{side}"
+        if mark == "allowed":
+            holes[at] = _allowed(values, one, side, unit)
+        else:
+            foreseen = mark == "predicted"
+            rate = values.predicted(one, side) if foreseen else values.measured(one, side)
+            there = By(f"can_{side}" if foreseen else f"has_{at}", ["", "{rate}"])
+            holes[at] = Fill(there, rate=Reading(rates(unit), rate))
+    first = "warm" if mark == "warm" else "cold"
+    sides = (first, "warm", first)  # of cold, warm, both
+    table = [[f"{{{one.name}_{side}}}" for side in sides] for one in series]
+    return Fill(By("op side", np.array(table, object)), **holes)
 
 
 def _gap(value: Value, roof: Value, over: str) -> Words:
@@ -125,17 +136,13 @@ def _call(values: RooflineValues, series: Series, side: str) -> Words:
     if not (values.spec.overhead and series.estimated):
         return ""
 
-    def said(op: Operation, found: Prediction, machine: object = None) -> str:
-        return found.limit if found.limit == "overhead" else ""
+    def said(op: Operation, found: Prediction, machine: Machine) -> str:
+        if found.limit != "overhead":
+            return ""
+        return SAY_OVERHEAD[f"call_{side}"].format(call=si(overhead(op, machine, side), "s"))
 
-    limited = values.estimates(series, side, said, "")
-    words = np.full(limited.shape, "", object)
-    for w, offer in enumerate(values.timed, 1):
-        for place in zip(*np.nonzero(limited[w] == "overhead")):
-            op = values.ledgers[series.name][:, :, 0][place]
-            call = si(overhead(op, offer.known, side), "s")
-            words[(w, *place)] = SAY_OVERHEAD[f"call_{side}"].format(call=call)
-    return Fill(By(f"can_{side}", ["", "{call}"]), call=By("who kind i k", words))
+    words = By("who kind i k", values.estimates(series, side, said, ""))
+    return Fill(By(f"can_{side}", ["", "{call}"]), call=words)
 
 
 def _side(values: RooflineValues, series: Series, side: str) -> Words:

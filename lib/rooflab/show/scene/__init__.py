@@ -17,7 +17,7 @@ places and formats all of them. ``player.js`` looks them up and moves the marks 
 
 from __future__ import annotations
 
-from rooflab.show.scene.packing import MISSING, Packer, pack, sheets
+from rooflab.show.scene.packing import MISSING, pack, sheets
 from rooflab.show.scene.sheet import Scene, drawn
 from rooflab.show.scene.values import (
     FONT,
@@ -38,6 +38,6 @@ from rooflab.show.scene.values import (
 )
 
 __all__ = [
-    "FONT", "GLYPH", "GLYPHS", "MISSING", "By", "Dim", "Fill", "Made", "Mark", "Number", "Packer",
-    "Place", "Scene", "Sum", "Times", "Value", "Words", "drawn", "outline", "pack", "sheets",
+    "FONT", "GLYPH", "GLYPHS", "MISSING", "By", "Dim", "Fill", "Made", "Mark", "Number", "Place",
+    "Scene", "Sum", "Times", "Value", "Words", "drawn", "outline", "pack", "sheets",
 ]  # fmt: skip

@@ -38,10 +38,6 @@ class Along(Made):
     line: Value
     kind = "along"
 
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return self.x, self.line
-
     def work(self, x: NUMBER, line: NUMBER) -> NUMBER:  # type: ignore[override]
         corners = line.reshape(-1, 2)
         n = int(np.clip(np.searchsorted(corners[1:-1, 0], x[0], "right"), 0, len(corners) - 2))
@@ -80,10 +76,6 @@ class Less(Made):
     b: Value
     kind = "less"
 
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return self.a, self.b
-
     def work(self, a: NUMBER, b: NUMBER) -> NUMBER:  # type: ignore[override]
         return np.asarray(a - b)
 
@@ -94,10 +86,6 @@ class Above(Made):
 
     value: Value
     kind = "above"
-
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return (self.value,)
 
     def work(self, value: NUMBER) -> NUMBER:  # type: ignore[override]
         return np.array([float(np.ravel(value)[0] > 0)])
@@ -110,10 +98,6 @@ class Either(Made):
     which: Value
     options: tuple[Value | str, ...]
     kind = "either"
-
-    @property
-    def parts(self) -> tuple[Value | str, ...]:
-        return (self.which, *self.options)
 
     def work(self, which: NUMBER, *options: NUMBER) -> NUMBER | str:  # type: ignore[override]
         found = options[int(np.ravel(which)[0])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,28 +27,30 @@ _LONG = 64  # numbers of a matrix that stays the same, from which on it is a tab
 _FEW = 3  # numbers of a mark that change, at most, for each to be a table of its own
 
 
+class Buffer:
+    """Tables of one kind of number, one after the other, each kept once."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self.places, self.size = kind, dict[bytes, int](), 0
+
+    def put(self, table: np.ndarray) -> int:
+        """Keep ``table``; return how many numbers lie before it."""
+        key = np.ascontiguousarray(table, self.kind).tobytes()
+        if key not in self.places:
+            self.places[key] = self.size
+            self.size += table.size
+        return self.places[key]
+
+
 class Packer:
     """Turns the channels of a scene into tables in one buffer, and its words into one pool."""
 
     def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+        self.scene, self.order = scene, [one.name for one in scene.dims]
         self.texts: dict[str, int] = {}
         self.rulers: dict[str, Any] = {}
-        self._exact: list[np.ndarray] = []
-        self._parts: list[np.ndarray] = []
+        self.buffers = {"at": Buffer("<i2"), "exact": Buffer("<f4")}
         self._tables: dict[tuple[int, str], tuple[By, Any]] = {}
-        self._where: dict[tuple[bool, bytes], int] = {}
-        self._lengths = {False: 0, True: 0}  # of the buffer, and of the one of exact numbers
-
-    @property
-    def buffer(self) -> bytes:
-        """All tables, as little-endian 16-bit integers."""
-        return np.concatenate([np.zeros(0, "<i2"), *self._parts]).astype("<i2").tobytes()
-
-    @property
-    def exact(self) -> bytes:
-        """Tables of exact numbers, as little-endian 32-bit floats."""
-        return np.concatenate([np.zeros(0, "<f4"), *self._exact]).astype("<f4").tobytes()
 
     def track(self, value: Any, channel: str) -> Any:
         """What a browser reads a channel from: a constant, a table, or a template with holes."""
@@ -102,14 +104,13 @@ class Packer:
         return found | {"from": [self.track(part, "exact") for part in value.parts]}
 
     def _packed_exact(self, value: By, table: np.ndarray) -> dict[str, Any]:
-        order = [one.name for one in self.scene.dims]
         many = len(value.names)
         data = table.astype("<f4").reshape((*table.shape[:many], -1))
         found = {
             "n": data.shape[-1], "shape": [*data.shape[:-1]],
-            "dims": [order.index(name) for name in value.names],
+            "dims": [self.order.index(name) for name in value.names],
         }  # fmt: skip
-        return found | self._rows(data, self._exact)
+        return found | self._rows(data, "exact")
 
     def _words(self, table: np.ndarray) -> np.ndarray:
         index = [self.texts.setdefault(text, len(self.texts)) for text in table.ravel()]
@@ -129,33 +130,21 @@ class Packer:
                 kept = _kept(np.moveaxis(codes, axis, 0), words)
                 if len(kept) < codes.shape[axis]:
                     codes, keys[name] = codes.take(kept, axis), kept
-        order = [one.name for one in self.scene.dims]
-        found |= {"dims": [order.index(n) for n in names], "shape": [*codes.shape[:-1]]}
+        found |= {"dims": [self.order.index(n) for n in names], "shape": [*codes.shape[:-1]]}
         if keys:
             found["keys"] = [keys.get(name) for name in names]
         return found | self._rows(codes)
 
-    def _rows(self, codes: np.ndarray, home: list[np.ndarray] | None = None) -> dict[str, int]:
+    def _rows(self, codes: np.ndarray, home: str = "at") -> dict[str, int]:
         """Where the table lies; rows along its last dimension are kept once if that is shorter."""
-        at = "at" if home is None else "exact"
         if codes.ndim >= 3:
             rows = codes.reshape(-1, codes.shape[-2] * codes.shape[-1])
             bits = rows.view(f"<i{rows.itemsize}")  # there, what is not a number equals itself
             _, first, index = np.unique(bits, axis=0, return_index=True, return_inverse=True)
             if rows[first].size + index.size < 0.8 * rows.size and len(first) <= _MOST:
-                kept = self._put(rows[first], home)
-                return {"rows": self._put(index.astype("<i2")), at: kept}
-        return {at: self._put(codes, home)}
-
-    def _put(self, codes: np.ndarray, home: list[np.ndarray] | None = None) -> int:
-        exact, home = home is not None, self._parts if home is None else home
-        data = np.ascontiguousarray(codes, "<f4" if exact else "<i2").ravel()
-        key = (exact, data.tobytes())
-        if key not in self._where:
-            self._where[key] = self._lengths[exact]
-            home.append(data)
-            self._lengths[exact] += data.size
-        return self._where[key]
+                kept = self.buffers[home].put(rows[first])
+                return {"rows": self.buffers["at"].put(index), home: kept}
+        return {home: self.buffers[home].put(codes)}
 
 
 def _coded(table: np.ndarray, dims: int, scale: int) -> np.ndarray:
@@ -208,11 +197,6 @@ def _straight(flat: np.ndarray, start: int, end: int) -> bool:
     return bool((abs(line - flat[start : end + 1]) < 1).all())
 
 
-def pack(scene: Scene) -> dict[str, Any]:
-    """Return ``scene`` as the player reads it: JSON values, and tables as bytes."""
-    return _packed([scene])[0]
-
-
 def sheets(*scenes: Scene) -> list[dict[str, Any]]:
     """Return the sheets of a picture for a browser; the first one holds what all share.
 
@@ -222,18 +206,20 @@ def sheets(*scenes: Scene) -> list[dict[str, Any]]:
     shared = ("texts", "buffer", "exact", "dims")  # dims are read by a lecture, too
     found = [
         {key: one[key] if key in shared else _pooled(one[key], pool) for key in one}
-        for one in _packed(scenes)
+        for one in pack(*scenes)
     ]
     found[0]["pool"] = [json.loads(one) for one in pool]
     return found
 
 
-def _packed(scenes: Sequence[Scene]) -> list[dict[str, Any]]:
+def pack(*scenes: Scene) -> list[dict[str, Any]]:
+    """Return the sheets as JSON values, and their tables as bytes, with the first one."""
     packer = Packer(scenes[0])
     found = [_sheet(scene, packer) for scene in scenes]
-    found[0] |= {"texts": list(packer.texts), "buffer": packer.buffer}
-    if packer.rulers or packer.exact:
-        found[0] |= {"rulers": packer.rulers, "exact": packer.exact}
+    tables, exact = (b"".join(one.places) for one in packer.buffers.values())
+    found[0] |= {"texts": list(packer.texts), "buffer": tables}
+    if packer.rulers or exact:
+        found[0] |= {"rulers": packer.rulers, "exact": exact}
     return found
 
 
@@ -249,23 +235,33 @@ def _pooled(node: Any, pool: dict[str, int]) -> Any:
     return {"ref": pool.setdefault(text, len(pool))}
 
 
-_GRIP = {"at": "at", "enabled": "stop"}  # what a grip's values are packed as
+#: What grips, controls and presses hold that depends on the state, and what it is packed as.
+_CHANNELS = dict.fromkeys(("shown", "enabled", "off", "sets", "also"), "stop") | {
+    "at": "at", "label": "text", "labels": "text", "says": "text",
+}  # fmt: skip
+
+
+def _held(one: Mapping[str, Any], packer: Packer, plain: str = "") -> dict[str, Any]:
+    """A grip, a control or a press with its values packed; one is ``plain`` numbers."""
+
+    def packed(value: Any, channel: str) -> Any:
+        if isinstance(value, dict):
+            return {name: packer.track(each, channel) for name, each in value.items()}
+        if isinstance(value, list):
+            return [packer.track(each, channel) for each in value]
+        return None if value is None else packer.track(value, channel)
+
+    keys = one.keys() & _CHANNELS.keys() - {plain}
+    return {key: packed(one[key], _CHANNELS[key]) if key in keys else one[key] for key in one}
 
 
 def _sheet(scene: Scene, packer: Packer) -> dict[str, Any]:
     marks = [_mark(mark, packer) for mark in scene.marks]
-    grips = [
-        {
-            **one,
-            "at": packer.track(one["at"], "at"),
-            "enabled": packer.track(one["enabled"], "stop"),
-        }
-        for one in scene.grips
-    ]
-    presses = [_press(one, packer) for one in scene.presses]
+    grips = [_held(one, packer, "sets") for one in scene.grips]
+    presses = [_held(one, packer) for one in scene.presses]
     classes = {name: packer.track(value, "stop") for name, value in scene.classes.items()}
     notes = [[kind, packer.track(words, "text"), above] for kind, words, above in scene.notes]
-    controls = [_control(one, packer) for one in scene.controls]
+    controls = [_held(one, packer, "at") for one in scene.controls]
     return {
         "width": scene.width, "height": scene.height,
         "dims": [_dim(one, packer) for one in scene.dims],
@@ -289,30 +285,6 @@ def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
         "once": one.once,
         "of": None if one.of is None else packer.track(one.of, "stop"),
     }  # fmt: skip
-
-
-def _control(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
-    if one["kind"] == "choice":
-        return {**one, "off": packer.track(one["off"], "stop")}
-    if one["kind"] == "menu":
-        labels = [packer.track(words, "text") for words in one["labels"]]
-        enabled = [packer.track(number, "stop") for number in one["enabled"]]
-        also = {name: packer.track(value, "stop") for name, value in one["also"].items()}
-        return {**one, "labels": labels, "enabled": enabled, "also": also}
-    if one["kind"] != "button":
-        return one
-    states = [key for key in ("shown", "enabled", "pressed") if one[key] is not None]
-    numbers = {key: packer.track(one[key], "stop") for key in states}
-    return {**_press(one, packer), **numbers}
-
-
-def _press(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
-    """A button or a mark that is pressed, with what both have."""
-    words: dict[str, Any] = {
-        key: packer.track(one[key], "text") for key in ("label", "says") if key in one
-    }
-    sets = {name: packer.track(value, "stop") for name, value in one["sets"].items()}
-    return {**one, **words, "sets": sets, "enabled": packer.track(one["enabled"], "stop")}
 
 
 def _mark(mark: Mark, packer: Packer) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from rooflab.show.scene import GLYPH, GLYPHS, Mark, Scene, drawn
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 POINTS = 72 / canvas.DPI  # points in a CSS pixel
 ROW, LETTERS, MARGIN = 22, 15, 12  # pixels of the words around a sheet
@@ -44,32 +43,15 @@ def paint(axes: Axes, scene: Scene, share: float = 1.0, **state: Any) -> None:
             artist.set_clip_path(room)
 
 
-def figure(scene: Scene, states: Sequence[Mapping[str, Any]] = ({},)) -> Figure:
-    """The sheet in one state, or in several, one below the other."""
+def still(scene: Scene, *states: Mapping[str, Any]) -> bytes:
+    """The sheet in one state, or in several, one below the other: a PNG with two dots a pixel."""
+    states = states or ({},)
     many = len(states)
     with rc_context(theme.RC):
         made = canvas.figure(round(scene.width), round(scene.height * many))
         for row, state in enumerate(states):
             paint(made.add_axes((0, 1 - (row + 1) / many, 1, 1 / many)), scene, **state)
-    return made
-
-
-def row(states: Sequence[tuple[Scene, Mapping[str, Any]]]) -> Figure:
-    """Several scenes side by side, each in its state, and all as high as the first."""
-    high = states[0][0].height
-    wide = [round(scene.width * high / scene.height) for scene, _ in states]
-    with rc_context(theme.RC):
-        made, left = canvas.figure(sum(wide), round(high)), 0.0
-        for (scene, state), one in zip(states, wide):
-            share = one / sum(wide)
-            paint(made.add_axes((left, 0, share, 1)), scene, high / scene.height, **state)
-            left += share
-    return made
-
-
-def still(scene: Scene, *states: Mapping[str, Any]) -> bytes:
-    """The same as a PNG, twice as fine as CSS pixels."""
-    return canvas.png(figure(scene, states or ({},)), transparent=False)
+    return canvas.png(made, transparent=False)
 
 
 def page(scene: Scene, title: str, lines: Sequence[str], **state: Any) -> bytes:

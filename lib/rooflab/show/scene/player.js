@@ -296,7 +296,6 @@ function play(model, el, g) {
   bars.fold = htmlNode('div', { className: 'rl-sliders' }, fold);
   const keyed = []; // what a key presses, wherever in the picture the focus is
   const leaving = new AbortController(), here = { signal: leaving.signal }; // another sheet may take this one's place
-  const rows = new Map(); // lines of buttons, by the words before them
   const build = { slider: sliderOf, choice: choiceOf, menu: menuOf, switch: switchOf, play: playOf, button: buttonOf };
   const controls = g.controls.map((one) => build[one.kind](one, bars[one.more ? 'fold' : one.above], names.indexOf(one.dim)));
   const off = (one, d, n) => Math.round(read(one.off, positions.with(d, n))?.[0] ?? 0) === 1;
@@ -358,7 +357,7 @@ function play(model, el, g) {
   }
 
   function switchOf(one, parent, d) {
-    const node = buttons(parent)(one.label, () => { touch(one.sets); press(d, stops[d] ? 0 : 1); });
+    const node = buttons(parent)(one.label, () => press(d, stops[d] ? 0 : 1));
     return { look: () => dress(node, true, { 'aria-pressed': Boolean(stops[d]) }) };
   }
 
@@ -375,15 +374,9 @@ function play(model, el, g) {
     return { look: () => reword(node, one.labels[playing === d ? 1 : stops[d] === last ? 2 : 0]) };
   }
 
-  function rowOf(words, parent) {
-    if (!rows.has(words)) { const home = htmlNode('div', { className: 'rl-buttons' }, parent); htmlNode('span', { textContent: words }, home).setAttribute('aria-hidden', true); rows.set(words, { home, add: buttons(home, words), all: [] }); }
-    return rows.get(words);
-  }
-
   function buttonOf(one, parent) {
-    const row = one.row && rowOf(one.row, parent), node = (row ? row.add : buttons(parent))('', act);
+    const node = buttons(parent)('', act);
     if (one.class) node.classList.add(...one.class.split(' '));
-    if (row) row.all.push(node);
     function act() {
       const focused = document.activeElement === node;
       if (!awake()) return;
@@ -391,7 +384,7 @@ function play(model, el, g) {
       if (focused && node.hidden) svg.querySelector('.rl-grip[tabindex]')?.focus({ preventScroll: true }); // the next to take hold of
     }
     if (one.key) keyed.push({ key: one.key, open: () => !node.hidden && !node.disabled, act });
-    return { look: () => { reword(node, read(one.label, positions)); node.hidden = !number(one.shown); node.disabled = !number(one.enabled); if (one.pressed) dress(node, true, { 'aria-pressed': Boolean(number(one.pressed)) }); if (row) row.home.hidden = row.all.every((other) => other.hidden); } };
+    return { look: () => { reword(node, read(one.label, positions)); node.hidden = !number(one.shown); node.disabled = !number(one.enabled); } };
   }
 
   // An answer that nobody would keep is not taken.
@@ -413,7 +406,8 @@ function play(model, el, g) {
     };
     const pull = (event) => {
       const found = nearestStops(grip.at, dims, ...spot(event));
-      dims.forEach((d, n) => { if (stops[d] !== found[n]) { playing = -1; set(d, found[n], !grip.glide); } });
+      dims.forEach((d, n) => { if (stops[d] !== found[n]) { playing = -1; set(d, found[n], true); } });
+      if (grip.glide) { positions[dims[0]] = between(grip.at, dims[0], ...spot(event)); show(dims); }
     };
     if (grip.hover) {
       node.addEventListener('pointermove', (event) => { if (!event.buttons) pull(event); });
@@ -437,7 +431,7 @@ function play(model, el, g) {
       else if (ghost >= 0 && !event.buttons && !asleep(model, el)) haunt(nearestStops(grip.at, dims, ...spot(event))[0]);
     });
     node.addEventListener('pointerleave', () => haunt(0));
-    for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, (event) => { node.dataset.pulled = ''; if (grip.spring) give(event, true); });
+    for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, (event) => { node.dataset.pulled = ''; if (grip.spring) give(event, true); if (grip.glide) go(dims[0], stops[dims[0]]); });
     return node;
   });
 
@@ -456,6 +450,15 @@ function play(model, el, g) {
       else set(d, open[Math.round((open.length - 1) / 2)], true); // it begins in the middle
       event.preventDefault(); event.stopPropagation();
     });
+  }
+
+  function between(track, d, x, y) { // where it follows the hand from stop to stop
+    let best = positions[d], least = Infinity;
+    for (let stop = 0; stop < g.dims[d].stops.length - 1; stop += 1 / 16) {
+      const spot = read(track, positions.with(d, stop)), far = spot ? Math.hypot(spot[0] - x, spot[1] - y) : Infinity;
+      if (far < least) { least = far; best = stop; }
+    }
+    return best;
   }
 
   function nearestStops(track, dims, x, y) {
@@ -561,7 +564,7 @@ function follow(model) {
 function below(model, el) {
   const bytes = model.get('picture'), more = model.get('more') ?? '', drawn = Boolean(bytes?.byteLength);
   if (!drawn && !more) return () => {};
-  const box = htmlNode('div', { className: 'result' }, el), url = drawn && pictureFrom(bytes);
+  const box = htmlNode('div', { className: 'result' }, el), url = drawn && URL.createObjectURL(new Blob([bytes], { type: 'image/png' }));
   const image = drawn && htmlNode('img', { src: url, alt: more }, box);
   const home = drawn && more ? htmlNode('details', {}, box) : box;
   if (drawn && more) htmlNode('summary', { textContent: 'the picture in words' }, home);

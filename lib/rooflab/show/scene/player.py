@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
 from rooflab.show import canvas, theme
 from rooflab.show.scene import Dim, Scene, painter, sheets
-from rooflab.show.waiting import awaited, covered, waiting_sentence
+from rooflab.show.waiting import Waiting, awaited, covered, waiting_sentence
 
 _SHARED = {"covered"}  # a dimension may stand for it: a picture that is uncovered by hand
 
 
-class Player(anywidget.AnyWidget):
+class Player(Waiting):
     """A picture that moves in the browser: its scene, and a trait for each of its dimensions.
 
     ``scenes`` are the same picture on sheets of several widths, the widest first: the browser takes
@@ -27,6 +26,11 @@ class Player(anywidget.AnyWidget):
     another widget, its trait, what is added to a number): the dimension takes what the other holds.
     ``kind``: CSS classes. Arguments named like dimensions say where they start.
     """
+
+    if TYPE_CHECKING:  # the traits of its dimensions
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     _esm = canvas.source("overlay.js", "player.js", beside=__file__)
     _css = theme.css() + canvas.source("player.css", beside=__file__)
@@ -39,10 +43,8 @@ class Player(anywidget.AnyWidget):
     follows = traitlets.Dict().tag(sync=True)
     #: Whether what a hand does here is an answer, which a kernel has to keep.
     asks = traitlets.Bool(False).tag(sync=True)
-    #: Ids of the widgets that it waits for, and what stands in its place until then.
-    waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    #: What stands in its place until then.
     cover = traitlets.Unicode().tag(sync=True)
-    covered = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
         self,
@@ -53,7 +55,7 @@ class Player(anywidget.AnyWidget):
         follows: Mapping[str, tuple[str, str, int]] | None = None,
         **start: Any,
     ) -> None:
-        self.sheets, self.scene, self.after = scenes, scenes[0], awaited(after)
+        self.sheets, self.scene, things = scenes, scenes[0], awaited(after)
         names = {dim.name for dim in self.scene.told}
         if taken := sorted(name for name in names - _SHARED if hasattr(Player, name)):
             raise ValueError(
@@ -69,29 +71,16 @@ class Player(anywidget.AnyWidget):
         packed = sheets(*scenes)
         numbers, exact = packed[0].pop("buffer"), packed[0].pop("exact", b"")
         super().__init__(
+            things,
             scenes=json.dumps(packed, separators=(",", ":"), ensure_ascii=False, default=float),
             numbers=numbers,
             exact=exact,
             classes=kind,
             follows={name: [list(found)] for name, found in (follows or {}).items()},
-            waits=[one.model_id for one in self.after],
-            cover=waiting_sentence(self.after) if self.after else "",
+            cover=waiting_sentence(things) if things else "",
             model_id=canvas.free_model_id(stem),
-            **{"covered": any(one.covered for one in self.after)} | start,
+            **start,
         )
-        for one in self.after:
-            one.observe(self._look, "covered")
-
-    def follow(self, **others: tuple[str, str, int]) -> None:
-        """Let dimensions follow one more widget, as the argument ``follows`` does."""
-        for name in others:
-            self.scene.dim(name)
-        held = self.follows
-        more = {name: [*held.get(name, []), list(other)] for name, other in others.items()}
-        self.follows = {**held, **more}
-
-    def _look(self, change: Any) -> None:
-        self.covered = any(one.covered for one in self.after)
 
     @property
     def packed(self) -> list[dict[str, Any]]:
@@ -127,9 +116,13 @@ class Player(anywidget.AnyWidget):
         """The PNG of what it shows, or would show."""
         return painter.still(self.scene, *self.states())
 
+    def under(self) -> tuple[bytes, str, str]:
+        """What it covers: the PNG, its sentence, and words for a lecture to set beside them."""
+        return self.drawn(), self.scene.sentence(**self.states()[-1]), ""
+
     def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live = super()._repr_mimebundle_(**kwargs)
-        under = (self.drawn(), self.scene.sentence(**self.states()[-1])) if self.covered else None
+        under = self.under() if self.covered else None
         cut = 0.5 if len(self.states()) == 2 else None
         return canvas.mimebundle(live, self.still(), self.words, under, cut=cut)
 

@@ -139,8 +139,7 @@ class Scene:
             look["clip"] = tuple(more["clip"])
         kept = {key: value for key, value in channels.items() if value is not None}
         mark = Mark(kind, kept, look, more.get("name", ""))
-        for value in kept.values():
-            self._check(value)
+        self._check(*kept.values())
         self.marks.append(mark)
         return mark
 
@@ -163,9 +162,7 @@ class Scene:
              "more": more}
         )  # fmt: skip
 
-    def choice(
-        self, dim: str, legend: str, labels: Sequence[str], *, off: Number = 0, above: bool = True
-    ) -> None:
+    def choice(self, dim: str, legend: str, labels: Sequence[str], *, off: Number = 0) -> None:
         """A row of buttons, one a stop of ``dim``; ``legend`` names the row for screen readers.
 
         ``off`` is 1 at the stops of ``dim`` that cannot be pressed in a state.
@@ -175,7 +172,7 @@ class Scene:
         self._check(off)
         self.controls.append(
             {"kind": "choice", "dim": dim, "label": legend, "labels": [*labels], "off": off,
-             "above": above}
+             "above": True}
         )  # fmt: skip
 
     def menu(
@@ -192,32 +189,22 @@ class Scene:
         for name, found in (("labels", labels), ("groups", groups), ("enabled", enabled)):
             if len(found) != many and (found or name == "labels"):
                 raise ValueError(f"{name}={list(found)!r} must be one a stop of {dim}")
-        for value in (*labels, *enabled, *also.values()):
-            self._check(value)
-        for name in also:
-            self.dim(name)
+        self._check(*labels, *enabled, **also)
         self.controls.append(
             {"kind": "menu", "dim": dim, "label": label, "labels": [*labels], "above": True,
              "groups": [*groups], "enabled": [*enabled] or [1] * many, "also": also}
         )  # fmt: skip
 
-    def switch(
-        self, dim: str, label: str, *, above: bool = True, more: bool = False,
-        sets: Mapping[str, int] | None = None,
-    ) -> None:  # fmt: skip
+    def switch(self, dim: str, label: str, *, more: bool = False) -> None:
         """A button that turns ``dim`` from its first stop to its second and back.
 
-        ``sets``: dimension → stop, what it brings about besides. ``more``: it is folded away
-        until somebody asks for more.
+        ``more``: it is folded away until somebody asks for more.
         """
         if len(self.dim(dim).stops) != 2:
             raise ValueError(f"{dim} has {len(self.dim(dim).stops)} stops; a switch turns two")
-        for name in sets or {}:
-            self.dim(name)
         self.controls.append(
-            {"kind": "switch", "dim": dim, "label": label, "above": above, "more": more,
-             "sets": dict(sets or {})}
-        )  # fmt: skip
+            {"kind": "switch", "dim": dim, "label": label, "above": True, "more": more}
+        )
 
     def play(
         self, dim: str, run: str = "▶ run", stop: str = "❚❚ stop", again: str = "↺ again"
@@ -228,22 +215,17 @@ class Scene:
 
     def button(
         self, label: Words, sets: Mapping[str, Number], *, shown: Number = 1, enabled: Number = 1,
-        pressed: Number | None = None, row: str = "", kind: str = "", key: str = "",
-        above: bool = False,
+        kind: str = "", key: str = "", above: bool = False,
     ) -> None:  # fmt: skip
         """A button that brings dimensions to the stops ``sets``, each a number or By of numbers.
 
-        ``shown``, ``enabled`` and ``pressed`` are 1 or 0 in every state; ``kind`` is its CSS class.
-        Buttons of one ``row`` stand in a line of their own, behind these words. ``key`` presses it
-        too, anywhere in the picture: the name that a browser gives the key.
+        ``shown`` and ``enabled`` are 1 or 0 in every state; ``kind`` is its CSS class. ``key``
+        presses it too, anywhere in the picture: the name that a browser gives the key.
         """
-        for value in (label, shown, enabled, pressed, *sets.values()):
-            self._check(value)
-        for name in sets:
-            self.dim(name)
+        self._check(label, shown, enabled, **sets)
         self.controls.append(
-            {"kind": "button", "label": label, "sets": dict(sets), "shown": shown, "row": row,
-             "enabled": enabled, "pressed": pressed, "class": kind, "above": above, "key": key}
+            {"kind": "button", "label": label, "sets": dict(sets), "shown": shown,
+             "enabled": enabled, "class": kind, "above": above, "key": key}
         )  # fmt: skip
 
     def grip(
@@ -278,8 +260,7 @@ class Scene:
             "ghost": ghost,
             "enabled": enabled,
         }
-        for value in (grip["at"], enabled):
-            self._check(value)
+        self._check(grip["at"], enabled)
         found = grip["at"].names if isinstance(grip["at"], By) else ()
         wrong = [name for name in found if self.dim(name).of is not None]
         if wrong:
@@ -299,10 +280,7 @@ class Scene:
 
         ``says``: what a screen reader hears of the press, before the sentence.
         """
-        for value in (label, enabled, says, *sets.values()):
-            self._check(value)
-        for name in sets:
-            self.dim(name)
+        self._check(label, enabled, says, **sets)
         self.presses.append(
             {"mark": self.marks.index(mark), "sets": dict(sets), "label": label,
              "enabled": enabled, "key": key, "says": says}
@@ -398,9 +376,11 @@ class Scene:
             return [words]
         return sorted(set(np.ravel(words.values).tolist()), key=len, reverse=True)[:many]
 
-    def _check(self, value: Any) -> None:
-        """A clear error for a By whose table does not fit its dimensions, and for a hole's."""
-        for one in parts_of(value):
+    def _check(self, *values: Any, **sets: Any) -> None:
+        """Raise ValueError for a By that does not fit its dimensions, or an unknown dimension."""
+        for name in sets:
+            self.dim(name)
+        for one in (part for value in (*values, *sets.values()) for part in parts_of(value)):
             if not isinstance(one, By):
                 continue
             wanted = tuple(self.dim(name).size for name in one.names)
@@ -413,8 +393,7 @@ class Scene:
         if isinstance(parts[0], WHOLE):  # which are whole places
             return parts[0]
         by = [part for part in parts if isinstance(part, By)]
-        for part in by:
-            self._check(part)
+        self._check(*by)
         if not by:
             return np.array(parts, float)
         asked = {name for part in by for name in part.names}

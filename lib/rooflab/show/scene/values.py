@@ -133,8 +133,9 @@ class Made:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """The values that it is made of."""
-        raise NotImplementedError
+        """The values that it is made of: its fields, the last of which may hold several."""
+        *before, last = vars(self).values()
+        return (*before, *last) if isinstance(last, tuple) else (*before, last)
 
     def work(self, *parts: np.ndarray) -> np.ndarray | str:
         """The value, given those of its parts in one state."""

@@ -36,4 +36,4 @@ def habits(share: Callable[[int], float] = lambda rows: 0.5) -> dict[str, object
                     seconds[step.name] = step.count * (CALL + BYTE * step.op.bytes)
             sizes = dict(zip(("batch", "queries", "context"), shape, strict=True))
             rows.append({"phase": phase, **sizes, "seconds": seconds})
-    return {"schema": 1, "dtype": "fp32", "layers": ODD.layers, "rows": rows}
+    return {"schema": 2, "dtype": "fp32", "layers": ODD.layers, "rows": rows}

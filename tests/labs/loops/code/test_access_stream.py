@@ -160,26 +160,6 @@ def test_a_trace_is_the_stream_where_there_is_one_and_nothing_is_in_registers(ch
     assert listed(nest) == [(at, write) for _, at, write in played(nest.stream())]
 
 
-def test_a_skewed_nest_has_no_stream_but_a_trace_of_as_many_accesses() -> None:
-    stencil = Nest({"i": (1, 9), "j": (1, 9)}, "A[i,j] = A[i-1,j+1]*0.5 + A[i-1,j-1]*0.25")
-    skewed = stencil.skew("j", "i").tile({"i": 4, "j": 4})
-    with pytest.raises(ValueError, match="skewed"):
-        skewed.stream()
-    assert sorted(listed(skewed)) == sorted(listed(stencil)) != listed(skewed)
-    assert len(listed(skewed)) == 3 * 64
-
-
-def test_two_nests_are_traced_one_after_the_other() -> None:
-    both = Nest({"i": 3}, "B[i] = 2*A[i]; C[i] = B[i] + 1", order="nests")
-    read, write = (False, True)
-    a, b, c = (0, 4096, 8192)
-    first = [(base + 4 * i, way) for i in range(3) for base, way in ((a, read), (b, write))]
-    second = [(base + 4 * i, way) for i in range(3) for base, way in ((b, read), (c, write))]
-    assert listed(both) == first + second
-    fused = listed(both.fuse("S", "T"))
-    assert fused[:4] == [first[0], first[1], second[0], second[1]]
-
-
 def test_a_nest_too_large_to_list_is_refused() -> None:
     with pytest.raises(ValueError, match="2,000,000 are listed"):
         gemm(128).trace()

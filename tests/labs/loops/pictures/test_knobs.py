@@ -71,7 +71,7 @@ def test_columns_first_is_legal_where_the_skewed_distance_is_not_negative() -> N
     """Skewing by f makes (a, b) into (a, b + f·a). Wolf and Lam 1991."""
     for a, b in [(1, -1), (1, -2), (1, 1), (0, 1), (1, 0), (2, -1)]:
         picture = field(a, b)
-        for skew in (0, 1, 2):
+        for skew in picture.scene.dim("skew").names:
             legal = (b + skew * a, a) >= (0, 0)
             broken = red(picture, skew=skew, order="columns first") if b < 0 else []
             assert (not broken) == legal, skew
@@ -81,7 +81,7 @@ def test_columns_first_is_legal_where_the_skewed_distance_is_not_negative() -> N
 def test_tiles_are_legal_where_no_distance_is_negative() -> None:
     for a, b in [(1, -1), (1, -2), (1, 1), (0, 1)]:
         picture = field(a, b)
-        for skew, order in itertools.product((0, 1, 2), ORDERS):
+        for skew, order in itertools.product(picture.scene.dim("skew").names, ORDERS):
             if b + skew * a >= 0:
                 for tile in (2, 3, 4):
                     said = picture.scene.sentence(skew=skew, tile=tile, order=order)
@@ -95,8 +95,7 @@ def test_the_textbook_case_of_three_points_of_the_row_before() -> None:
     nest = Nest({"t": (1, 6), "x": (1, 7)}, "A[t,x] = A[t-1,x-1] + A[t-1,x] + A[t-1,x+1]")
     picture = space(nest)
     assert len(red(picture, skew=0, tile=2)) == 4  # leftwards into the tile before
-    for skew in (1, 2):
-        assert not red(picture, skew=skew, tile=2)
+    assert picture.scene.dim("skew").names == (0, 1) and not red(picture, skew=1, tile=2)
 
 
 # Every state against other ways to know it.
@@ -187,12 +186,12 @@ def test_the_calls_in_the_notes_make_the_schedule_that_is_drawn() -> None:
 
 
 def test_it_is_set_from_python_and_says_so() -> None:
-    picture = space(stencil(1, -1))
+    picture = space(stencil(1, -2))
     assert (picture.skew, picture.tile, picture.order, picture.step) == (0, 1, "rows first", 25)
     picture.order, picture.step = "columns first", 2
     assert picture.sentence == (
-        "Columns first: not legal, 16 of 16 arrows are red. S(9,10) writes A[9,10] and S(10,9) "
-        "reads it, so S(9,10) must run first. In the new order S(10,9) runs first. 2 of 25 "
+        "Columns first: not legal, 12 of 12 arrows are red. S(9,11) writes A[9,11] and S(10,9) "
+        "reads it, so S(9,11) must run first. In the new order S(10,9) runs first. 2 of 25 "
         "iterations have run, S(10,9) last."
     )
     picture.skew, picture.tile = 2, 4
@@ -219,7 +218,7 @@ def test_nothing_is_counted_twice_and_the_largest_fits_into_a_megabyte() -> None
 
 def test_what_can_be_chosen_depends_on_the_room() -> None:
     for rows, columns, skews, tiles in [
-        (1, 6, (0,), (1,)), (6, 1, (0, 1, 2), (1,)), (2, 3, (0, 1, 2), (1, 2)),
+        (1, 6, (0,), (1,)), (6, 1, (0, 1), (1,)), (2, 3, (0, 1), (1, 2)),
         (12, 12, (0, 1), (1, 2, 3, 4)),
     ]:  # fmt: skip
         nest = Nest({"i": rows, "j": columns}, "B[i,j] = A[i,j]")

@@ -52,8 +52,8 @@ def mountain(shape: Curves, told: Mapping[str, int | None], **more: object) -> M
     return Mountain(1, shape.sizes, samples, told, **more)
 
 
-def zen(last: int, **more: float) -> Curves:
-    """A core like Zen 5's: 48 KiB, 1 MiB and a ``last`` cache in bytes."""
+def zen(last: int, memory: float = 130e-9, **more: float) -> Curves:
+    """A core like Zen 5's: 48 KiB, 1 MiB and a ``last`` cache in bytes, ``memory`` a hop away."""
     return curves(
-        (48 * KIB, MIB, last), (1e-9, 3.5e-9, 14e-9, 130e-9), (300e9, 150e9, 70e9, 40e9), **more
+        (48 * KIB, MIB, last), (1e-9, 3.5e-9, 14e-9, memory), (300e9, 150e9, 70e9, 40e9), **more
     )

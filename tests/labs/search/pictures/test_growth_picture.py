@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -12,12 +11,11 @@ from hypothesis import given, settings
 import rooflab as rl
 from rooflab.labs.search.pictures.stages import Stage, counts, many, stages
 from rooflab.labs.search.rewrite.egraph import EGraph
-from rooflab.labs.search.rewrite.expression import Expression, elementwise, make, matrix, vector
+from rooflab.labs.search.rewrite.expression import Expression, elementwise, matrix, vector
 from rooflab.labs.search.rewrite.rules import as_rules
 from rooflab.labs.search.rewrite.simplify import saturation
-from rooflab.show.scene.player import Player
-from tests.labs.search.support.expressions import arrays_for, expressions
-from tests.support.scenes import named, texts
+from tests.labs.search.support.expressions import arrays_for, expressions, written
+from tests.support.scenes import named
 
 A, B, C, D, E = (matrix(name, 8, 8) for name in "ABCDE")
 V, X = vector("v", 8), vector("x", 1000)
@@ -29,17 +27,6 @@ def filled(
     graph = EGraph()
     root = graph.add(expression)
     return graph, root, [*stages(graph, root, saturation(graph, as_rules(rules), rounds, 300))]
-
-
-def written(graph: EGraph, number: int, depth: int) -> set[Expression]:
-    """Every expression of a class that is at most ``depth`` operations deep, one by one."""
-    found = set()
-    for node in graph.nodes(number):
-        if node.args and not depth:
-            continue
-        parts = [written(graph, arg, depth - 1) for arg in node.args]
-        found |= {make(node.op, *args) for args in itertools.product(*parts)}
-    return found
 
 
 # What it stands for.
@@ -104,35 +91,37 @@ def test_every_row_of_a_box_is_equal() -> None:
             np.testing.assert_allclose(value, values[0], rtol=1e-9)
 
 
-def test_the_first_box_is_the_whole_and_its_rows_name_the_others() -> None:
+def test_the_first_box_is_the_whole_and_its_nodes_lead_to_the_others() -> None:
     _, _, found = filled((A @ B) @ V, None)
-    rows = [{label: [row.text for row in rows] for label, rows in one.boxes.items()}
+    rows = [{label: [(row.text, row.args) for row in rows] for label, rows in one.boxes.items()}
             for one in found]  # fmt: skip
-    assert rows[0] == {0: ["c₂ @ c₃"], 1: ["c₄ @ c₅"], 2: ["v"], 3: ["A"], 4: ["B"]}
-    assert rows[1] == rows[0] | {0: ["c₂ @ c₃", "c₄ @ c₆"], 5: ["c₅ @ c₃"]}
-    assert found[-1].origins == ("(A @ B) @ v", "A @ B", "v", "A", "B", "B @ v")
+    leaves = {2: [("v", ())], 3: [("A", ())], 4: [("B", ())]}
+    assert rows[0] == leaves | {0: [("· @ ·", (1, 2))], 1: [("· @ ·", (3, 4))]}
+    assert rows[1] == rows[0] | {0: [("· @ ·", (1, 2)), ("· @ ·", (3, 5))], 5: [("· @ ·", (4, 2))]}
+    names = [str(one) for one in found[-1].origins]
+    assert names == ["(A @ B) @ v", "A @ B", "v", "A", "B", "B @ v"]
 
 
-def texts_of(picture: Player, name: str, at: int) -> list[str]:
-    picture.round = at
-    return texts(picture, name)
-
-
-def test_the_cheapest_is_framed_at_the_end() -> None:
+def test_the_cheapest_is_in_colour_at_the_end() -> None:
     wide = [matrix(name, 1024, 1024) for name in "AB"]
-    picture = rl.search.growth((wide[0] @ wide[1]) @ vector("v", 1024), cost="flops")
-    last = len(picture.scene.dim("round").stops) - 1
-    assert picture.scene.sentence(round=last) == (
-        "The cheapest in c₁ is A @ (B @ v): 4.19 MFLOP instead of 2.15 GFLOP, ×512 less."
+    scene = rl.search.growth((wide[0] @ wide[1]) @ vector("v", 1024), cost="flops").scene
+    assert scene.sentence() == (
+        "The cheapest is A @ (B @ v): 4.19 MFLOP instead of 2.15 GFLOP, 512 times less."
     )
-    tops = {tuple(picture.scene.value(mark, "box")[:2] + [20, 15]) for mark in
-            named(picture.scene, "chosen")}  # fmt: skip
-    seen = {
-        picture.scene.value(mark, "text", round=last)
-        for mark in named(picture.scene, "term")
-        if tuple(picture.scene.value(mark, "at", round=last)[:2]) in tops
-    }
-    assert seen == {"c₄ @ c₆", "c₅ @ c₃", "A", "B", "v"}
+    inks = {one: scene.value(one, "fill") for one in named(scene, "term")}
+    assert sorted(scene.value(one, "text") for one, ink in inks.items() if ink == "key") == [
+        "A", "B", "v", "· @ ·", "· @ ·"]  # fmt: skip
+    lines = [scene.value(one, "ink") for one in named(scene, "needs")]
+    assert lines.count("key") == 4 and len(lines) == 8
+
+
+def test_lines_to_classes_that_are_joined_lead_to_one_frame() -> None:
+    scene = rl.search.growth().scene
+    ends = [{tuple(scene.value(one, "points", round=at)[-2:]) for one in named(scene, "needs")
+             if scene.value(one, "opacity", round=at)} for at in (1, 2)]  # fmt: skip
+    assert (len(ends[0]), len(ends[1])) == (3, 2)
+    frames = named(scene, "class")
+    assert [sum(scene.value(one, "opacity", round=at) for one in frames) for at in (1, 2)] == [3, 2]
 
 
 def test_what_is_cheap_already_stays() -> None:
@@ -146,9 +135,8 @@ def test_a_choice_is_that_of_simplify() -> None:
     picture = rl.search.growth(expression)
     last = len(picture.scene.dim("round").stops) - 1
     assert f"is {found.after}: " in picture.scene.sentence(round=last)
-    sizes = [(one.nodes, one.classes) for one in found.growth]
-    shown = [texts_of(picture, "head", at)[0] for at in range(last)]
-    assert shown == [f"{nodes} nodes in {classes} classes" for nodes, classes in sizes]
+    for at, one in enumerate(found.growth):
+        assert f"{one.nodes} nodes in {one.classes} class" in picture.scene.sentence(round=at)
 
 
 # Where they stand.
@@ -158,11 +146,11 @@ def test_every_round_has_its_sentence() -> None:
     picture = rl.search.growth()
     said = [picture.scene.sentence(round=at) for at in range(5)]
     assert said[0] == "At the start, 3 nodes in 3 classes stand for 1 expression."
-    assert said[1].startswith("Round 1: shift adds c₃ << 1 to c₂; multiply-divide adds 1 * c₃")
-    assert said[2].startswith("Round 2: once joins c₁ and c₃. 5 nodes in 2 classes")
+    assert said[1].startswith("Round 1: shift adds a << 1 to 2 * a; multiply-divide adds 1 * a to ")
+    assert said[2].startswith("Round 2: once joins (2 * a) / 2 and a. 5 nodes in 2 classes")
     assert said[3].startswith("Round 3: nothing new. ")
     assert said[3].endswith("No rule has anything to add.")
-    assert said[4] == "The cheapest in c₁ is a: 0 B instead of 16.0 kB."
+    assert said[4] == "The cheapest is a: 0 B instead of 16.0 kB."
 
 
 def test_a_limit_is_said() -> None:

@@ -7,9 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
+from rooflab.labs.loops.code.execution import Team
 from rooflab.labs.loops.code.packing import packed
 from rooflab.labs.loops.nest import Nest
-from rooflab.labs.search.schedules.kernel import SLICE_S, Bound, Kernel, Team, room
+from rooflab.labs.search.schedules.kernel import SLICE_S, Bound, Kernel, room
 from rooflab.labs.search.schedules.moves import space
 from tests.support.rows import each_row
 
@@ -59,10 +60,11 @@ def test_every_schedule_gives_the_reference(name: str) -> None:
 
 
 def test_whatever_the_moves_make_gives_numpys_product() -> None:
-    start = gemm(18, 36, 20)  # nothing divides but 2, 4 and 6
-    nests = [made for move in space(2) for made in move(start)]
-    for _ in range(2):
-        nests += [made for one in nests[::3] for move in space(2) for made in move(one)][::3]
+    start = gemm(18, 36, 20).interchange("j", "k")  # nothing divides but 2 and 3
+    nests = made = [start]
+    for _ in range(4):
+        made = [one for nest in made[-9:] for move in space(2) for one in move(nest)][::3]
+        nests = [*nests, *made]
     data = numbers(start)
     wanted = data["C"] + data["A"] @ data["B"]
     legal = [nest for nest in nests if nest.check()][::5]

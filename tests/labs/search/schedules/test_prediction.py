@@ -7,7 +7,6 @@ import pytest
 import rooflab as rl
 from rooflab.labs.cache.formula import tile_ledger
 from rooflab.labs.loops.nest import Nest
-from rooflab.labs.search.schedules.moves import register_tiles
 from rooflab.labs.search.schedules.prediction import (
     flops,
     ledger,
@@ -123,4 +122,3 @@ def test_tiles_beyond_the_registers_are_refused() -> None:
     assert not misfit(tiled(64, 6, 16), ARM)  # 24 of 32 registers
     long = tiled(64, 8, 32).split("k", 8).reorder("ki", "ii", "ji").unroll("ki")
     assert "in one turn" in misfit(long, WIDE)
-    assert any(misfit(nest, NARROW) for nest in register_tiles(gemm(256)))

@@ -7,6 +7,8 @@ Y. Zhang et al., "Better together: unifying Datalog and equality saturation", PL
 from __future__ import annotations
 
 import ast
+import operator
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +26,7 @@ from rooflab.labs.search.rewrite.expression import (
     Transpose,
     make,
 )
-from rooflab.labs.search.rewrite.rules import Pattern, Rule, Scaled
+from rooflab.labs.search.rewrite.rules import Rule
 
 
 class Matrix(egglog.Expr):
@@ -67,7 +69,7 @@ def cheapest(
     """The cheapest expression that egglog finds; a term that occurs twice is paid twice."""
     kind = expression.dtype.kind
     known = [one for name, one in rl.search.rules().items() if not names or name in names]
-    rules = [one for one in known if one.sides and one.only in ("", kind)]
+    rules = [one for one in known if one.name != "fuse" and one.only in ("", kind)]
     graph = egglog.EGraph()
     root = graph.let("root", written(expression))
     graph.run(egglog.ruleset(*(one for rule in rules for one in rewrites(rule, kind))) * rounds)
@@ -78,9 +80,8 @@ def cheapest(
         if not isinstance(term, Matrix):
             return Best(0.0, 0, term.value)  # a name or a number
         one = read([best.value for best in below], leaves)
-        own = price(one.op, [arg.form for arg in one.args], one.args)
         operations = 1 + sum(best.operations for best in below)
-        return Best(own + sum(best.cost for best in below), operations, one)
+        return Best(price(one) + sum(best.cost for best in below), operations, one)
 
     _, best = graph.extract(root, include_cost=True, cost_model=model)
     return best.value
@@ -114,33 +115,38 @@ def read(values: Sequence[Any], leaves: dict[str, Expression]) -> Expression:
     return make(Transpose() if len(args) == 1 else Product(), *args)
 
 
+SIGNS = {
+    ast.Add: ("add", operator.add), ast.Mult: ("mul", operator.mul),
+    ast.Div: ("div", operator.truediv), ast.LShift: ("shift", None), ast.MatMult: ("@", None),
+}  # fmt: skip
+
+
 def rewrites(rule: Rule, kind: str) -> Iterator[Any]:
     """The rule, once for each direction; of integers, each division leaves nothing over."""
-    for left, right in rule.sides:
-        whole = []
-        match right:
-            case Scaled(number=ast.BinOp(left=over, op=ast.Div(), right=by)) if kind != "float":
-                rest = number(over) % number(by)
-                whole = [egglog.eq(rest).to(egglog.f64(0.0))]
-        yield egglog.rewrite(pattern(left)).to(pattern(right), *whole)
+    left, right = (ast.parse(side.strip()).body[0].value for side in re.split("->|=", rule.says))
+    whole = []
+    match right:
+        case ast.BinOp(left=ast.BinOp(left=over, op=ast.Div(), right=by)) if kind != "float":
+            whole = [egglog.eq(pattern(over) % pattern(by)).to(egglog.f64(0.0))]
+    yield egglog.rewrite(pattern(left)).to(pattern(right), *whole)
+    if "=" in rule.says:
+        yield egglog.rewrite(pattern(right)).to(pattern(left))
 
 
-def pattern(one: Pattern) -> Any:
-    """A pattern of ours as one of egglog's."""
-    if isinstance(one, str):
-        return egglog.var(one, Matrix)
-    if isinstance(one, Scaled):
-        return scaled(one.function, number(one.number), pattern(one.arg))
-    return step(one.op, [pattern(arg) for arg in one.args])
-
-
-def number(tree: ast.expr) -> Any:
-    """The number of a pattern, with its letters as variables."""
-    if isinstance(tree, ast.Constant):
-        return egglog.f64(float(ast.literal_eval(tree)))
-    names = {
-        one.id: egglog.var(one.id, egglog.f64)
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Name)
-    }
-    return eval(compile(ast.Expression(tree), "rule", "eval"), {"__builtins__": {}}, names)
+def pattern(tree: ast.expr) -> Any:
+    """A side of a rule, or a part of it, as egglog's."""
+    match tree:
+        case ast.Name(id=name):
+            return egglog.var(name, Matrix if name.isupper() else egglog.f64)
+        case ast.Constant(value=value):
+            return egglog.f64(float(value))
+        case ast.Attribute(value=inner):
+            return transpose(pattern(inner))
+    args = pattern(tree.left), pattern(tree.right)
+    name, apply = SIGNS[type(tree.op)]
+    numbers = [one for one in args if not isinstance(one, Matrix)]
+    if len(numbers) == 2:
+        return apply(*args)
+    if numbers:
+        return scaled(name, *numbers, *(one for one in args if isinstance(one, Matrix)))
+    return product(*args) if name == "@" else map2(name, *args)

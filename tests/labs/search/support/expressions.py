@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 from hypothesis import strategies as st
 
 from rooflab.labs.search.rewrite.cost import ledger, measure_of
-from rooflab.labs.search.rewrite.expression import Array, Expression, elementwise, matrix
+from rooflab.labs.search.rewrite.egraph import EGraph
+from rooflab.labs.search.rewrite.expression import Array, Expression, elementwise, make, matrix
 
 SIDES = (1, 2, 3)
 
@@ -40,6 +42,16 @@ def expressions(draw: st.DrawFn, shape: tuple[int, int] | None = None, depth: in
     return elementwise("relu", of(rows, columns))
 
 
+def written(graph: EGraph, number: int, depth: int) -> set[Expression]:
+    """Every expression of a class that is at most ``depth`` operations deep, one by one."""
+    found = set()
+    for node in graph.nodes(number):
+        if depth or not node.args:
+            parts = [written(graph, arg, depth - 1) for arg in node.args]
+            found |= {make(node.op, *args) for args in itertools.product(*parts)}
+    return found
+
+
 def arrays_for(expression: Expression, seed: int = 0) -> dict[str, np.ndarray]:
     """A random array for each matrix that ``expression`` is given."""
     rng = np.random.default_rng(seed)
@@ -53,6 +65,6 @@ def arrays_for(expression: Expression, seed: int = 0) -> dict[str, np.ndarray]:
 
 def tree_cost(expression: Expression, cost: str) -> float:
     """Cost of ``expression`` with every term paid as often as it stands there."""
-    counted = ledger(expression.op, [arg.form for arg in expression.args], expression.args)
+    counted = ledger(expression)
     own = 0.0 if counted is None else measure_of(cost)[0](counted)
     return math.fsum([own, *(tree_cost(arg, cost) for arg in expression.args)])

@@ -6,7 +6,7 @@ weight products are counted once a batch and format, attention once a batch, con
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import dtype as _dtype
+from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.model import Model
-from rooflab.labs.llm.step_time import sixteen_bits, timing
+from rooflab.labs.llm.step_time import sixteen_bits
 from rooflab.labs.llm.steps import Formats, Step, attend
 from rooflab.labs.llm.workload import Workload
 from rooflab.predict.machine import Machine
@@ -52,6 +54,9 @@ KINDS = (
     ATTENTION,
     DotKind("other", "norms etc.", OTHER, "down", 7),
 )
+REST = tuple(kind for kind in KINDS if kind is not ATTENTION)
+#: What all but attention waits for: the parts at the foot of a bar.
+FEET = (WEIGHTS, COMPUTE, OTHER)
 PREFILL = DotKind("prefill", "prefill", COMPUTE, "diamond", 8, "machine weights kv context")
 
 
@@ -67,6 +72,22 @@ def kind_of(step: Step) -> str:
 
 
 @dataclass(frozen=True)
+class TimedRun:
+    """A decode loop that was really run: ``place`` are its machine, weights format and batch.
+
+    ``context``: positions in the middle of the run; ``seconds``: of a step, measured and as an
+    ``estimate``; ``per_second``: tokens; ``dots``: kind → (FLOP/byte, FLOP/s).
+    """
+
+    place: tuple[int, int, int]
+    context: int
+    seconds: float
+    estimate: float
+    per_second: float
+    dots: dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
 class Grid:
     """``model`` over every batch, context, and format of ``weights`` and ``kvs``."""
 
@@ -78,20 +99,18 @@ class Grid:
 
     def decode(self, w: int, kv: int, i: int, j: int) -> Workload:
         """The decode step at four indices: weights, KV cache, batch, context."""
-        return self.model.decode(self.batches[i], self.contexts[j], *self._formats(w, kv))
+        formats = self.weights[w], self.kvs[kv], self.computed[w]
+        return self.model.decode(self.batches[i], self.contexts[j], *formats)
 
     def prefill(self, w: int, kv: int, j: int) -> Workload:
         """Reading one prompt as long as the context at index ``j``."""
-        return self.model.prefill(1, self.contexts[j], *self._formats(w, kv))
+        formats = self.weights[w], self.kvs[kv], self.computed[w]
+        return self.model.prefill(1, self.contexts[j], *formats)
 
-    def _formats(self, w: int, kv: int) -> tuple[DType, DType, DType]:
-        """Weights, KV cache and activations; the film's products are computed in 16 bits."""
-        return self.weights[w], self.kvs[kv], sixteen_bits(self.weights[w])
-
-    @cached_property
+    @property
     def computed(self) -> tuple[DType, ...]:
-        """For each format of the weights, the one in which products are computed."""
-        return tuple(self.decode(w, 0, 0, 0).formats.activations for w in range(len(self.weights)))
+        """For each format of the weights, the one in which products are computed: of 16 bits."""
+        return tuple(map(sixteen_bits, self.weights))
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -102,21 +121,20 @@ class Grid:
     def steps(self) -> dict[str, np.ndarray]:
         """The steps of each kind, by weights and batch; those of attention by all four."""
         weights, _, batches, _ = self.shape
-        mine = table((weights, batches), lambda w, i: by_kind(self.decode(w, 0, i, 0).steps))
-        found = {}
-        for name in (kind.name for kind in KINDS if kind is not ATTENTION):
-            found[name] = table(mine.shape, lambda w, i, name=name: mine.item(w, i).get(name, ()))
+        whole = table((weights, batches), lambda w, i: by_kind(self.decode(w, 0, i, 0).steps))
+        names = [kind.name for kind in REST]
+        found = {name: table(whole.shape, lambda *at, one=name: whole[at][one]) for name in names}
         # Weights of one width share their attention.
         formats = self.weights if self.model.latent else self.computed
         alike, shared = [formats.index(one) for one in formats], cache(self._attention)
-        found["attention"] = table(self.shape, lambda w, *place: shared(alike[w], *place))
-        return found
+        attention = table(self.shape, lambda w, *place: shared(alike[w], *place))
+        return found | {ATTENTION.name: attention}
 
     def _attention(self, w: int, kv: int, i: int, j: int) -> tuple[Step, ...]:
         """The steps of a decode that depend on the context, without the others."""
         formats = Formats(self.weights[w], self.kvs[kv], self.computed[w])
         found = attend(self.model, self.batches[i], 1, self.contexts[j], formats, True, True)
-        return by_kind(found)["attention"]
+        return by_kind(found)[ATTENTION.name]
 
     @cached_property
     def prompts(self) -> np.ndarray:
@@ -125,58 +143,61 @@ class Grid:
         return table((weights, kvs, contexts), self.prefill)
 
     @cached_property
+    def traffic(self) -> dict[str, np.ndarray]:
+        """FLOP and bytes, along the last axis, of the steps of each kind."""
+        return {name: each(steps, totals) for name, steps in self.steps.items()}
+
+    @cached_property
     def intensities(self) -> dict[str, np.ndarray]:
-        """FLOP per byte of every dot; not a number where a kind has no operation."""
-        found = {kind.name: each(self.steps[kind.name], intensity) for kind in KINDS}
+        """FLOP per byte of every dot."""
+        found = {name: one[..., 0] / one[..., 1] for name, one in self.traffic.items()}
         return found | {PREFILL.name: each(self.prompts, lambda prompt: prompt.intensity)}
 
     @property
     def ends(self) -> tuple[float, float]:
         """Lowest and highest FLOP per byte of any dot."""
         known = np.concatenate([one.ravel() for one in self.intensities.values()])
-        return float(np.nanmin(known)), float(np.nanmax(known))
+        return float(known.min()), float(known.max())
+
+    @cached_property
+    def moved(self) -> np.ndarray:
+        """Bytes of each decode step, by all four."""
+        rest = np.sum([self.traffic[kind.name][..., 1] for kind in REST], axis=0)
+        return np.asarray(rest[:, None, :, None] + self.traffic[ATTENTION.name][..., 1])
 
     @cached_property
     def needs(self) -> np.ndarray:
         """Bytes of memory that each decode step needs, by all four."""
+        m, (weights, _, batches, _) = self.model, self.shape
+        steps = table((weights, batches), lambda w, i: self.decode(w, 0, i, 0))
+        rest = each(steps, lambda step: step.memory_bytes - step.memory["kv"])
+        sizes = itertools.product(self.kvs, self.batches, self.contexts)
+        caches = [float(m.kv_bytes(batch, context, kv)) for kv, batch, context in sizes]
+        return np.asarray(rest[:, None, :, None] + np.reshape(caches, self.shape[1:]))
 
-        def cached(kv: int, i: int, j: int) -> int:
-            return self.model.kv_bytes(self.batches[i], self.contexts[j], self.kvs[kv])
-
-        def rest(w: int, i: int) -> int:
-            step = self.decode(w, 0, i, 0)
-            return step.memory_bytes - step.memory["kv"]
-
-        narrow = table((len(self.weights), len(self.batches)), rest).astype(float)
-        whole: np.ndarray = narrow[:, None, :, None] + table(self.shape[1:], cached).astype(float)
-        return whole
-
-    def seconds(self, machine: Machine, w: Sequence[int]) -> dict[str, np.ndarray]:
-        """Seconds of each kind on ``machine``; not a number outside weights formats ``w``."""
-
-        def time(steps: tuple[Step, ...]) -> float:
-            return sum(part.seconds for part in timing(steps, machine).parts)
-
-        found = {}
-        for kind in KINDS:
-            steps = self.steps[kind.name]
-            found[kind.name] = np.full(steps.shape, np.nan)
-            found[kind.name][list(w)] = each(steps[list(w)], time)
-        return found
+    def timed(self, run: DecodeRun, m: int, machine: Machine) -> TimedRun:
+        """Return what ``run`` measured on ``machine``, which is number ``m`` of those on offer."""
+        kind, dots = _dtype(run.dtype), {}
+        for name, steps in by_kind(run.ledger()).items():
+            flops, moved = totals(steps)
+            seconds = sum(run.seconds(step.name) for step in steps)
+            if flops and seconds > 0:
+                dots[name] = (flops / moved, flops / seconds)
+        place = m, self.weights.index(kind), self.batches.index(run.batch)
+        estimate = self.model.decode(run.batch, run.middle, kind, kind).seconds(machine)
+        return TimedRun(place, run.middle, run.step_s, estimate, run.tokens_per_s, dots)
 
 
 def table(shape: tuple[int, ...], make: Callable[..., Any]) -> np.ndarray:
     """``make(*place)`` at every place."""
-    found = np.empty(shape, object)
-    for place in np.ndindex(*shape):
-        found[place] = make(*place)
-    return found
+    return np.asarray(np.frompyfunc(make, len(shape), 1)(*np.indices(shape)))
 
 
-def each(found: np.ndarray, count: Callable[[Any], float]) -> np.ndarray:
+def each(found: np.ndarray, count: Callable[[Any], Any]) -> np.ndarray:
     """``count`` of everything in a table; what stands at several places is counted once."""
     known = {id(one): count(one) for one in {id(one): one for one in found.flat}.values()}
-    return np.array([known[id(one)] for one in found.flat], float).reshape(found.shape)
+    counts = np.array([known[id(one)] for one in found.flat], float)
+    return counts.reshape(found.shape + counts.shape[1:])
 
 
 def by_kind(steps: Iterable[Step]) -> dict[str, tuple[Step, ...]]:
@@ -188,30 +209,7 @@ def by_kind(steps: Iterable[Step]) -> dict[str, tuple[Step, ...]]:
     return found
 
 
-def intensity(steps: Iterable[Step]) -> float:
-    """FLOP per byte of ``steps`` together; not a number where there are none."""
-    flops, moved = totals(steps)
-    return flops / moved if moved else math.nan
-
-
-def totals(steps: Iterable[Step]) -> tuple[int, int]:
+def totals(steps: Sequence[Step]) -> tuple[int, int]:
     """FLOP and bytes of ``steps``, every run counted."""
-    flops = moved = 0
-    for step in steps:
-        flops += step.count * step.op.flops
-        moved += step.count * step.op.bytes
-    return flops, moved
-
-
-def crossing(contexts: Iterable[int], attention: np.ndarray, rest: float) -> float:
-    """Context at which attention takes as long as the ``rest`` (seconds).
-
-    Between two contexts attention's time is a straight line. 0: it is so from the first one on;
-    infinite: it is so at none of ``contexts``.
-    """
-    known = list(contexts)
-    if attention[0] >= rest:
-        return 0.0
-    if attention[-1] < rest:
-        return math.inf
-    return float(np.interp(rest, attention, known))
+    flops = sum(step.count * step.op.flops for step in steps)
+    return flops, sum(step.count * step.op.bytes for step in steps)

@@ -8,37 +8,31 @@ picture, all is counted and placed here once, and moves without the kernel.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rooflab.count.dtypes import DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
-from rooflab.count.validation import size
 from rooflab.labs.llm.catalogue import model as _model
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.film.captions import Captions
 from rooflab.labs.llm.film.grid import BATCHES, CONTEXTS, Grid
-from rooflab.labs.llm.film.picture import NARROW, WIDE, FilmSheet, Layout
-from rooflab.labs.llm.film.runs import as_runs, home
-from rooflab.labs.llm.film.tables import FilmTables, lacks, origin
+from rooflab.labs.llm.film.picture import NARROW, WIDE, FilmSheet, Layout, film_dims
+from rooflab.labs.llm.film.tables import FilmTables, ran_on
 from rooflab.labs.llm.model import Model
+from rooflab.labs.llm.step_time import sixteen_bits
 from rooflab.predict.machine import Machine
-from rooflab.show.rooflines.machine_choices import (
-    WELL_KNOWN,
-    Offer,
-    offers,
-    well_known,
-    with_figures,
-)
-from rooflab.show.scene import By, Scene
+from rooflab.show.rooflines.live import nearest
+from rooflab.show.rooflines.machine_choices import Offer, offers, well_known, with_figures
+from rooflab.show.scene import By, Scene, painter
 from rooflab.show.scene.player import Player
 
 USUAL = (
-    "nvidia-a100-sxm-80", WELL_KNOWN, "nvidia-h200-sxm", "nvidia-b200", "nvidia-l4",
+    "nvidia-a100-sxm-80", "nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-l4",
     "nvidia-rtx-3090", "nvidia-rtx-4090", "amd-mi300x",
 )  # fmt: skip
+FREE = "What a call costs is not known here: counted as nothing."
 
 
 class Film(Player):
@@ -49,14 +43,20 @@ class Film(Player):
         sheets = (film_scene(captions, layout, start) for layout in (WIDE, NARROW))
         super().__init__(*sheets, stem="film", kind="rl-film", after=after)
 
+    def drawn(self) -> bytes:
+        """The PNG of what it shows, or would show, under what its menus say."""
+        places = self.scene.places(**self.state)
+        name, *kinds = (dim.stops[places[dim.name]] for dim in self.scene.dims[:3])
+        title = "{} · weights {} · KV cache {}".format(name, *kinds)
+        return painter.page(self.scene, title, [], **self.state)
+
 
 def film_scene(captions: Captions, layout: Layout, start: Mapping[str, int]) -> Scene:
     """A film on a sheet, with its choices, sliders and sentence."""
-    sheet = FilmSheet(captions, layout, start)
-    sheet.draw()
-    scene, t = sheet.scene, captions.tables
-    first = [next(iter(np.flatnonzero(row)), 0) for row in t.usable]
-    wanted = np.where(t.usable, np.arange(t.shape[1]), np.array(first)[:, None])
+    t = captions.tables
+    scene = Scene(layout.width, layout.height, film_dims(t, start))
+    FilmSheet(captions, layout, scene).draw()
+    wanted = np.where(t.usable, np.arange(t.shape[1]), t.usable.argmax(1)[:, None])
     scene.menu(
         "machine", "machine",
         [_greyed(one.name, all(no) and no[0]) for one, no in zip(t.offers, t.no)],
@@ -74,12 +74,18 @@ def film_scene(captions: Captions, layout: Layout, start: Mapping[str, int]) -> 
     scene.slider("batch", "batch, sequences")
     scene.slider("context", "context, tokens")
     scene.says = captions.sentence
-    scene.note(By("machine", [origin(offer) for offer in t.offers]))
+    scene.note(By("machine", [_origin(offer) for offer in t.offers]))
     return scene
 
 
 def _greyed(name: str, reason: str | bool) -> str:
     return f"{name} ({reason})" if reason else name
+
+
+def _origin(offer: Offer) -> str:
+    """Say where the roofs come from, and what a call is taken to cost."""
+    known = offer.machine is None or offer.machine.routines
+    return offer.says if known else f"{offer.says} {FREE}"
 
 
 def film(
@@ -136,40 +142,27 @@ def film(
     A batch of 8 at context 1024
     """
     shown, formats = _model(model), (as_dtypes("weights", weights), as_dtypes("kv", kv))
-    runs = as_runs(decode_run, shown)
-    timed = dict.fromkeys(_dtype(run.dtype) for run in runs)
-    kinds = [tuple(dict.fromkeys((*timed, *each))) for each in formats]
-    grid = Grid(shown, kinds[0], kinds[1])
+    runs = _runs(decode_run, shown)
     offered, first = _on_offer(machines, machine, runs)
-    grid = _with_fp32(grid, first)
+    timed = [_dtype(run.dtype) for run in runs]
+    computed, m = map(sixteen_bits, (*timed, *formats[0])), first.machine
+    if m and not any(map(m.has_peak, computed)):  # computers that were measured have fp32 only
+        timed.insert(0, _dtype("fp32"))
+    kinds, kvs = (tuple(dict.fromkeys((*timed, *each))) for each in formats)
+    batches = tuple(sorted({*BATCHES, *(run.batch for run in runs)}))
+    grid = Grid(shown, kinds, kvs, batches)
     tables = FilmTables(grid, offered, runs)
-    usable = [
-        w
-        for w in range(len(grid.weights))
-        if not lacks(first.machine, grid.computed[w], first.reason)
-    ]
-    if not usable:
+    usable = tables.usable[offered.index(first)]
+    if not usable.any():
         raise ValueError(
             f"weights={[str(k) for k in grid.weights]}: {first.name} has a figure for none"
         )
     start = {
-        "machine": offered.index(first), "weights": usable[0],
-        "batch": _nearest("batch", batch, BATCHES),
-        "context": _nearest("context", context, CONTEXTS),
+        "machine": offered.index(first), "weights": int(usable.argmax()),
+        "batch": nearest("batch", batch, batches),
+        "context": nearest("context", context, CONTEXTS),
     }  # fmt: skip
     return Film(tables, start, after)
-
-
-def _nearest(argument: str, value: int, values: Sequence[int]) -> int:
-    """The place of the slider value nearest to ``value``, a positive integer."""
-    wanted = size(argument, value)
-    return min(range(len(values)), key=lambda place: abs(values[place] - wanted))
-
-
-def _usual() -> list[str]:
-    from rooflab.measure.recording import recordings
-
-    return ["this", *recordings(), *USUAL]
 
 
 def _on_offer(
@@ -181,24 +174,41 @@ def _on_offer(
 
     That is the one asked for, else the one that ``runs`` were measured on, else one well known.
     """
+    from rooflab.measure.recording import recordings
     from rooflab.measure.this_machine import machine_of
 
-    offered = offers(_usual() if machines is None else machines)
-    ran = machine_of(runs[:1]) if runs else None
-    for one in (ran, machine):  # the last one comes first
+    offered = offers(["this", *recordings(), *USUAL] if machines is None else machines)
+    for one in (machine_of(runs[:1]) if runs else None, machine):  # the last one comes first
         if one is not None:
             mine = offers([one])[0]
             offered = (mine, *(offer for offer in offered if offer.id != mine.id))
-    measured = home(runs, offered)
+    measured = [offer for offer in offered for run in runs[:1] if ran_on(run, offer.machine)]
+    if runs and not measured:
+        raise ValueError(
+            f"decode_run: it ran on {runs[0].machine} with {runs[0].threads} thread(s), and no "
+            "machine on offer has those roofs; give machine=rl.this_machine()"
+        )
     if machine is not None:
         return offered, offered[0]
-    return offered, measured or well_known(with_figures(offered, machines))
+    return offered, measured[0] if runs else well_known(with_figures(offered, machines))
 
 
-def _with_fp32(grid: Grid, first: Offer) -> Grid:
-    """Computers that were measured have fp32 only: it joins the formats where it must."""
-    fp32, m = _dtype("fp32"), first.machine
-    if m is None or any(map(m.has_peak, grid.computed)):
-        return grid
-    weights, kvs = (dict.fromkeys((fp32, *kinds)) for kinds in (grid.weights, grid.kvs))
-    return replace(grid, weights=tuple(weights), kvs=tuple(kvs))
+def _runs(
+    decode_run: DecodeRun | Iterable[DecodeRun] | None, model: Model
+) -> tuple[DecodeRun, ...]:
+    """``decode_run`` as a tuple of runs of ``model``; TypeError for anything else, ValueError for
+    runs of another model, whose times would say nothing about this one."""
+    if decode_run is None:
+        return ()
+    listed = tuple(decode_run) if isinstance(decode_run, Iterable) else (decode_run,)
+    for one in listed:
+        if not isinstance(one, DecodeRun):
+            raise TypeError(
+                f"decode_run={one!r} is no DecodeRun; pass what rl.decode_loop returned"
+            )
+        if one.model != model:
+            raise ValueError(
+                f"decode_run: it ran {one.model.name}, and the film is of {model.name}; both must "
+                "be of one model"
+            )
+    return listed

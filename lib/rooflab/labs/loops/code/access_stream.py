@@ -20,6 +20,7 @@ from rooflab.labs.loops.code.program import Assign, For, Load, Ops, Store, When,
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.expression import Affine, variable
 from rooflab.labs.loops.language.statement import Access, accesses
+from rooflab.labs.loops.legality.enumeration import grid_of, length, ranks, times_of
 from rooflab.labs.loops.legality.points import count, touched
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 PAGE = 4096  # bytes: every array begins at a page of its own
 MOST_TRACED = 2_000_000  # iterations; half a gigabyte while they are put in order
-_WHOLE = 2**62  # a time that fits into 64 bits
 
 
 @dataclass(frozen=True)
@@ -189,89 +189,33 @@ def trace(nest: Nest, itemsize: int) -> tuple[Array, Array]:
             f"the nest has {count(nest):,} iterations; up to {MOST_TRACED:,} are listed"
         )
     bases = _bases(nest, itemsize)
-    places, stores, blocks = [], [], []
-    for leaf, around, at in trees.leaves(nest.tree):
-        values = _iterations(nest, leaf.statement)
-        time = {loop.name: np.broadcast_to(leaf.time[loop.name].at(values), _length(values))
-                for loop in around}  # fmt: skip
-        statement = next(one for one in nest.statements if one.name == leaf.statement)
+    grids = {one.name: grid_of(nest, one.name) for one in nest.statements}
+    placed = {leaf.statement: (leaf, around) for leaf, around, _ in trees.leaves(nest.tree)}
+    blocks, stores = [], []
+    for one in nest.statements:
+        grid, (leaf, around) = grids[one.name], placed[one.name]
         columns = []
-        for access, _, _ in touched(statement):
-            array, at_loops = access.array, values
+        for access, _, _ in touched(one):
+            array, at = access.array, grid
             if array in nest.packed:
-                access, at_loops = packed_access(access, leaf, around), time
-            flat = _flat(access, _shape(nest, array)).at(at_loops)
-            columns.append(np.broadcast_to(flat * itemsize + bases[array], _length(values)))
-        places.append(np.stack(columns, axis=1))
-        stores.append([writes for _, writes, _ in touched(statement)])
-        turns = [(time[loop.name] - loop.lower, loop.extent) for loop in around]
-        blocks.append((at, turns))
-    return _in_order(places, stores, _clocks(blocks))
+                access = packed_access(access, leaf, around)
+                at = {loop.name: leaf.time[loop.name].at(grid) for loop in around}
+            flat = _flat(access, _shape(nest, array)).at(at)
+            columns.append(np.broadcast_to(flat * itemsize + bases[array], length(grid)))
+        blocks.append(np.stack(columns, axis=1))
+        stores.append([writes for _, writes, _ in touched(one)])
+    return _in_order(blocks, stores, ranks(times_of(nest.tree, grids)))
 
 
-def _iterations(nest: Nest, statement: str) -> dict[str, Array]:
-    """The values of a statement's loops in all its iterations."""
-    dims = nest.dims(statement)
-    axes = np.meshgrid(*(np.arange(*nest.extents[dim]) for dim in dims), indexing="ij")
-    return {dim: axis.ravel() for dim, axis in zip(dims, axes)}
-
-
-def _length(values: Mapping[str, Array]) -> tuple[int]:
-    return (max((len(one) for one in values.values()), default=1),)
-
-
-Turns = list[tuple[Array, int]]  # of each loop around a statement: its turn, and how many it has
-
-
-def _clocks(blocks: list[tuple[tuple[int, ...], Turns]]) -> list[Array]:
-    """Rows of whole numbers that sort each statement's iterations by time.
-
-    Places among siblings and turns of loops alternate. As many of them as fit are one number.
-    """
-    depth = max(len(at) + len(turns) for at, turns in blocks)
-    sizes = [1] * depth
-    columns: list[list[Array]] = []
-    for at, turns in blocks:
-        length = len(turns[0][0]) if turns else 1
-        mine = [np.full(length, place) for place in at]
-        for turn, (values, _) in enumerate(turns):
-            mine.insert(2 * turn + 1, values)
-        mine += [np.zeros(length, dtype=np.int64)] * (depth - len(mine))
-        columns.append(mine)
-        most = [*(max(place, 1) + 1 for place in at)]
-        for turn, (_, extent) in enumerate(turns):
-            most.insert(2 * turn + 1, extent)
-        sizes = [max(one, other) for one, other in zip(sizes, [*most, *[1] * depth])]
-    return [_joined(mine, sizes) for mine in columns]
-
-
-def _joined(columns: list[Array], sizes: list[int]) -> Array:
-    """The columns, as many in one number as fit, each from 0 to its size."""
-    room = _WHOLE
-    joined: list[Array] = []
-    for column, size in zip(columns, sizes):
-        if not joined or room < size:
-            joined.append(column.astype(np.int64))
-            room = _WHOLE // size
-        else:
-            joined[-1] = joined[-1] * size + column
-            room //= size
-    return np.stack(joined, axis=1)
-
-
-def _in_order(
-    places: list[Array], stores: list[list[bool]], clocks: list[Array]
-) -> tuple[Array, Array]:
-    """The accesses of all statements' iterations, sorted by time."""
-    rows = np.concatenate(clocks)
-    order = np.lexsort(rows.T[::-1])
-    many = np.concatenate([np.full(len(one), one.shape[1]) for one in places])
-    starts = np.empty(len(order), dtype=np.int64)
-    starts[order] = np.cumsum(many[order]) - many[order]
-    total = int(many.sum())
-    addresses, writes = np.empty(total, dtype=np.int64), np.zeros(total, dtype=bool)
+def _in_order(blocks: list[Array], stores: list[list[bool]], rank: Array) -> tuple[Array, Array]:
+    """The accesses of all statements' iterations, each a row of its block, sorted by rank."""
+    many = np.concatenate([np.full(len(one), one.shape[1]) for one in blocks])
+    in_turn = np.empty_like(many)
+    in_turn[rank] = many
+    starts = (np.cumsum(in_turn) - in_turn)[rank]
+    addresses, writes = np.empty(int(many.sum()), dtype=np.int64), np.zeros(int(many.sum()), bool)
     first = 0
-    for block, stored in zip(places, stores):
+    for block, stored in zip(blocks, stores):
         at = starts[first : first + len(block)]
         for column, write in enumerate(stored):
             addresses[at + column] = block[:, column]

@@ -56,7 +56,8 @@ def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> d
                 )
             call()
         else:
-            _share(call, *turns, threads)
+            with Team(threads) as team:
+                team.share(call, spans(*turns, threads))
     return {name: arrays[name] for name in nest.written}
 
 
@@ -152,15 +153,33 @@ def _packed(nest: Nest, arrays: Mapping[str, Array]) -> list[Array]:
     ]
 
 
-def _share(call: Callable[..., None], start: int, stop: int, threads: int) -> None:
-    """The turns in ``threads`` parts. The caller runs one too: then the others wake elsewhere."""
-    cuts = [start + (stop - start) * part // threads for part in range(threads + 1)]
-    if threads == 1:
-        call(start, stop)
-        return
-    with ThreadPoolExecutor(threads - 1) as pool:
-        rest = [pool.submit(call, low, high) for low, high in zip(cuts[1:-1], cuts[2:])]
-        call(cuts[0], cuts[1])
+def spans(start: int, stop: int, parts: int) -> list[tuple[int, int]]:
+    """The turns from ``start`` to ``stop`` in at most so many parts, none of them empty."""
+    cuts = [start + (stop - start) * part // parts for part in range(parts + 1)]
+    return [span for span in zip(cuts, cuts[1:]) if span[1] > span[0]]
+
+
+class Team:
+    """Threads that wait for work; the caller is one of them. A context manager."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._pool = ThreadPoolExecutor(size - 1) if size > 1 else None
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool:
+            self._pool.shutdown()
+
+    def share(self, work: Callable[[int, int], None], spans: list[tuple[int, int]]) -> None:
+        """Work on each span in a thread of its own.
+
+        The caller takes the first: were it asleep, a worker might wake up on its core.
+        """
+        rest = [self._pool.submit(work, *span) for span in spans[1:]] if self._pool else []
+        work(*spans[0])
         for one in rest:
             one.result()
 

@@ -188,13 +188,15 @@ class _Page:
         return self.new(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
 
     def set(self, register: str, value: str, lanes: int) -> None:
-        if register not in self.widths:
-            self.widths[register] = lanes
-            self.slots.append(f"  %{register} = alloca {self.kind(lanes)}")
-        self.lines.append(f"  store {self.kind(lanes)} {value}, ptr %{register}")
+        slot = f"  %{register}.{lanes} = alloca {self.kind(lanes)}"
+        if slot not in self.slots:  # another statement may use the name with other lanes
+            self.slots.append(slot)
+        self.widths[register] = lanes
+        self.lines.append(f"  store {self.kind(lanes)} {value}, ptr %{register}.{lanes}")
 
     def get(self, register: str) -> str:
-        return self.new(f"load {self.kind(self.widths[register])}, ptr %{register}")
+        lanes = self.widths[register]
+        return self.new(f"load {self.kind(lanes)}, ptr %{register}.{lanes}")
 
     def operand(self, one: str | float, lanes: int) -> str:
         if isinstance(one, str):

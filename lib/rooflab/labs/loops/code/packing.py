@@ -30,7 +30,7 @@ def packed_access(access: Access, leaf: Leaf, around: tuple[Loop, ...]) -> Acces
     return Access(f"{access.array}_packed", tuple(variable(x.name) - x.lower for x in axes))
 
 
-def _axes(nest: Nest, array: str) -> tuple[Access, Leaf, tuple[Loop, ...]]:
+def packed_axes(nest: Nest, array: str) -> tuple[Access, Leaf, tuple[Loop, ...]]:
     """Where a packed array is read, and its axes. Raises ValueError for a copy far too large."""
     for one in nest.statements:
         for access in accesses(one.value):
@@ -48,12 +48,12 @@ def _axes(nest: Nest, array: str) -> tuple[Access, Leaf, tuple[Loop, ...]]:
 
 def packed_shape(nest: Nest, array: str) -> tuple[int, ...]:
     """The shape of an array's packed copy: chunks that do not fill are filled up."""
-    return tuple(loop.extent for loop in _axes(nest, array)[2])
+    return tuple(loop.extent for loop in packed_axes(nest, array)[2])
 
 
 def packed(nest: Nest, array: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The packed copy of ``values``; zero where no iteration reads."""
-    access, leaf, axes = _axes(nest, array)
+    access, leaf, axes = packed_axes(nest, array)
     points = np.ogrid[tuple(slice(loop.lower, loop.upper) for loop in axes)]
     at = dict(zip((loop.name for loop in axes), points))
     dims = {str(name) for e in access.subscripts for name in e.names()}

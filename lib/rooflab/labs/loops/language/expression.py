@@ -21,12 +21,8 @@ class Quotient:
     remainder: bool = False
 
     def text(self, style: str = "python") -> str:
-        """The expression in Python or isl; in C it holds for what is never negative."""
+        """The expression in Python; in C it holds for what is never negative."""
         inner = self.inner.text(style)
-        if style == "isl":
-            if self.remainder:
-                return f"(({inner}) mod {self.divisor})"
-            return f"floor(({inner})/{self.divisor})"
         if len(self.inner.terms) > 1 or self.inner.constant or self.inner.terms[0][1] != 1:
             inner = f"({inner})"
         if self.remainder:
@@ -146,13 +142,13 @@ class Affine:
         return low, high
 
     def text(self, style: str = "python") -> str:
-        """The expression as ``style`` writes it: "python", "c" or "isl"."""
+        """The expression as ``style`` writes it: "python" or "c"."""
         front = self.constant if self.constant > 0 and all(f < 0 for _, f in self.terms) else 0
         said = str(front) if front else ""
         for atom, factor in sorted(self.terms, key=lambda term: term[1] < 0):
             name = atom if isinstance(atom, str) else atom.text(style)
             if abs(factor) != 1:
-                bare = isinstance(atom, str) or style == "isl"
+                bare = isinstance(atom, str)
                 name = f"{abs(factor)}*{name}" if bare else f"{abs(factor)}*({name})"
             elif factor < 0 and not said and not isinstance(atom, str):
                 name = f"({name})"  # -i//8 would be (-i)//8

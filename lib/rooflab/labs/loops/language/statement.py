@@ -10,14 +10,16 @@ from __future__ import annotations
 import ast
 import keyword
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from rooflab.labs.loops.language.expression import Affine, constant, variable
 
 FUNCTIONS = {"sqrt": 1, "sin": 1, "exp": 1, "max": 2, "min": 2}
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_UPDATES = {ast.Add: "+", ast.Mult: "*"}
+_UPDATES = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_REDUCTIONS = ("+", "*", "max", "min")
 NAMES = "STUVWXYZ"
 _TAKEN = {  # by generated code, by C, and by the arguments of Nest.run
     *FUNCTIONS, "auto", "backend", "break", "case", "char", "const", "continue", "default", "do",
@@ -63,7 +65,10 @@ Value = float | Access | Apply
 
 @dataclass(frozen=True)
 class Statement:
-    """An assignment. A reduction joins ``value`` to what ``target`` holds, by its operator."""
+    """An assignment. A reduction joins ``value`` to what ``target`` holds, by its operator.
+
+    It may be spelled ``s += a``, ``s = a + s``, ``s = s + a + b`` or ``s -= a``, with -a as value.
+    """
 
     name: str
     text: str
@@ -94,7 +99,10 @@ class Statement:
     @property
     def whole(self) -> Value:
         """All that is assigned: a reduction's own target with its value."""
-        return Apply(self.reduction, (self.target, self.value)) if self.reduction else self.value
+        value = self.value
+        if self.reduction == "+" and isinstance(value, Apply) and value.function == "negative":
+            return Apply("-", (self.target, *value.arguments))
+        return Apply(self.reduction, (self.target, value)) if self.reduction else value
 
 
 def nameable(name: str) -> bool:
@@ -134,6 +142,41 @@ def statements(text: object, loops: tuple[str, ...]) -> tuple[Statement, ...]:
     return tuple(_Reader(part, loops).statement(name) for name, part in zip(NAMES, parts))
 
 
+def _reduced(target: Access, value: Value) -> tuple[Value, str]:
+    """Return what is joined to ``target`` and by what; ``value`` and "" if it is no reduction."""
+    for operator in _REDUCTIONS:
+        terms = list(_terms(value, operator))
+        rest = [one for one in terms if one != (1, target)]
+        alone = len(rest) == len(terms) - 1 and rest
+        if alone and not any(target in accesses(term) for _, term in rest):
+            return _joined(rest, operator), operator
+    return value, ""
+
+
+def _terms(value: Value, operator: str, sign: int = 1) -> Iterator[tuple[int, Value]]:
+    """The values that ``operator`` joins, each with its sign."""
+    function = value.function if isinstance(value, Apply) else ""
+    if not isinstance(value, Apply) or function not in (operator, *("-" * (operator == "+"))):
+        yield sign, value
+        return
+    first, second = value.arguments
+    yield from _terms(first, operator, sign)
+    yield from _terms(second, operator, -sign if function == "-" else sign)
+
+
+def _joined(terms: Sequence[tuple[int, Value]], operator: str) -> Value:
+    """Join values again: first those that are added, then those that are taken away."""
+
+    def join(function: str, values: Iterable[Value]) -> Value:
+        return reduce(lambda one, other: Apply(function, (one, other)), values)
+
+    added = [term for sign, term in terms if sign > 0]
+    less = [term for sign, term in terms if sign < 0]
+    if not added:
+        return Apply("negative", (join(operator, less),))
+    return join("-", [join(operator, added), *less])
+
+
 @dataclass(frozen=True)
 class _Reader:
     """One statement's text, and how its parts become ours."""
@@ -157,17 +200,15 @@ class _Reader:
             raise self.wrong(body[1], "this is a second statement; write ';' between two")
         if isinstance(node, ast.AugAssign):
             if type(node.op) not in _UPDATES:
-                raise self.wrong(node, "of the updates, += and *= are understood")
-            target, value = self.access(node.target), self.value(node.value)
-            return Statement(name, self.text, target, value, _UPDATES[type(node.op)])
+                raise self.wrong(node, "of the updates, +=, -= and *= are understood")
+            target, value, update = self.access(node.target), self.value(node.value), type(node.op)
+            if update is ast.Sub:
+                return Statement(name, self.text, target, Apply("negative", (value,)), "+")
+            return Statement(name, self.text, target, value, _UPDATES[update])
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             raise self.wrong(node, "write one assignment, such as B[i] = 2*A[i]")
         target, value = self.access(node.targets[0]), self.value(node.value)
-        if isinstance(value, Apply) and value.function in ("max", "min", "+", "*"):
-            first, second = value.arguments  # C[i] = max(C[i], A[i]) is a reduction too
-            if first == target:
-                return Statement(name, self.text, target, second, value.function)
-        return Statement(name, self.text, target, value)
+        return Statement(name, self.text, target, *_reduced(target, value))
 
     def access(self, node: ast.AST) -> Access:
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from rooflab.labs.loops.language.expression import Affine, constant, variable
 
@@ -73,6 +74,11 @@ def loops(tree: Tree) -> Iterator[tuple[Loop, tuple[Loop, ...]]]:
                 yield inner, (node, *around)
 
 
+def inside(loop: Loop) -> set[str]:
+    """The statements in a loop."""
+    return {leaf.statement for leaf, _, _ in leaves((loop,))}
+
+
 def exchange(tree: Tree, old: Node, new: Tree) -> Tree:
     """The tree with the node ``old`` replaced by ``new`` nodes."""
     grown: list[Node] = []
@@ -81,15 +87,11 @@ def exchange(tree: Tree, old: Node, new: Tree) -> Tree:
             grown.extend(new)
         elif isinstance(node, Loop):
             inner = exchange(node.children, old, new)
-            same = len(inner) == len(node.children) and all(map(_is, inner, node.children))
+            same = len(inner) == len(node.children) and all(map(is_, inner, node.children))
             grown.append(node if same else replace(node, children=inner))
         else:
             grown.append(node)
     return tuple(grown)
-
-
-def _is(one: Node, other: Node) -> bool:
-    return one is other
 
 
 def each_leaf(tree: Tree, change: Callable[[Leaf], Leaf]) -> Tree:
@@ -160,22 +162,15 @@ def skew(tree: Tree, loop: Loop, by: Loop, factor: int) -> Tree:
         new = _change(leaf, {loop.name: plain}, {loop.name: later})
         return replace(new, guards=(*new.guards, *_within(plain, loop.lower, loop.upper)))
 
-    skewed = Loop(
-        loop.name,
-        loop.lower + ends[0],
-        loop.upper + ends[1],
-        each_leaf(loop.children, change),
-        loop.kind,
-    )
-    return exchange(tree, loop, (skewed,))
+    lower, upper = loop.lower + ends[0], loop.upper + ends[1]
+    children = each_leaf(loop.children, change)
+    return exchange(tree, loop, (Loop(loop.name, lower, upper, children, loop.kind),))
 
 
 def shift(tree: Tree, loop: Loop, by: int, statement: str | None) -> Tree:
     """Run one statement (or all) ``by`` turns of ``loop`` later."""
-    chosen = (
-        {leaf.statement for leaf, _, _ in leaves((loop,))} if statement is None else {statement}
-    )
-    everything = all(leaf.statement in chosen for leaf, _, _ in leaves((loop,)))
+    chosen = inside(loop) if statement is None else {statement}
+    everything = inside(loop) <= chosen
     lower = loop.lower + (by if everything else min(by, 0))
     upper = loop.upper + (by if everything else max(by, 0))
 

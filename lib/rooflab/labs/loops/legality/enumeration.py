@@ -7,6 +7,7 @@ all cells at once.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,14 +38,14 @@ class _Events:
 
 def listed(nest: Nest, reassociate: bool) -> Verdict:
     """Decide by listing every iteration."""
-    values = {one.name: _grid(nest, one.name) for one in nest.statements}
+    values = {one.name: grid_of(nest, one.name) for one in nest.statements}
     starts, total = {}, 0
     for name, grid in values.items():
         starts[name] = total
-        total += len(next(iter(grid.values()))) if grid else 1
-    old = _ranks(_times(nest.original, values))
-    times = _times(nest.tree, values)
-    events = _events(nest, values, starts, old, _ranks(times))
+        total += length(grid)
+    old = ranks(times_of(nest.original, values))
+    times = times_of(nest.tree, values)
+    events = _events(nest, values, starts, old, ranks(times))
     found = _late(events, reassociate)
     if found:
         return _said(nest, values, starts, events, *found)
@@ -56,39 +57,41 @@ def listed(nest: Nest, reassociate: bool) -> Verdict:
     return REORDERED if reassociate and _late(events, False) else LEGAL
 
 
-def _grid(nest: Nest, statement: str) -> dict[str, Array]:
+def grid_of(nest: Nest, statement: str) -> dict[str, Array]:
     """The values of a statement's dimensions in all its iterations, each a flat array."""
     dims = nest.dims(statement)
     axes = [np.arange(*nest.extents[dim]) for dim in dims]
     return {dim: axis.ravel() for dim, axis in zip(dims, np.meshgrid(*axes, indexing="ij"))}
 
 
-def _size(grid: dict[str, Array]) -> int:
+def length(grid: dict[str, Array]) -> int:
+    """How many iterations a grid has."""
     return len(next(iter(grid.values()))) if grid else 1
 
 
-def _times(tree: Tree, values: dict[str, dict[str, Array]]) -> Array:
+def times_of(tree: Tree, values: dict[str, dict[str, Array]]) -> Array:
     """A row of time for each iteration, in the order of the statements."""
     found = {leaf.statement: (leaf, around, places) for leaf, around, places in trees.leaves(tree)}
     width = max(2 * len(around) + 1 for _, around, _ in found.values())
     blocks = []
     for name, grid in values.items():
         leaf, around, places = found[name]
-        block = np.zeros((_size(grid), width), dtype=np.int64)
-        block[:, : 2 * len(places) : 2] = places
+        block = np.zeros((width, length(grid)), dtype=np.int64)
+        block[: 2 * len(places) : 2] = np.array(places)[:, None]
         for depth, loop in enumerate(around):
-            block[:, 2 * depth + 1] = leaf.time[loop.name].at(grid)
+            block[2 * depth + 1] = leaf.time[loop.name].at(grid)
         blocks.append(block)
-    return np.concatenate(blocks)
+    return np.concatenate(blocks, axis=1).T
 
 
-def _ranks(rows: Array) -> Array:
+def ranks(rows: Array) -> Array:
     """The place of each row when the rows are sorted; equal rows have equal places."""
-    order = np.lexsort(rows.T[::-1])
-    fresh = np.any(np.diff(rows[order], axis=0) != 0, axis=1)
-    ranks = np.empty(len(rows), dtype=np.int64)
-    ranks[order] = np.concatenate([[0], np.cumsum(fresh)])
-    return ranks
+    rows = rows - rows.min(axis=0, initial=0)
+    sizes = rows.max(axis=0, initial=0) + 1
+    if math.prod(sizes.tolist()) < 2**62:  # a row fits into one number, which is sorted sooner
+        rows = np.ravel_multi_index(tuple(rows.T), tuple(sizes))
+    places: Array = np.unique(rows, axis=0 if rows.ndim > 1 else None, return_inverse=True)[1]
+    return places.ravel()
 
 
 def _events(
@@ -101,7 +104,7 @@ def _events(
     parts = []
     for number, one in enumerate(nest.statements):
         grid = values[one.name]
-        run = starts[one.name] + np.arange(_size(grid))
+        run = starts[one.name] + np.arange(length(grid))
         for access, writes, sums in touched(one):
             cell = np.zeros(len(run), dtype=np.int64)
             for subscript, room in zip(access.subscripts, nest.shapes[access.array]):
@@ -152,8 +155,8 @@ def _late(events: _Events, reassociate: bool) -> tuple[int, int] | None:
 
 def _under(nest: Nest, loop: Loop, values: dict[str, dict[str, Array]], total: int) -> Array:
     """Which iterations run inside ``loop``."""
-    inside = {leaf.statement for leaf, _, _ in trees.leaves((loop,))}
-    flags = [np.full(_size(grid), name in inside) for name, grid in values.items()]
+    inside = trees.inside(loop)
+    flags = [np.full(length(grid), name in inside) for name, grid in values.items()]
     return np.concatenate(flags)[:total]
 
 
@@ -162,7 +165,7 @@ def _together(events: _Events, under: Array, times: Array, column: int) -> tuple
     chosen = np.flatnonzero(under[events.run])
     if not len(chosen):
         return None
-    outer = _ranks(times[:, :column])[events.run[chosen]]
+    outer = ranks(times[:, :column])[events.run[chosen]]
     here = times[events.run[chosen], column]
     order = np.lexsort((events.old[chosen], outer, events.cell[chosen]))
     chosen, outer, here = chosen[order], outer[order], here[order]

@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.statement import Access, Statement, accesses
 from rooflab.labs.loops.language.tree import Tree
-from rooflab.labs.loops.legality.verdict import Cell, Iteration, kind_of
+from rooflab.labs.loops.legality.verdict import (
+    LEGAL,
+    REORDERED,
+    Cell,
+    Iteration,
+    Verdict,
+    broken,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
+MOST = 4096  # iterations that are tried in pairs, which grow with the square
 MARKS = ("parallel", "vectorize")  # loops whose turns have no order among themselves
 
 
@@ -103,27 +112,62 @@ class _Touch:
 
 def arrows(nest: Nest, reassociate: bool, limit: int) -> list[Arrow]:
     """Every dependence with its fate, in the original order of its iterations."""
-    few(nest, limit)
-    runs = [
-        (time_of(nest.original, one.name, values), one, values)
-        for one in nest.statements
-        for values in iterations(nest, one.name)
-    ]
-    cells: dict[Cell, list[_Touch]] = {}
-    for _, one, values in sorted(runs, key=lambda run: run[0]):
-        when = time_of(nest.tree, one.name, values)
-        for access, writes, sums in touched(one):
-            touch = _Touch(one.name, tuple(values.values()), when, writes, sums)
-            cells.setdefault((access.array, access.cell(values)), []).append(touch)
     found: dict[tuple[Iteration, Iteration, Cell], Arrow] = {}
+    for arrow, free, _ in _dependences(nest, reassociate, limit):
+        if not (free and arrow.ok):
+            known = found.setdefault((arrow.first, arrow.second, arrow.cell), arrow)
+            if known.ok and not arrow.ok:
+                found[arrow.first, arrow.second, arrow.cell] = arrow
+    return list(found.values())
+
+
+def brute(nest: Nest, reassociate: bool) -> Verdict:
+    """Legality by its definition, in plain Python: try all pairs of iterations.
+
+    Two iterations depend on each other if both touch a cell and one of them writes it. A schedule
+    is legal if the one that ran first still does. The turns of a parallel or vector loop have no
+    order, so no two dependent iterations may differ in it while all outer loops agree.
+    """
+    if count(nest) > MOST:
+        raise ValueError(
+            f"the nest has {count(nest):,} iterations; brute() tries the pairs of {MOST:,} at "
+            "most. check() decides larger nests"
+        )
+    order = enumerate(instances(nest.untouched(), MOST))
+    rank = {(one.statement, one.iteration): at for at, one in order}
+    least, one, reordered = (len(rank), 0), None, False
+    for arrow, free, late in _dependences(nest, reassociate, MOST):
+        reordered |= free and late
+        if not arrow.ok and (place := (rank[arrow.first], rank[arrow.second])) < least:
+            least, one = place, arrow
+    if one is None:
+        return REORDERED if reordered else LEGAL
+    return broken(nest, one.kind, one.first, one.second, one.cell, one.loop)
+
+
+def _dependences(nest: Nest, reassociate: bool, limit: int) -> Iterator[tuple[Arrow, bool, bool]]:
+    """Yield every dependence, cell by cell, by the original order of its iterations.
+
+    With each: whether it may be broken, as in a sum, and whether the schedule breaks it.
+    """
+    statements = {one.name: one for one in nest.statements}
+    cells: dict[Cell, list[_Touch]] = {}
+    for one in instances(nest.untouched(), limit):
+        values = dict(zip(nest.dims(one.statement), one.iteration))
+        when = time_of(nest.tree, one.statement, values)
+        for access, writes, sums in touched(statements[one.statement]):
+            touch = _Touch(one.statement, one.iteration, when, writes, sums)
+            cells.setdefault((access.array, access.cell(values)), []).append(touch)
     for cell, touches in cells.items():
         for first, second in itertools.combinations(touches, 2):
-            arrow = _arrow(nest, cell, first, second, reassociate)
-            if arrow:
-                known = found.setdefault((arrow.first, arrow.second, cell), arrow)
-                if known.ok and not arrow.ok:
-                    found[arrow.first, arrow.second, cell] = arrow
-    return list(found.values())
+            ends = (first.name, first.iteration), (second.name, second.iteration)
+            if not (first.writes or second.writes) or ends[0] == ends[1]:
+                continue
+            late = first.new > second.new
+            free = reassociate and first.sums and second.sums and first.name == second.name
+            loop = unordered(nest, first.name, first.new, second.name, second.new)
+            kind, ok = kind_of(first.writes, second.writes), not loop and (free or not late)
+            yield Arrow(*ends, cell, kind, ok, loop if free or not late else ""), free, late
 
 
 def touched(statement: Statement) -> Iterator[tuple[Access, bool, bool]]:
@@ -135,22 +179,6 @@ def touched(statement: Statement) -> Iterator[tuple[Access, bool, bool]]:
     for access in statement.reads:
         yield access, False, adds and access == statement.target
     yield statement.target, True, adds
-
-
-def _arrow(
-    nest: Nest, cell: Cell, first: _Touch, second: _Touch, reassociate: bool
-) -> Arrow | None:
-    """The dependence between two touches of a cell; None if there is none or it may be broken."""
-    ends = (first.name, first.iteration), (second.name, second.iteration)
-    if not (first.writes or second.writes) or ends[0] == ends[1]:
-        return None
-    kind = kind_of(first.writes, second.writes)
-    loop = unordered(nest, first.name, first.new, second.name, second.new)
-    free = reassociate and first.sums and second.sums and first.name == second.name
-    if free and not loop:
-        return None
-    ok = not loop and first.new < second.new
-    return Arrow(*ends, cell, kind, ok, loop if free or first.new < second.new else "")
 
 
 def unordered(

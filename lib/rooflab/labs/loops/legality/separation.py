@@ -12,7 +12,7 @@ addition: the least sum is the sum of the least summands. So each factor is sear
 thousand numbers where the nest has a billion iterations.
 
 To compare with one subtraction, a time is one whole number: outer loops weigh more than all inner
-ones can outweigh. What is not separable is listed (``enumeration``), and left to isl beyond that.
+ones can outweigh. What is not separable is listed (``enumeration``), as far as that can be done.
 """
 
 from __future__ import annotations
@@ -64,13 +64,9 @@ def check(nest: Nest, reassociate: bool) -> Verdict:
     except Inseparable as obstacle:
         if count(nest) <= MOST_LISTED:
             return listed(nest, reassociate)
-        from rooflab.labs.loops.legality.polyhedral import available, polyhedral
-
-        if available():
-            return polyhedral(nest, reassociate)
         raise ValueError(
             f"the nest has {count(nest):,} iterations and {obstacle}; up to {MOST_LISTED:,} are "
-            "listed one by one. Give smaller extents, two tiles a loop say, or pip install islpy"
+            "listed one by one. Give smaller extents, two tiles a loop say"
         ) from None
 
 

@@ -84,16 +84,15 @@ class Space:
 def counted(nest: Nest) -> Space:
     """All choices for a nest of two loops. A nest does not change, so it is counted once."""
     rows, columns = (end - first for first, end in (nest.extents[d] for d in nest.dims("S")))
-    skews = tuple(
-        skew
-        for skew in range(MOST_SKEW + 1 if rows > 1 else 1)
-        if skew < 2 or columns + skew * (rows - 1) <= MOST_COLUMNS
-    )
     i, j = nest.dims("S")
+    arrows = direct(nest)
+    leans = [math.ceil((m - n) / (k - h)) for (h, m), (k, n) in arrows if k > h]
+    most = min(MOST_SKEW, max(1, *leans, 0)) if rows > 1 else 0  # so much repairs all of them
+    fits = max(1, (MOST_COLUMNS - columns) // max(1, rows - 1))
+    skews = tuple(range(min(most, fits) + 1))
     taken = {i, j, *nest.shapes} & {f"{name}{end}" for name in (i, j) for end in "oi"}
     most = 1 if taken else min(rows, columns, MOST_TILE)  # the names that a tile's loops would have
     tiles = tuple(range(1, most + 1))
-    arrows = direct(nest)
     choices: dict[Place, Choice] = {}
     fates: dict[Place, Fate] = {}
     for place in itertools.product(range(len(skews)), range(len(tiles)), range(len(ORDERS))):
@@ -133,8 +132,9 @@ class _Knobs(Sheet):
         if len(space.skews) > 1:
             self.draw_skew_knob(counts)
         self.scene.says = self.says(self.each(self.said))
-        calls = self.each(lambda place, fate: space.choices[place].text(self.names))
-        self.scene.note(calls, "more code")
+        calls = {place: one.text(self.names) for place, one in space.choices.items()}
+        self.draw_code(calls)
+        self.scene.note(self.each(lambda place, _: calls[place]), "more code")
         self.scene.note(self.code(), "more code")
         self.scene.note(
             f"{self.nest.statements[0].text}. A point is an iteration. An arrow's tail must run "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
 NARROW = 400  # a sheet for phones
-WIDE = 760  # else letters would be larger than those around the picture
+WIDE = 600  # of a wide sheet, left of the code
+CODE = 400  # pixels of the code beside the space, where there is room for it
+LINE, LETTERS, LONGEST = 20, 14, 46  # pixels of a line of code, of its letters; letters of one
 TOP, FOOT = 56, 34
-ACROSS, DOWN = 46, 34  # a cell, at most
-HIGH = 240  # all rows together, at most
+ACROSS, DOWN = 56, 46  # a cell, at most
+HIGH = 290  # all rows together, at most
 HEAD = 8  # pixels of an arrow's head
 DASH = 8  # pixels of a dash and the gap after it, about
 TURN = 90  # milliseconds from one iteration to the next
@@ -49,7 +52,9 @@ class Sheet:
         edge = 40 if wide <= NARROW else 56  # left of the space, and half as much right of it
         self.across = min(ACROSS, (wide - 1.6 * edge) / columns)
         self.down = min(DOWN, HIGH / self.rows)
-        self.left = edge + max(0, (wide - 1.6 * edge - columns * self.across) / 2)
+        phone = wide <= NARROW
+        room = (wide - 1.6 * edge - columns * self.across) / 2
+        self.left = edge + max(0, room) if phone else edge
         self.dot = min(6, 0.28 * self.across)
         self.points = [
             (i, j) for i in range(self.low, upper) for j in range(self.first, end)
@@ -57,7 +62,9 @@ class Sheet:
         count = len(self.points)
         steps = [f"{step} of {count}" for step in range(count + 1)]
         held = [*dims, Dim("step", steps, start=count, glide=TURN, even=True)]
-        self.scene = Scene(wide, round(TOP + self.rows * self.down + FOOT), held)
+        self.code_at = math.nan if phone else self.left + columns * self.across + 40
+        high = round(TOP + self.rows * self.down + FOOT)
+        self.scene = Scene(wide if phone else round(self.code_at + CODE), high, held)
 
     # Where things stand.
 
@@ -123,10 +130,12 @@ class Sheet:
                 name="card",
             )  # fmt: skip
             scene.text(self.left - 10, self.y(i) + 5, str(i), "soft", anchor="end")
-        digits = len(str(self.first + self.columns - 1))
-        each = math.ceil((10 * digits + 2) / self.across)
-        for j in range(self.first, self.first + self.columns, each):
-            scene.text(self.x(j, self.low, 0), TOP - 14, str(j), "soft", anchor="middle")
+        ends = [self.first + self.columns + lean * (self.rows - 1) for lean in self.leans]
+        each = math.ceil((10 * len(str(max(ends) - 1)) + 2) / self.across)
+        for j in range(self.first, max(ends), each):  # in a skewed space there are more columns
+            shown = self.leaning([float(j < end) for end in ends])
+            scene.text(self.x(j, self.low, 0), TOP - 14, str(j), "soft", anchor="middle",
+                       opacity=shown)  # fmt: skip
         scene.text(self.left - 12, TOP - 14, f"{self.names[1]} →", bold=True, anchor="end")
         foot = self.scene.height - FOOT + 20
         scene.text(self.left - 10, foot, f"{self.names[0]} ↓", bold=True, anchor="end")
@@ -203,6 +212,35 @@ class Sheet:
             return "\n".join([*lines, *[" "] * (most - len(lines))])  # an empty line has no height
 
         return self.each(block)
+
+    def draw_code(self, calls: Mapping[Place, str]) -> None:
+        """The schedule and its loops beside the space, and whether they are legal."""
+        if math.isnan(self.code_at):
+            return
+        blocks = {
+            place: [*calls[place].replace(").", ")\n    .").split("\n"), "", *_lines_of(fate.code)]
+            for place, fate in self.fates.items()
+        }
+        most = max(map(len, blocks.values()))
+        look: dict[str, Any] = {"size": LETTERS, "mono": True, "name": "code"}
+        for n in range(most):
+            words = self.each(lambda place, _, n=n: [*blocks[place], *[""] * most][n])
+            self.scene.text(self.code_at, TOP + n * LINE, words, **look)
+        for stamp, ink, legal in (("✓ legal", "carrying", True), ("✗ broken", "warn", False)):
+            seen = self.each(lambda _, fate, legal=legal: float(fate.legal is legal))
+            self.scene.text(self.code_at, TOP - 20, stamp, ink, size=20, bold=True, opacity=seen,
+                            name="stamp")  # fmt: skip
+
+
+def _lines_of(code: str) -> list[str]:
+    """Lines of code with two spaces for each loop; a line that is too long goes on in the next."""
+    lines = []
+    for line in code.splitlines():
+        text = line[4:].lstrip()
+        pad = (len(line) - 4 - len(text)) // 2
+        lines += textwrap.wrap(text, LONGEST - pad, initial_indent=" " * pad,
+                               subsequent_indent=" " * (pad + 4))  # fmt: skip
+    return lines
 
 
 def _arrow(tail: tuple[float, float], tip: tuple[float, float], dot: float) -> list[Any]:

@@ -58,7 +58,7 @@ def space(nest: Nest, schedules: Mapping[str, Nest] | None = None) -> Player:
     if len(nest.statements) != 1 or len(dims) != 2 or max(sizes) > MOST:
         raise ValueError(f"nest: one statement in two loops of at most {MOST} turns can be drawn")
     if schedules is None:
-        return Player(*knobs.scenes(nest), stem="loops")
+        return Player(*knobs.scenes(nest), stem="loops", kind="rl-wide")
     for name, one in schedules.items():
         if (one.extents, one.statements) != (nest.extents, nest.statements):
             raise ValueError(f"schedules[{name!r}] is of another nest: {one.statements[0].text}")

@@ -19,17 +19,17 @@ from rooflab.count.si import percent, si
 from rooflab.count.validation import size, unknown
 from rooflab.labs.memory.energies.table import KINDS, EnergyTable, energy_table
 
-ARITHMETIC, INSTRUCTIONS, CONSTANT = "arithmetic", "instructions", "constant power"
+ARITHMETIC, INSTRUCTIONS = "arithmetic", "instructions"
 #: The parts of a bill in the order in which they are told: far memory first.
-PARTS = (*reversed(LEVELS), ARITHMETIC, INSTRUCTIONS, CONSTANT)
+PARTS = (*reversed(LEVELS), ARITHMETIC, INSTRUCTIONS)
 
 
 @dataclass(frozen=True)
 class Energy:
     """An energy bill in joules, by what it is paid for.
 
-    ``parts`` are joules of the bytes at dram, l3, l2 and l1, of "arithmetic", of "instructions" and
-    of "constant power"; ``flops`` were done for it, a fused multiply-add counting 2.
+    ``parts`` are joules of the bytes at dram, l3, l2 and l1, of "arithmetic" and of "instructions";
+    ``flops`` were done for it, a fused multiply-add counting 2.
 
     >>> bill = rl.memory.energy(rl.gemv(4096, 4096))
     >>> sum(bill.parts.values()) == bill.joules
@@ -78,14 +78,6 @@ class Energy:
             raise unknown("part", part, PARTS)
         return self.parts.get(part, 0.0) / self.joules if self.joules else 0.0
 
-    def __add__(self, other: object) -> Energy:
-        if not isinstance(other, Energy):
-            return NotImplemented
-        names = dict.fromkeys((*self.parts, *other.parts))
-        parts = {name: self.parts.get(name, 0.0) + other.parts.get(name, 0.0) for name in names}
-        table = self.table if self.table == other.table else f"{self.table}, {other.table}"
-        return Energy(parts, self.flops + other.flops, f"{self.label} + {other.label}", table)
-
     def __str__(self) -> str:
         each = f", {si(self.per_flop, 'J')} a FLOP" if self.flops else ""
         moved = share_text(self.share_of_movement)
@@ -107,7 +99,6 @@ def energy(
     op: Operation,
     table: str | EnergyTable = "horowitz-45nm",
     *,
-    memory: str | float | None = None,
     traffic: Mapping[str, float] | None = None,
     operands: str | None = None,
     arithmetic: str = "fma",
@@ -121,8 +112,6 @@ def energy(
         What is done, such as ``rl.gemm(1024, 1024, 1024)``.
     table : str or EnergyTable, default "horowitz-45nm"
         What bytes and operations cost, see :func:`energy_tables`.
-    memory : str or float, optional
-        Another DRAM than the table's: a name of :func:`energy_memories`, or joules a byte.
     traffic : mapping of str to float, optional
         Bytes at l1, l2, l3 and dram, on top of what ``op.with_traffic`` states.
     operands : {"l1", "l2", "l3", "dram"}, optional
@@ -155,8 +144,6 @@ def energy(
     """
     as_timeable("op", op)
     costs = energy_table(table)
-    if memory is not None:
-        costs = costs.with_memory(memory)
     if arithmetic not in KINDS:
         raise unknown("arithmetic", arithmetic, KINDS)
     done = op if traffic is None else op.with_traffic(traffic)
@@ -186,10 +173,6 @@ def energy_of(
     table: str | EnergyTable = "horowitz-45nm",
     *,
     label: str = "",
-    memory: str | float | None = None,
-    operands: str | None = None,
-    arithmetic: str = "fma",
-    lanes: int | None = None,
 ) -> Energy:
     """Return the energy bill of several operations, added up.
 
@@ -201,14 +184,6 @@ def energy_of(
         As in :func:`energy`.
     label : str, optional
         What to call all of it; by default it says how many operations there are.
-    memory : str or float, optional
-        As in :func:`energy`.
-    operands : {"l1", "l2", "l3", "dram"}, optional
-        As in :func:`energy`.
-    arithmetic : {"fma", "add", "mult"}, default "fma"
-        As in :func:`energy`.
-    lanes : int, optional
-        As in :func:`energy`.
 
     Returns
     -------
@@ -230,9 +205,7 @@ def energy_of(
     for one in ops:
         op, count = one if isinstance(one, tuple) else (one, 1)
         times = size("count", count)
-        bill = energy(
-            op, costs, memory=memory, operands=operands, arithmetic=arithmetic, lanes=lanes
-        )
+        bill = energy(op, costs)
         for name, joules in bill.parts.items():
             parts[name] = parts.get(name, 0.0) + times * joules
         flops, many = flops + times * bill.flops, many + times

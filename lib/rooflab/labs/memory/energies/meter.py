@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from rooflab.count.si import si
@@ -124,12 +124,7 @@ class Meter:
         self._began = self._now()
         return self.used
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """End, also where the block raised."""
         self.used.seconds, self.used.joules = self._since()
         if self.used.joules and self.used.seconds < SHORT_S:

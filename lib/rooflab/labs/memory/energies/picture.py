@@ -8,7 +8,7 @@ and where the lines meet, computing overtakes carrying.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from rooflab.count.validation import size
 from rooflab.labs.memory.energies.bill import ARITHMETIC, INSTRUCTIONS, Energy, energy, share_text
 from rooflab.labs.memory.energies.table import EnergyTable, energy_table
 from rooflab.show.chart import Chart, Line, Panel, Point
-from rooflab.show.labels import SIZE, width
+from rooflab.show.labels import width
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.player import Player
 from rooflab.show.waiting import awaited
@@ -149,14 +149,10 @@ class Bills:
         more = "more" if SIZES[n] > self.crossing else "less"
         return (
             f"N = {grouped(SIZES[n])}. Paid for: {self.said[way]}. "
-            f"Moving data takes {_listed(moved)}. "
+            f"Moving data takes {', '.join(moved[:-1])} and {moved[-1]}. "
             f"GEMM's arithmetic costs {more} than its bytes from DRAM: they are equal at "
             f"N = {plain(self.crossing, 3)}."
         )
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def bars_scene(story: Bills, wide: float, start: int) -> Scene:
@@ -179,7 +175,7 @@ def _bar(scene: Scene, story: Bills, name: str, foot: float) -> None:
     room = scene.width - 2 * EDGE
     scene.text(EDGE, foot, name, bold=True, name="operation")
     scene.text(EDGE + 58, foot, NUMBERS[name], "soft", size=SMALL, name="numbers")
-    said = story.each(name, lambda bill: f"{si(bill.joules, 'J')}, {_rate(bill)}")
+    said = story.each(name, lambda one: f"{si(one.joules, 'J')}, {si(one.per_flop, 'J')} a FLOP")
     scene.text(scene.width - EDGE, foot, By("n paid", said), anchor="end", name="joules")
     left = np.zeros((len(SIZES), len(story.buttons)))
     for part, (word, ink, full) in PARTS.items():
@@ -199,19 +195,10 @@ def _bar(scene: Scene, story: Bills, name: str, foot: float) -> None:
         left = left + long
 
 
-def _rate(bill: Energy) -> str:
-    return f"{si(bill.per_flop, 'J')} a FLOP"
-
-
 def _share(word: str, share: float, room: float) -> str:
     """What stands in a piece of a bar that is ``room`` pixels long: as much as fits."""
     both = f"{word} {share_text(share)}", share_text(share), ""
-    return next(one for one in both if not one or _wide(one) + 8 < room)
-
-
-def _wide(words: str) -> float:
-    """Pixels that words in a bar need."""
-    return width(words) * SMALL / SIZE
+    return next(one for one in both if not one or width(one, SMALL) + 8 < room)
 
 
 def _key(scene: Scene, story: Bills) -> None:
@@ -224,7 +211,7 @@ def _key(scene: Scene, story: Bills) -> None:
         shown = np.array(ways, float)
         scene.rect(x, KEY - 11, 14, 14, ink, radius=0, opacity=By("paid", full * shown), name="key")
         scene.text(x + 20, KEY, word, size=SMALL, opacity=By("paid", shown), name="key")
-        x += 20 + _wide(word) + 18
+        x += 20 + width(word, SMALL) + 18
 
 
 def _plot(scene: Scene, story: Bills) -> None:

@@ -152,11 +152,6 @@ def _document() -> Mapping[str, Any]:
     return document
 
 
-def sources() -> Mapping[str, Mapping[str, str]]:
-    """Return the sources of all figures: key → title, publisher, where seen."""
-    return MappingProxyType(_document()["sources"])
-
-
 @cache
 def energy_tables() -> Mapping[str, EnergyTable]:
     """Return the published tables of energy.yaml: id → EnergyTable, the oldest node first.

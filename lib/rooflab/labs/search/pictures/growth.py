@@ -1,40 +1,39 @@
-"""An e-graph as it grows: a box for each class, a row for each of its terms, a slider over rounds.
+"""An e-graph as it grows: a frame for each class, its nodes side by side, a slider over rounds.
 
-A box keeps its place from its first round to the last, and a class that is joined to another
-leaves an empty box with the name of the one that took its terms. So nothing ever jumps.
+A line leads from a node to each class that it needs. A frame keeps its place. Where two classes are
+found to be equal, one of the frames goes, and what led to it leads to the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from itertools import zip_longest
 
-from rooflab.count.si import si, times
+import numpy as np
+
+from rooflab.count.si import plain, si
 from rooflab.count.validation import size
-from rooflab.labs.search.pictures.stages import Row, Stage, called, stages
-from rooflab.labs.search.rewrite.cost import measure_of, price_of, total
+from rooflab.labs.search.pictures.stages import Row, Stage, stages
+from rooflab.labs.search.rewrite.cost import measure_of
 from rooflab.labs.search.rewrite.egraph import EGraph, Node
 from rooflab.labs.search.rewrite.expression import Expression, vector
 from rooflab.labs.search.rewrite.rules import Rules, as_rules
-from rooflab.labs.search.rewrite.simplify import saturation
+from rooflab.labs.search.rewrite.simplify import cheapest, saturation
 from rooflab.optional import installed
 from rooflab.predict.machine import Machine
 from rooflab.show.labels import width
-from rooflab.show.scene import FONT, By, Dim, Scene
+from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import LETTERS
 from rooflab.show.scene.player import Player
 
-MOST_CLASSES, MOST_NODES = 14, 40  # that can be drawn, the joined ones too
+CLASSES, NODES = 14, 40  # that can be drawn, the joined ones too
 WIDE, NARROW = 720, 400
-EDGE, GAP, ROW, HEAD, PAD = 10, 14, 22, 26, 8  # pixels of boxes: around, between, inside
-TOP = 78  # pixels of the rows over the boxes
-COLUMNS = 4
-ROOMY = 150  # pixels of a title that a box is made wider for
-PALE = 0.35
-PACE = 700  # milliseconds of a round
+EDGE, GAP, LAYER = 10, 14, 44  # pixels around frames, between them, and between layers of them
+NODE, HEAD, PAD = 28, 24, 8  # pixels of a node's height, of the name above, around nodes
+PALE = 0.3
+PACE = 900  # milliseconds of a round
 EXAMPLE_RULES = ("shift", "multiply-divide", "once")
-Look: TypeAlias = dict[str, Any]
 
 
 @installed("rooflab.search.growth")
@@ -70,63 +69,25 @@ def growth(
     >>> for picture.round in range(3):
     ...     print(picture.sentence)
     At the start, 3 nodes in 3 classes stand for 1 expression.
-    Round 1: shift adds c₃ << 1 to c₂; multiply-divide adds 1 * c₃ to c₁. 5 nodes in 3 classes \
-stand for 3 expressions.
-    Round 2: once joins c₁ and c₃. 5 nodes in 2 classes stand for infinitely many expressions, \
-1365 of at most 10 operations.
+    Round 1: shift adds a << 1 to 2 * a; multiply-divide adds 1 * a to (2 * a) / 2. 5 nodes in 3 \
+classes stand for 3 expressions.
+    Round 2: once joins (2 * a) / 2 and a. 5 nodes in 2 classes stand for infinitely many \
+expressions, 1365 of at most 10 operations.
     """
     if expression is None:
         expression = 2 * vector("a", 1000, "int32") / 2
         rules = EXAMPLE_RULES if rules is None else rules
-    if not isinstance(expression, Expression):
-        raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
     found = _grown(expression, rules, cost, size("rounds", rounds))
     return Player(*(_Sheet(found, wide).scene for wide in (WIDE, NARROW)), stem="growth")
 
 
 @dataclass(frozen=True)
 class _Grown:
-    """An e-graph at every stage, and the nodes that were chosen at the end."""
+    """An e-graph at each stop, the last round twice, and the nodes that were chosen at the end."""
 
-    before: Expression
-    after: Expression
-    costs: tuple[float, float]
-    unit: str
     stages: tuple[Stage, ...]
     chosen: frozenset[Node]
-
-    @property
-    def labels(self) -> list[int]:
-        """Of all classes that there ever were."""
-        return sorted({label for stage in self.stages for label in stage.boxes})
-
-    @property
-    def bill(self) -> tuple[str, str]:
-        """What the expression costs that was given, and the cheapest."""
-        given, least = (si(cost, self.unit) for cost in self.costs)
-        return given, least
-
-    def rows(self, label: int, stage: int) -> tuple[Row, ...]:
-        """The rows of a class; none before it is there and after it was joined."""
-        return self.stages[min(stage, len(self.stages) - 1)].boxes.get(label, ())
-
-    def heir(self, label: int, stage: int) -> int | None:
-        """The class that took this one."""
-        return self.stages[min(stage, len(self.stages) - 1)].joined.get(label)
-
-    def origin(self, label: int) -> str:
-        """What a class was at first, "" for a matrix that is given: its row says that."""
-        found = self.stages[-1].origins[label]
-        return "" if found.isidentifier() else found
-
-    @property
-    def last(self) -> str:
-        """The sentence at the end."""
-        given, least = self.bill
-        if self.after == self.before:
-            return f"Nothing cheaper than {self.before} is in it: {given}."
-        less = f", {times(self.costs[0] / self.costs[1])} less" if self.costs[1] else ""
-        return f"The cheapest in c₁ is {self.after}: {least} instead of {given}{less}."
+    last: str  # the sentence at the end
 
 
 def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: int) -> _Grown:
@@ -134,147 +95,155 @@ def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: in
     graph = EGraph()
     root = graph.add(expression)
     found: list[Stage] = []
-    for stage in stages(graph, root, saturation(graph, applied, rounds, MOST_NODES + 1)):
-        many = max([*stage.boxes, *stage.joined]) + 1
-        if stage.growth.nodes > MOST_NODES or many > MOST_CLASSES:
+    for stage in stages(graph, root, saturation(graph, applied, rounds, NODES + 1)):
+        many = len(stage.origins)
+        if stage.growth.nodes > NODES or many > CLASSES:
             raise ValueError(
                 f"expression={str(expression)!r}: after round {stage.growth.round} its e-graph has "
                 f"{stage.growth.nodes} nodes, and {many} classes until then; at most "
-                f"{MOST_NODES} in {MOST_CLASSES} can be drawn. Give fewer rules, or fewer rounds"
+                f"{NODES} in {CLASSES} can be drawn. Give fewer rules, or fewer rounds"
             )
         found.append(stage)
-    after = graph.extract(root, price_of(cost))
-    costs = total(expression, cost), total(after, cost)
-    if not costs[1] < costs[0]:
-        after, costs = expression, (costs[0], costs[0])
+    after, least, whole = cheapest(graph, root, expression, cost)
     chosen = {Node(one.op, tuple(map(graph.add, one.args))) for one in after.subterms()}
-    return _Grown(expression, after, costs, unit, tuple(found), frozenset(chosen))
+    bill = si(whole, unit), si(least, unit)
+    less = f", {plain(whole / least, 3)} times less" if least else ""
+    last = f"The cheapest is {after}: {bill[1]} instead of {bill[0]}{less}."
+    if after == expression:
+        last = f"Nothing cheaper than {expression} is in it: {bill[0]}."
+    return _Grown((*found, found[-1]), frozenset(chosen), last)
 
 
 class _Sheet:
     """The picture on a sheet of one width."""
 
     def __init__(self, found: _Grown, wide: float) -> None:
-        self.found, self.count = found, len(found.stages)
-        widest = max(map(self._width, found.labels))
-        wide = max(wide, widest + 2 * EDGE)
-        fits = int((wide - 2 * EDGE + GAP) // (widest + GAP))
-        self.columns = min(fits, COLUMNS, len(found.labels))
-        self.side = min((wide - 2 * EDGE + GAP) / self.columns - GAP, 2 * widest)
-        spots, foot = self._spots()
-        stops = ["start", *(str(n) for n in range(1, self.count)), "cheapest"]
-        self.scene = Scene(wide, foot, [Dim("round", stops, glide=PACE)])
-        self.draw_head()
-        for label, (x, y) in zip(found.labels, spots):
-            self.draw_box(label, x, y)
-        scene = self.scene
+        self.found, self.stages, self.last = found, found.stages, len(found.stages) - 1
+        labels = range(len(self.stages[-1].origins))
+        heights = [_height(one) for one in self.stages[-1].origins]
+        layers = [[one for one in labels if heights[one] == height]
+                  for height in range(max(heights), -1, -1)]  # fmt: skip
+        self.sides = [self._side(label) for label in labels]
+        needs = [sum(self.sides[one] + GAP for one in layer) - GAP for layer in layers]
+        wide = max(wide, max(needs) + 2 * EDGE)
+        self.spots: dict[int, tuple[float, float]] = {}
+        for at, (layer, need) in enumerate(zip(layers, needs)):
+            left = float(EDGE)
+            spare = (wide - 2 * EDGE - need) / (len(layer) + 1)
+            for label in sorted(layer, key=self._middle):
+                left += spare
+                self.spots[label] = left, EDGE + at * (HEAD + NODE + PAD + LAYER)
+                left += self.sides[label] + GAP
+        stops = ["start", *map(str, range(1, self.last)), "cheapest"]
+        high = 2 * EDGE + len(layers) * (HEAD + NODE + PAD + LAYER) - LAYER
+        self.scene = scene = Scene(wide, high, [
+            Dim("round", stops, start=self.last, glide=PACE)])  # fmt: skip
+        for draw in (self.draw_lines, self.draw_frame, self.draw_nodes):
+            for label in labels:
+                draw(label)
         scene.play("round", "▶ grow")
         scene.slider("round", "rounds of rules")
-        scene.says = By("round", [*(stage.said for stage in found.stages), found.last])
-        scene.note(str(found.before), "title", above=True)
-        scene.note(
-            "A box is a class: all of its nodes are equal; beside its name stands what it was at "
-            "first. ● is new in this round, ○ came with a "
-            "class that was joined. At the end, the nodes of the cheapest are framed."
-        )
+        scene.says = By("round", [*(stage.said for stage in self.stages[:-1]), found.last])
+        scene.note("A frame is a class: all of its nodes give the same result. Its name is what it "
+                   "was at first. A line leads from a node to what it needs. Filled: new in this "
+                   "round. At the end, the cheapest is blue.")  # fmt: skip
 
-    def _width(self, label: int) -> float:
-        """Pixels that a class needs."""
-        found = self.found
-        texts = [row.text for n in range(self.count) for row in found.rows(label, n)]
-        texts += [self._title(label, n) for n in range(self.count)]
-        widest = max([*map(width, texts), min(self._first(label), ROOMY)])
-        return 40 + widest * LETTERS / FONT
+    def _rows(self, label: int) -> list[tuple[Row, ...]]:
+        """The nodes of a class at each stop; none before it is there and after it was joined."""
+        return [stage.boxes.get(label, ()) for stage in self.stages]
 
-    def _first(self, label: int) -> float:
-        """Pixels of the longest title of a class and of what it was at first."""
-        titles = [width(self._title(label, n)) for n in range(self.count)]
-        return max(titles) + 12 + width(self.found.origin(label))
+    def _widths(self, label: int) -> list[float]:
+        """Pixels of each node of a class, enough for what stands there at any stop."""
+        columns = zip_longest(*self._rows(label))
+        texts = ([row.text for row in column if row] for column in columns)
+        return [18 + max(width(one, LETTERS) for one in every) for every in texts]
 
-    def _high(self, label: int, stage: int) -> float:
-        return HEAD + ROW * len(self.found.rows(label, stage)) + PAD
+    def _side(self, label: int) -> float:
+        """Pixels of the width of a frame."""
+        name = width(str(self.stages[-1].origins[label]), LETTERS)
+        return 2 * PAD + max(name, sum(one + PAD for one in self._widths(label)) - PAD)
 
-    def _spots(self) -> tuple[list[tuple[float, float]], float]:
-        """Corners of the boxes, each in the column that is shortest so far; and the foot of all.
+    def _middle(self, label: int) -> float:
+        """Where those stand, on average, that need a class: below them is its place."""
+        users = [
+            self.spots[one][0] + self.sides[one] * (at + 0.5) / len(row.args)
+            for stage in self.stages for one, rows in stage.boxes.items() if one in self.spots
+            for row in rows for at, arg in enumerate(row.args) if arg == label
+        ]  # fmt: skip
+        return sum(users) / len(users) if users else 0.0
 
-        A box keeps the room that it needs when it is longest.
-        """
-        feet, found = [float(TOP)] * self.columns, []
-        for label in self.found.labels:
-            column = feet.index(min(feet))
-            found.append((EDGE + column * (self.side + GAP), feet[column]))
-            feet[column] += GAP + max(self._high(label, n) for n in range(self.count))
-        return found, max(feet)
+    def _lefts(self, label: int) -> list[float]:
+        """The left end of each node of a class."""
+        every = self._widths(label)
+        return [self.spots[label][0] + PAD + sum(one + PAD for one in every[:at])
+                for at in range(len(every))]  # fmt: skip
 
-    def _title(self, label: int, stage: int) -> str:
-        """The name of a class, and of those that it took, or of the one that took it."""
-        heir = self.found.heir(label, stage)
-        if heir is not None:
-            return f"{called(label)} = {called(heir)}"
-        took = [one for one in self.found.labels if self.found.heir(one, stage) == label]
-        return " = ".join(map(called, [label, *took]))
+    def _seen(self, rows: Sequence[Row | None]) -> tuple[By, bool]:
+        """How clearly a node is seen at each stop, and whether it is chosen at the end."""
+        chosen = rows[-1] is not None and rows[-1].node in self.found.chosen
+        there = np.array([row is not None for row in rows], float)
+        there[-1] *= 1 if chosen else PALE
+        return By("round", there), chosen
 
     # What is drawn.
 
-    def by(self, values: Sequence[Any]) -> By:
-        """A value for each stop."""
-        return By("round", list(values))
+    def draw_frame(self, label: int) -> None:
+        """A class: its frame and its name."""
+        x, y = self.spots[label]
+        there = np.array([bool(rows) for rows in self._rows(label)], float)
+        there[-1] *= 1 if any(row.node in self.found.chosen for row in self._rows(label)[-1]) else (
+            PALE)  # fmt: skip
+        seen = By("round", there)
+        self.scene.rect(x, y, self.sides[label], HEAD + NODE + PAD, "paper", ink="soft", radius=8,
+                        dash=(5, 4), opacity=seen, name="class")  # fmt: skip
+        self.scene.text(x + PAD, y + 17, str(self.stages[-1].origins[label]), "soft", size=LETTERS,
+                        opacity=seen, name="name")  # fmt: skip
 
-    @property
-    def stops(self) -> range:
-        return range(self.count + 1)
+    def draw_nodes(self, label: int) -> None:
+        """The nodes of a class; filled where they are new, and in colour where they are chosen."""
+        y, every = self.spots[label][1] + HEAD, zip_longest(*self._rows(label))
+        for rows, x, wide in zip(every, self._lefts(label), self._widths(label)):
+            seen, chosen = self._seen(rows)
+            new = [row is not None and row.new and 0 < at < self.last
+                   for at, row in enumerate(rows)]  # fmt: skip
+            inks = ["ink"] * self.last + ["key" if chosen else "ink"]
+            fills = ["ink" if one else "paper" for one in new]
+            self.scene.rect(x, y, wide, NODE, By("round", fills), ink=By("round", inks), width=2,
+                            radius=6, opacity=seen, name="node")  # fmt: skip
+            words = [row.text if row else "" for row in rows]
+            letters = ["paper" if one else ink for one, ink in zip(new, inks)]
+            self.scene.text(x + wide / 2, y + 19, By("round", words), By("round", letters),
+                            size=LETTERS, anchor="middle", opacity=seen, name="term")  # fmt: skip
 
-    def draw_head(self) -> None:
-        """Rows over the boxes: size, what the graph stands for, costs."""
-        stages = [self.found.stages[min(n, self.count - 1)] for n in self.stops]
-        many = [f"stand for {stage.many.partition(',')[0]}" for stage in stages]
-        given, least = self.found.bill
-        bill = [f"{given} as written"] * self.count + [f"{least} at best, {given} as written"]
-        for row, words in enumerate(([stage.size for stage in stages], many, bill)):
-            self.scene.text(EDGE, 18 + ROW * row, self.by(words), size=LETTERS,
-                            bold=row == 2, name="head")  # fmt: skip
+    def draw_lines(self, label: int) -> None:
+        """From each node of a class to the classes that it needs."""
+        y, every = self.spots[label][1] + HEAD + NODE, zip_longest(*self._rows(label))
+        for rows, x, wide in zip(every, self._lefts(label), self._widths(label)):
+            seen, chosen = self._seen(rows)
+            many = max(len(row.args) for row in rows if row)
+            inks = By("round", ["soft"] * self.last + ["key" if chosen else "soft"])
+            for at in range(many):
+                start = x + wide * (at + 1) / (many + 1), y
+                aims = [row.args[at] if row and at < len(row.args) else None for row in rows]
+                known = next(one for one in aims if one is not None)
+                paths = []
+                for aim in aims:
+                    known = known if aim is None else aim
+                    paths.append(self._path(start, label, known))
+                self.scene.line(By("round", paths), inks, 1.8, opacity=seen, name="needs")
 
-    def draw_box(self, label: int, x: float, y: float) -> None:
-        scene, found = self.scene, self.found
-        there = [bool(found.rows(label, n)) for n in self.stops]
-        used = any(row.node in found.chosen for row in found.rows(label, self.count))
-        clear = [1.0 if used or n < self.count else PALE for n in self.stops]
-        high = self.by([self._high(label, n) for n in self.stops])
-        seen = self.by([one * pale for one, pale in zip(there, clear)])
-        scene.rect(x, y, self.side, high, "paper", ink="ink", opacity=seen, name="class")
-        joined = [float(found.heir(label, n) is not None) for n in self.stops]
-        if any(joined):
-            scene.rect(x, y, self.side, HEAD + PAD, None, ink="soft", dash=(4, 4),
-                       opacity=self.by(joined), name="joined")  # fmt: skip
-        shown = [one or bool(ghost) for one, ghost in zip(there, joined)]
-        title = [self._title(label, n) if one else "" for n, one in enumerate(shown)]
-        ink = ["soft" if ghost else "ink" for ghost in joined]
-        scene.text(x + 10, y + 19, self.by(title), self.by(ink), bold=True, size=LETTERS,
-                   opacity=self.by(clear), name="title")  # fmt: skip
-        if found.origin(label) and self._first(label) * LETTERS / FONT < self.side - 16:
-            first = self.by([found.origin(label) if one else "" for one in there])
-            scene.text(x + self.side - 8, y + 19, first, "soft", size=LETTERS, anchor="end",
-                       opacity=self.by(clear), name="first")  # fmt: skip
-        for row in range(max(len(found.rows(label, n)) for n in self.stops)):
-            self.draw_row(label, row, x, y + HEAD + ROW * row, clear)
+    def _path(self, start: tuple[float, float], label: int, aim: int) -> list[float]:
+        """Corners from a node down to a class, or round its own frame to one that is not below."""
+        (x, y), (left, top) = start, self.spots[aim]
+        right = left + self.sides[aim]
+        if top > y:
+            end = min(max(x, left + 14), right - 14), top
+            return [x, y, *end, *end, *end, *end]
+        under, side = y + PAD + 12, max(right, self.spots[label][0] + self.sides[label]) + 8
+        middle = top + HEAD / 2
+        return [x, y, x, under, side, under, side, middle, right, middle]
 
-    def draw_row(self, label: int, row: int, x: float, y: float, clear: Sequence[float]) -> None:
-        """A term: its words, a mark where it is new, a frame where it was chosen."""
-        scene, found = self.scene, self.found
-        every = [found.rows(label, n)[row : row + 1] for n in self.stops]
-        known = [one[0] if one else None for one in every]
-        words = [one.text if one else "" for one in known]
-        scene.text(x + 26, y + 16, self.by(words), size=LETTERS, opacity=self.by(clear),
-                   name="term")  # fmt: skip
-        grows = [0 < n < self.count for n in self.stops]
-        new = [float(g and one is not None and one.new) for g, one in zip(grows, known)]
-        moved = [float(g and one is not None and one.moved) for g, one in zip(grows, known)]
-        for marked, fill, name in ((new, "ink", "new"), (moved, "paper", "moved")):
-            if any(marked):
-                scene.dot(x + 15, y + 11, size=4, fill=fill, ink="ink", opacity=self.by(marked),
-                          name=name)  # fmt: skip
-        last = known[-1]
-        if last is not None and last.node in found.chosen:
-            framed = self.by([0.0] * self.count + [1.0])
-            scene.rect(x + 6, y + 1, self.side - 12, ROW - 2, None, ink="key", width=2.5,
-                       opacity=framed, name="chosen")  # fmt: skip
+
+def _height(one: Expression) -> int:
+    """How many operations lie on the longest way through an expression."""
+    return max((1 + _height(arg) for arg in one.args), default=0)

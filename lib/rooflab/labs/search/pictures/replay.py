@@ -1,70 +1,33 @@
-"""A search as it went: what was the fastest after each measurement, and what is said of it."""
+"""A search as a staircase: the schedules that were clearly faster than all before, and the moves
+that led to them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
-
-import numpy as np
 
 from rooflab.count.si import plain, si
 from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.nest import Step
 from rooflab.labs.search.schedules.result import Candidate, Search
-from rooflab.predict.roofline import Roofline
-from rooflab.show.rooflines.ceiling_lines import LEVELS
 
-MOST = 150  # candidates in a row; of more, every second one is shown, or every third
+CLEARLY = 1.05  # times: what is not so much faster than the step before is no step, but noise
+ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A search, measurement by measurement.
-
-    ``tried`` are the candidates that were measured. ``fastest`` and ``favourite`` are places in it,
-    one for each measurement: what was the fastest then, and what was predicted to be.
-    """
+    """A search, measurement by measurement; a candidate is named by its place in ``tried``."""
 
     found: Search
-    tried: tuple[Candidate, ...]
-    fastest: tuple[int, ...]
-    favourite: tuple[int, ...]
 
-    @classmethod
-    def of(cls, found: Search) -> Replay:
-        """The replay of a search. After the last measurement, whole runs have decided."""
-        tried = found.measured
-        fastest = _least([one.measured for one in tried])
-        fastest[-1] = tried.index(found.winner)
-        return cls(found, tried, tuple(fastest), tuple(_least([one.predicted for one in tried])))
-
-    @cached_property
-    def records(self) -> tuple[tuple[int, int], ...]:
-        """After which measurement another candidate became the fastest, and which one."""
-        return changes(self.fastest)
-
-    @cached_property
-    def names(self) -> dict[int, str]:
-        """What was ever the fastest, or predicted to be, in few words."""
-        return {
-            place: self.found.short(self.tried[place]) if self.tried[place].log else "as written"
-            for place in {*self.fastest, *self.favourite}
-        }
-
-    @cached_property
-    def listings(self) -> dict[int, list[str]]:
-        """The loops of what was ever the fastest, a line each, with what runs in them."""
-        return {place: _loops(self.found, self.tried[place]) for place in {*self.fastest}}
-
-    @cached_property
-    def steps(self) -> list[tuple[int, float]]:
-        """Where a candidate was measured faster than all before it, and its FLOP/s."""
-        found: list[tuple[int, float]] = []
-        for place, rate in enumerate(self.rates):
-            if not found or rate > found[-1][1]:
-                found.append((place, rate))
-        return found
+    @property
+    def tried(self) -> Sequence[Candidate]:
+        """What was measured, in order."""
+        return self.found.measured
 
     @cached_property
     def rates(self) -> list[float]:
@@ -76,120 +39,112 @@ class Replay:
         """FLOP/s of each candidate as predicted, nan for one without a prediction."""
         return [self.found.flops / (one.predicted or math.nan) for one in self.tried]
 
-    def intensity(self, place: int, level: str) -> float:
-        """Predicted FLOP per byte of a level, nan where no bytes were predicted."""
-        one = self.tried[place]
-        return self.found.intensity(one, level) if one.bytes.get(level) else math.nan
+    @cached_property
+    def steps(self) -> list[int]:
+        """The candidate at the start, and each that was clearly faster than the step before."""
+        found = [0]
+        for place, rate in enumerate(self.rates):
+            if rate > CLEARLY * self.rates[found[-1]]:
+                found.append(place)
+        return found
 
     @cached_property
-    def final(self) -> str:
-        """FLOP/s of the winner in whole runs, "" if there were none."""
-        final = self.found.winner.final
-        return si(self.found.flops / final, "FLOP/s") if final else ""
+    def winner(self) -> int:
+        """The fastest: whole runs at the end have decided, if there were any."""
+        return self.tried.index(self.found.winner)
 
-    def at(self, number: int) -> int:
-        """The place in ``tried`` of the candidate of that number, 1 for the first; or the last."""
-        return min(number, len(self.tried)) - 1
+    def gain(self, number: int) -> float:
+        """How many times faster a step is than the one before."""
+        before, after = (self.rates[self.steps[at]] for at in (max(0, number - 1), number))
+        return after / before
 
-    def best(self, number: int) -> int:
-        """The place of the fastest of that many candidates."""
-        return self.fastest[self.at(number)]
+    def move(self, place: int) -> str:
+        """The move that made a candidate of another one, in few words."""
+        log = self.tried[place].log
+        known = {one.log for one in self.tried}
+        start = next((n for n in range(len(log) - 1, 0, -1) if log[:n] in known), 0)
+        return self._words(log[start:]) if log else "as written"
 
-    def hope(self, number: int) -> int:
-        """The place of the one that was predicted fastest, of that many candidates."""
-        return self.favourite[self.at(number)]
+    def _words(self, steps: Sequence[Step]) -> str:
+        """Transformations that were made at once, as one move."""
+        made = dict(steps)
+        if "split" not in made:
+            name, arguments = steps[-1]
+            if name == "interchange":
+                return "swap {} and {}".format(*arguments)
+            return f"{name} {', '.join(map(str, arguments))}"
+        loop, size = made["split"]
+        if "vectorize" in made:
+            return f"{size} lanes of {self.dim(loop)}"
+        if "unroll" in made:
+            return f"unroll {self.dim(loop)} by {size}"
+        return f"tile of {size} in {self.dim(loop)}"
 
-    def over(self, number: int) -> bool:
-        """Whether the search is over then, and whole runs have decided."""
-        return number >= len(self.tried) and bool(self.final)
+    def dim(self, loop: str) -> str:
+        """The dimension that a loop is a part of, by their names: j for joi."""
+        return max((one for one in self.found.extents if loop.startswith(one)), key=len)
+
+    def loops(self, number: int) -> list[tuple[str, bool]]:
+        """The loops of a step, a line each, with what runs in them; and which lines are new."""
+        lines = self._listing(self.steps[number])
+        before = self._listing(self.steps[max(0, number - 1)])
+        old, bare = ([line.strip() for line in every] for every in (before, lines))
+        blocks = SequenceMatcher(None, old, bare, autojunk=False).get_matching_blocks()
+        stay = {at for _, start, size in blocks for at in range(start, start + size)}
+        return [(line, at not in stay) for at, line in enumerate(lines)]
+
+    def _listing(self, place: int) -> list[str]:
+        nest, lines = self.found.start.replay(self.tried[place].log), list[str]()
+        for loop, around in trees.loops(nest.tree):
+            lines.append(f"{' ' * len(around)}{loop.kind} {loop.name} in range({loop.extent}):")
+        lines.append(f"{' ' * len(lines)}{self.found.text}")
+        return [*lines, *(f"# {name} packed" for name in nest.packed)]
 
     # Words.
 
-    def headline(self, number: int) -> str:
-        """How fast the fastest is."""
-        if self.over(number):
-            return f"fastest in whole runs: {self.final}"
-        return f"fastest so far: {si(self.rates[self.best(number)], 'FLOP/s')}"
-
-    def hope_line(self, number: int) -> str:
-        """How fast the one is that was predicted to be the fastest."""
-        hope = self.hope(number)
-        if hope == self.best(number):
-            return "predicted fastest so far: the same"
-        return f"predicted fastest so far: {si(self.rates[hope], 'FLOP/s')} measured"
-
     def said(self, number: int) -> str:
-        """What was measured last, and what is the fastest."""
-        place, best = self.at(number), self.best(number)
-        one, promised = self.tried[place], self.promised[place]
-        which = f"round {one.round}" if one.log else "as written"
-        hoped = "" if math.isnan(promised) else f", predicted {si(promised, 'FLOP/s')}"
+        """A step, what it gained, and at the end what whole runs have decided."""
+        place = self.steps[number]
+        one, rate = self.tried[place], si(self.rates[place], "FLOP/s")
+        if not number:
+            return f"As written, the loops reach {rate}."
+        last = number == len(self.steps) - 1
         told = (
-            f"Candidate {place + 1} of {len(self.tried)}, {which}: "
-            f"{si(self.rates[place], 'FLOP/s')}{hoped}."
+            f"Step {number} of {len(self.steps) - 1}: {self.move(place)}. Schedule {place + 1} of "
+            f"{len(self.tried)}, in round {one.round}, reaches {rate}. It is "
+            f"{plain(self.gain(number), 3)} times as fast as the step before."
         )
-        if self.over(number):
-            return f"{told} Whole runs decide: the fastest is {self.names[best]}, {self.final}."
-        if best == place:
-            return f"{told} It is the fastest so far."
-        rate = si(self.rates[best], "FLOP/s")
-        return f"{told} The fastest so far is {self.names[best]}: {rate}."
+        return f"{told} {self.end}".strip() if last else told
 
-    def said_of_bytes(self, number: int, level: str, roof: Roofline | None) -> str:
-        """What the fastest takes from a level of memory, and what its roof allows there."""
-        best = self.best(number)
-        intensity = self.intensity(best, level)
-        if math.isnan(intensity):
-            return "Nothing says how many bytes it takes."
-        told = (
-            f"It takes {si(self.tried[best].bytes[level], 'B')} from {LEVELS[level]}: "
-            f"{plain(intensity, 3)} FLOP/byte"
+    @property
+    def end(self) -> str:
+        """What whole runs of the fastest schedules have decided, "" if there were none."""
+        final = self.found.winner.final
+        if final is None:
+            return ""
+        which = "it" if self.winner == self.steps[-1] else f"schedule {self.winner + 1}"
+        rate = si(self.found.flops / final, "FLOP/s")
+        return f"At the end, whole runs of the fastest were compared: {which} wins with {rate}."
+
+    @property
+    def hope(self) -> str:
+        """At which place of the predictions the fastest was, and what the first one reaches."""
+        known = [n for n, rate in enumerate(self.promised) if not math.isnan(rate)]
+        order = sorted(known, key=lambda n: -self.promised[n])
+        if self.winner not in order:
+            return "The fastest had no prediction."
+        place = order.index(self.winner)
+        if not place:
+            return "The fastest was predicted to be the fastest."
+        loss = self.tried[order[0]].seconds / self.tried[self.winner].seconds
+        least = "about as fast" if loss < CLEARLY else f"slower by a factor of {plain(loss, 3)}"
+        return (
+            f"The fastest, filled in blue, was the {ordinal(place + 1)} by its prediction. The "
+            f"first by prediction is {least}."
         )
-        if roof is None:
-            return f"{told}."
-        return f"{told}, where the roof is at {si(roof.attainable(intensity), 'FLOP/s')}."
-
-    def said_of_hope(self, number: int) -> str:
-        """What became of the one that was predicted to be the fastest."""
-        hope = self.hope(number)
-        if hope == self.best(number):
-            return "It was predicted to be the fastest, too."
-        rate = si(self.rates[hope], "FLOP/s")
-        return f"The one predicted fastest is {self.names[hope]}: it reaches {rate}."
 
 
-def _loops(found: Search, one: Candidate) -> list[str]:
-    nest, lines, deep = found.start.replay(one.log), list[str](), 0
-    for loop, around in trees.loops(nest.tree):
-        deep = len(around)
-        lines.append(f"{' ' * deep}{loop.kind} {loop.name} in range({loop.extent}):")
-    lines.append(f"{' ' * (deep + 1)}{found.text}")
-    return [*lines, *(f"# {name} packed" for name in nest.packed)]
-
-
-def _least(values: Sequence[float | None]) -> list[int]:
-    """The place of the least of the values so far, after each; None is no value."""
-    known = np.array([math.inf if one is None else one for one in values])
-    lower = known < np.minimum.accumulate([math.inf, *known])[:-1]
-    places = np.where(lower, np.arange(len(known)), 0)
-    return [int(one) for one in np.maximum.accumulate(places)]
-
-
-def changes(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Where a row of places changes, and to what; its start is the first change."""
-    return tuple((n, one) for n, one in enumerate(places) if n == 0 or one != places[n - 1])
-
-
-def numbers(replays: Sequence[Replay]) -> tuple[list[int], int]:
-    """Which candidates are shown, by number, 1 for the first; and the step between them.
-
-    All that were the fastest so far stay, all that were predicted to be, and the last.
-    """
-    most = max(len(one.tried) for one in replays)
-    step = -(-most // MOST)
-    found = {1, *range(step, most + 1, step), *(len(one.tried) for one in replays)}
-    for one in replays:
-        for places in (one.fastest, one.favourite):
-            found |= {place + 1 for place in places}
-            found |= {n + 1 for n, _ in changes(places)}
-    return sorted(found), step
+def ordinal(number: int) -> str:
+    """Format a place in a row: ``"1st"``, ``"12th"``."""
+    end = "th" if number % 100 in (11, 12, 13) else ORDINALS.get(number % 10, "th")
+    return f"{number}{end}"

@@ -1,21 +1,23 @@
-"""An e-graph round by round: its classes as lists of terms, what is new, what it stands for."""
+"""An e-graph round by round: its classes as rows of nodes, what is new, what it stands for."""
 
 from __future__ import annotations
 
 import math
-import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import reduce
+
+import numpy as np
 
 from rooflab.count.si import grouped, several
-from rooflab.labs.search.rewrite.egraph import EGraph, Node, Plan
-from rooflab.labs.search.rewrite.expression import Array, Expression, Form, Op, text
+from rooflab.labs.search.rewrite.egraph import EGraph, Member, Node
+from rooflab.labs.search.rewrite.expression import Array, Expression, make
 from rooflab.labs.search.rewrite.simplify import Growth, Join
 
 FEW = 3  # equalities that a sentence names
 DEEP = 10  # operations of the expressions that are counted where there are infinitely many
-LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+SLOT = "·"  # stands for an argument in the text of a node; a line leads from it to a class
 WHY = {
     "saturated": "No rule has anything to add.",
     "rounds": "There were no more rounds to go.",
@@ -23,19 +25,14 @@ WHY = {
 }
 
 
-def called(label: int) -> str:
-    """The name of a class: c₁ for label 0."""
-    return f"c{label + 1}".translate(LOW)
-
-
 @dataclass(frozen=True)
 class Row:
-    """A term of a class. ``new``: it was not there before. ``moved``: its class was another."""
+    """A node of a class, with a slot for each argument, and the labels of the arguments."""
 
     node: Node
     text: str
+    args: tuple[int, ...]
     new: bool = False
-    moved: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Stage:
     """An e-graph after a round.
 
     ``boxes`` are the rows of each class by its label, 0 for the whole expression. ``joined`` says
-    of a label that was absorbed which one took it, ``origins`` what each was at first.
+    of a label that was absorbed which one took it, ``origins`` what each was at first: its name.
     """
 
     growth: Growth
@@ -52,7 +49,7 @@ class Stage:
     events: tuple[str, ...]
     many: str
     ended: str
-    origins: tuple[str, ...]
+    origins: tuple[Expression, ...]
 
     @property
     def size(self) -> str:
@@ -74,130 +71,86 @@ class Stage:
         return " ".join([*done, held, *([WHY[self.ended]] if self.ended else [])])
 
 
+@dataclass
 class Labels:
-    """Labels of classes and ranks of nodes, which stay while the graph grows."""
+    """Labels of classes and the order of nodes, which stay while the graph grows."""
 
-    def __init__(self, graph: EGraph, root: int) -> None:
-        self.graph, self.root = graph, root
-        self.of: dict[int, int] = {}  # class → label
-        self.joined: dict[int, int] = {}
-        self.ranks: dict[Node, int] = {}  # node → how early it came
-        self.home: dict[Node, int] = {}  # node → label of its class
-        self.fresh: set[Node] = set()  # nodes that were not there in the round before
-        self.origins: list[str] = []  # what each class was at first, by label
-        waiting = [root]
+    graph: EGraph
+    root: int
+    first: list[int] = field(default_factory=list)  # the class of each label, as it began
+    origins: list[Expression] = field(default_factory=list)  # what that was
+    of: dict[int, int] = field(default_factory=dict)  # class of today → label
+    home: dict[Node, int] = field(default_factory=dict)  # node → label, in the order they came
+
+    def __post_init__(self) -> None:
+        waiting = [self.root]
         while waiting:  # the whole expression first, then what it is made of
             one = waiting.pop(0)
-            if one not in self.of:
-                self._label(one)
-                waiting += [arg for node in graph.nodes(one) for arg in node.args]
+            if self._label(one):
+                waiting += [arg for node in self.graph.nodes(one) for arg in node.args]
 
-    def _label(self, number: int) -> None:
-        self.of[number] = len(self.origins)
-        self.origins.append(str(self.graph.extract(number, _one_each)))
+    def _label(self, number: int) -> bool:
+        """Label a class; False where it has one."""
+        if number in self.of:
+            return False
+        self.of[number] = len(self.first)
+        self.first.append(number)
+        self.origins.append(self.graph.extract(number))
+        return True
 
-    def today(self, node: Node) -> Node:
-        """A node with the classes of today."""
-        return Node(node.op, tuple(map(self.graph.find, node.args)))
-
-    def follow(self) -> None:
-        """Take over what has been merged, and label what is new."""
-        found: dict[int, int] = {}
-        for number, label in sorted(self.of.items(), key=lambda pair: pair[1]):
-            keeper = found.setdefault(self.graph.find(number), label)
-            if keeper != label:
-                self.joined[label] = keeper
-        self.joined = {old: self.joined.get(new, new) for old, new in self.joined.items()}
-        self.of = found
+    def follow(self) -> dict[int, int]:
+        """Take over what was merged, label what is new, and tell by which label each went on."""
+        today = list(map(self.graph.find, self.first))
+        self.of = {number: label for label, number in reversed([*enumerate(today)])}
         for number, _ in self.graph.classes():
-            if number not in self.of:
-                self._label(number)
+            self._label(number)
+        return {old: self.of[one] for old, one in enumerate(today) if self.of[one] != old}
 
     def rows(self) -> dict[int, tuple[Row, ...]]:
         """The rows of each class in the order in which they came there."""
-        ranks: dict[Node, int] = {}
-        homes: dict[Node, int] = {}
-        for node, rank in sorted(self.ranks.items(), key=lambda pair: pair[1]):
-            homes.setdefault(self.today(node), self.home[node])
-            ranks.setdefault(self.today(node), rank)
-        self.fresh = {node for node in self._nodes() if node not in ranks}
-        moved = {
-            node
-            for node, label in homes.items()
-            if label != self.label(self.graph.add(Plan(*node)))
-        }
-        late = (node for node in self._nodes() if node in moved or node in self.fresh)
-        ranks |= {node: max(self.ranks.values(), default=0) + n for n, node in enumerate(late, 1)}
-        found = {}
-        for number, nodes in self.graph.classes():
-            found[self.of[number]] = tuple(
-                Row(node, self.term(node), node in self.fresh, node in moved)
-                for node in sorted(nodes, key=ranks.__getitem__)
-            )
-        self.ranks = ranks
-        self.home = {node: self.label(self.graph.add(Plan(*node))) for node in self._nodes()}
-        return found
+        before: dict[Node, int] = {}
+        for node, label in self.home.items():
+            before.setdefault(Node(node.op, tuple(map(self.graph.find, node.args))), label)
+        now = {node: self.of[number] for number, nodes in self.graph.classes() for node in nodes}
+        stay = [node for node in before if before[node] == now[node]]
+        self.home = dict.fromkeys([*stay, *now], 0) | now
+        found = defaultdict(list)
+        for node, label in self.home.items():
+            args = tuple(self.of[self.graph.find(arg)] for arg in node.args)
+            slots = (make(Array(SLOT, self.graph.form(arg))) for arg in node.args)
+            found[label].append(Row(node, str(make(node.op, *slots)), args, node not in before))
+        return {label: tuple(rows) for label, rows in found.items()}
 
-    def _nodes(self) -> Iterator[Node]:
-        for _, nodes in self.graph.classes():
-            yield from nodes
-
-    def term(self, node: Node) -> str:
-        """A node as text: classes stand for its arguments."""
-        if isinstance(node.op, Array):
-            return node.op.name
-
-        def whole(number: int) -> Expression:
-            form: Form = self.graph.form(number)
-            return Expression(Array(f"_{self.label(number)}_", form), (), form)
-
-        args = tuple(map(whole, node.args))
-        said = text(Expression(node.op, args, args[0].form))
-        return re.sub(r"\b_(\d+)_\b", lambda found: called(int(found[1])), said)
-
-    def label(self, number: int) -> int:
-        """The label of a class."""
-        return self.of[self.graph.find(number)]
-
-    def events(self, joins: Sequence[Join], before: Mapping[int, int]) -> Iterator[str]:
-        """What the rules did, each thing once; ``before``: labels of the classes before that."""
-        seen = set()
+    def events(
+        self, joins: Sequence[Join], before: Mapping[int, int], new: set[Node]
+    ) -> Iterator[str]:
+        """What the rules did; ``before``: labels of the classes before that; ``new`` nodes."""
         for join in joins:
             ends = sorted({before[one] for one in (join.one, join.other) if one in before})
             if len(ends) == 2:
-                one, other = map(called, ends)
-                told = f"{join.rule} joins {one} and {other}"
-            elif isinstance(join.term, Plan):
-                node = Node(join.term.op, tuple(map(self.graph.add, join.term.args)))
-                if node not in self.fresh:
-                    continue
-                told = f"{join.rule} adds {self.term(node)} to {called(self.label(join.one))}"
-            else:
-                continue
-            if told not in seen:
-                seen.add(told)
-                yield told
+                first, second = (self.origins[one] for one in ends)
+                yield f"{join.rule} joins {first} and {second}"
+            elif not isinstance(join.term.op, Member):
+                args = [self.graph.find(self.graph.add(arg)) for arg in join.term.args]
+                if Node(join.term.op, tuple(args)) in new:
+                    said = make(join.term.op, *(self.origins[self.of[arg]] for arg in args))
+                    home = self.origins[self.of[self.graph.find(join.one)]]
+                    yield f"{join.rule} adds {said} to {home}"
 
 
 def stages(
     graph: EGraph, root: int, rounds: Iterator[tuple[Growth, list[Join], str]]
 ) -> Iterator[Stage]:
     """What the graph is at the start and after each of the ``rounds`` that fill it."""
-    labels: Labels | None = None
+    labels = Labels(graph, root)
     for growth, joins, ended in rounds:
-        if labels is None:
-            labels = Labels(graph, root)
         before = dict(labels.of)
-        labels.follow()
+        joined = labels.follow()
         rows = labels.rows()
-        events = tuple(labels.events(joins, before))
-        held, origins = dict(labels.joined), tuple(labels.origins)
-        yield Stage(growth, rows, held, events, many(graph, root), ended, origins)
-
-
-def _one_each(op: Op, *_: object) -> float:
-    """A price by which the smallest expression is the cheapest."""
-    return float(not isinstance(op, Array))
+        new = {row.node for every in rows.values() for row in every if row.new}
+        events = tuple(dict.fromkeys(labels.events(joins, before, new)))  # each once
+        origins = tuple(labels.origins)
+        yield Stage(growth, rows, joined, events, many(graph, root), ended, origins)
 
 
 # How many expressions there are.
@@ -205,59 +158,36 @@ def _one_each(op: Op, *_: object) -> float:
 
 def many(graph: EGraph, root: int) -> str:
     """How many different expressions class ``root`` stands for, in words."""
-    if not _circular(graph, graph.find(root)):
-        return several(_total(graph, root), "expression")
-    found = grouped(sum(counts(graph, root, DEEP)))
-    return f"infinitely many expressions, {found} of at most {DEEP} operations"
+    found: dict[int, float] = {}
 
+    def ways(number: int) -> float:
+        if number not in found:
+            found[number] = math.inf  # of a class that is part of itself, as a = 1 · a
+            args = [map(graph.find, node.args) for node in graph.nodes(number)]
+            found[number] = sum(math.prod(map(ways, one)) for one in args)
+        return found[number]
 
-def _total(graph: EGraph, root: int) -> int:
-    @cache
-    def ways(number: int) -> int:
-        return sum(math.prod(map(ways, node.args)) for node in graph.nodes(number))
-
-    return ways(graph.find(root))
+    total = ways(graph.find(root))
+    if isinstance(total, int):
+        return several(total, "expression")
+    small = grouped(sum(counts(graph, root, DEEP)))
+    return f"infinitely many expressions, {small} of at most {DEEP} operations"
 
 
 def counts(graph: EGraph, root: int, most: int) -> list[int]:
     """How many expressions of 0, 1, …, ``most`` operations class ``root`` stands for.
 
-    An expression belongs to one node of one class, so none is counted twice.
+    An expression belongs to one node of one class, so none is counted twice. Counts of a node are
+    the product of its arguments' as polynomials; each sweep makes one more coefficient true.
     """
+    every = dict(graph.classes())
+    found = {number: np.zeros(most + 1, object) for number in every}
 
-    @cache
-    def ways(number: int, operations: int) -> int:
-        return sum(
-            split(node.args, operations - 1) if node.args else operations == 0
-            for node in graph.nodes(number)
-        )
+    def ways(node: Node) -> np.ndarray:
+        own = np.array([n == bool(node.args) for n in range(most + 1)], object)
+        factors = [found[graph.find(arg)] for arg in node.args]
+        return reduce(lambda one, other: np.convolve(one, other)[: most + 1], factors, own)
 
-    @cache
-    def split(args: tuple[int, ...], operations: int) -> int:
-        if not args:
-            return operations == 0
-        return sum(
-            ways(graph.find(args[0]), part) * split(args[1:], operations - part)
-            for part in range(operations + 1)
-        )
-
-    return [ways(graph.find(root), operations) for operations in range(most + 1)]
-
-
-def _circular(graph: EGraph, root: int) -> bool:
-    """Whether a class is part of itself, as α = 1 · α."""
-    below: set[int] = set()
-    done: set[int] = set()
-
-    def walk(number: int) -> bool:
-        if number in below:
-            return True
-        if number in done:
-            return False
-        below.add(number)
-        found = any(walk(graph.find(arg)) for node in graph.nodes(number) for arg in node.args)
-        below.discard(number)
-        done.add(number)
-        return found
-
-    return walk(root)
+    for _ in range(most + 1):
+        found = {number: np.sum([*map(ways, nodes)], 0) for number, nodes in every.items()}
+    return list(found[graph.find(root)])

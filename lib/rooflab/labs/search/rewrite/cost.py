@@ -2,71 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from rooflab.count.blas import dot, gemm, gemv, outer
 from rooflab.count.elementwise import ARITY, elementwise
 from rooflab.count.operation import Operation
 from rooflab.count.validation import unknown
-from rooflab.labs.search.rewrite.expression import (
-    Array,
-    Expression,
-    Form,
-    Op,
-    Product,
-    Transpose,
-    infer,
-)
+from rooflab.labs.search.rewrite.expression import Array, Expression, Form, Product, Transpose
 from rooflab.predict.catalogue import machine
 from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
 
-#: Cost of one operation whose arguments have these forms, and these names.
-Price: TypeAlias = Callable[[Op, Sequence[Form], Sequence[object]], float]
+#: Cost of the last operation of an expression.
+Price: TypeAlias = Callable[[Expression], float]
 
 
-def ledger(op: Op, args: Sequence[Form], names: Sequence[object]) -> Operation | None:
-    """The operation that computes ``op``, or None for a matrix that is there already.
+def ledger(one: Expression) -> Operation | None:
+    """The last operation of an expression, or None for a matrix that is there already.
 
     A product is a dot product, a product of matrix and vector, an outer product, or a product of
-    matrices, by its shape. A transpose is a copy. All functions of a Map are one pass, which reads
-    an argument that occurs twice in ``names`` once.
+    matrices, by its shape, and reads both factors, even if they are the same. A transpose is a
+    copy. All functions of a Map are one pass, which reads an argument that occurs twice once.
     """
+    op, form, args = one.op, one.form, one.args
     if isinstance(op, Array):
         return None
-    form = infer(op, args)
     if isinstance(op, Transpose):
         return elementwise("copy", form.shape, form.dtype, inputs=("a",), cost={"copy": 0})
     if isinstance(op, Product):
-        left = args[0].shape
-        inner = left[0] if op.left_transposed else left[1]
-        return _product(form, inner, op.adds)
+        return _product(form, args[0].shape[1])
     functions = [function.name for function in op.functions]
-    inputs = {f"x{names.index(name)}": arg.shape for name, arg in zip(names, args, strict=True)}
+    inputs = {f"x{args.index(arg)}": arg.shape for arg in args}
     cost = {name: 1 for name in functions if name not in ARITY}
     return elementwise(functions, form.shape, form.dtype, inputs=inputs, cost=cost)
 
 
-def _product(form: Form, inner: int, adds: bool) -> Operation:
+def _product(form: Form, inner: int) -> Operation:
     (rows, columns), dtype = form.shape, form.dtype
-    if rows == columns == 1 and not adds:
+    if rows == columns == 1:
         return dot(inner, dtype)
-    if inner == 1 and not adds:
+    if inner == 1:
         return outer(rows, columns, dtype)
-    if columns == 1:
-        return gemv(rows, inner, dtype, accumulate=adds)
-    if rows == 1:
-        return gemv(columns, inner, dtype, accumulate=adds)
-    return gemm(rows, columns, inner, dtype, accumulate=adds)
-
-
-def operations(expression: Expression) -> list[Operation]:
-    """The operations of ``expression`` in the order in which they run, each different one once."""
-    ledgers = (
-        ledger(one.op, [arg.form for arg in one.args], one.args) for one in expression.subterms()
-    )
-    return [one for one in ledgers if one is not None]
+    if 1 in form.shape:
+        return gemv(max(form.shape), inner, dtype)
+    return gemm(rows, columns, inner, dtype)
 
 
 def measure_of(cost: str | Machine) -> tuple[Callable[[Operation], float], str]:
@@ -90,12 +70,12 @@ def measure_of(cost: str | Machine) -> tuple[Callable[[Operation], float], str]:
 
 
 def price_of(cost: str | Machine) -> Price:
-    """The same for an operation that is not counted yet: an operation on matrices of some form."""
+    """The same for the last operation of an expression; a matrix that is given costs nothing."""
     measured, _ = measure_of(cost)
 
-    def price(op: Op, args: Sequence[Form], names: Sequence[object]) -> float:
-        counted = ledger(op, args, names)
-        return 0.0 if counted is None else measured(counted)
+    def price(one: Expression) -> float:
+        counted = ledger(one)
+        return 0 if counted is None else measured(counted)
 
     return price
 
@@ -110,5 +90,4 @@ def total(expression: Expression, cost: str | Machine = "bytes") -> float:
     >>> rl.search.total(A @ v, "flops") == rl.gemv(1024, 1024).flops
     True
     """
-    measured, _ = measure_of(cost)
-    return sum(map(measured, operations(expression)))
+    return sum(map(price_of(cost), expression.subterms()))

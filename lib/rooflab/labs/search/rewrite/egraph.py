@@ -13,10 +13,11 @@ what to mend; here a rebuild simply looks at everything, which is slower and eas
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from rooflab.labs.search.rewrite.cost import Price
-from rooflab.labs.search.rewrite.expression import Expression, Form, Op, infer, make
+from rooflab.labs.search.rewrite.expression import Array, Expression, Form, Op, make
 
 
 class Node(NamedTuple):
@@ -26,14 +27,16 @@ class Node(NamedTuple):
     args: tuple[int, ...]
 
 
-class Plan(NamedTuple):
-    """An operation that is to be added; its arguments are classes, or plans themselves."""
+@dataclass(frozen=True)
+class Member(Array):
+    """Any expression of a class, which is given by its ``number``."""
 
-    op: Op
-    args: tuple[Term, ...]
+    number: int
 
 
-Term: TypeAlias = int | Plan
+def fewest(one: Expression) -> float:
+    """Price an operation so that the smallest expression is the cheapest."""
+    return float(not isinstance(one.op, Array))
 
 
 class EGraph:
@@ -68,12 +71,16 @@ class EGraph:
 
     def classes(self) -> Iterator[tuple[int, tuple[Node, ...]]]:
         """Every class with its nodes."""
-        for number, nodes in self._members.items():
-            yield number, tuple(nodes)
+        return ((number, tuple(nodes)) for number, nodes in self._members.items())
 
     def nodes(self, number: int) -> tuple[Node, ...]:
         """The nodes of class ``number``."""
         return tuple(self._members[self.find(number)])
+
+    def member(self, number: int) -> Expression:
+        """Class ``number`` as an expression, which others can be made of."""
+        number = self.find(number)
+        return Expression(Member(f"c{number}", self.form(number), number), (), self.form(number))
 
     def form(self, number: int) -> Form:
         """Shape and number format of everything in class ``number``."""
@@ -85,17 +92,18 @@ class EGraph:
 
     # Growing.
 
-    def add(self, term: Expression | Term) -> int:
-        """The class of ``term``, which is added where it is not there yet."""
-        if isinstance(term, int):
-            return self.find(term)
-        node = Node(term.op, tuple(self.add(arg) for arg in term.args))
+    def add(self, expression: Expression) -> int:
+        """The class of ``expression``, which is added where it is not there yet."""
+        if not isinstance(expression, Expression):
+            raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
+        if isinstance(expression.op, Member):
+            return self.find(expression.op.number)
+        node = Node(expression.op, tuple(map(self.add, expression.args)))
         if node in self._home:
             return self.find(self._home[node])
-        form = infer(node.op, [self.form(arg) for arg in node.args])
         number = len(self._parent)
         self._parent.append(number)
-        self._forms.append(form)
+        self._forms.append(expression.form)
         self._members[number] = {node: None}
         self._home[node] = number
         return number
@@ -138,31 +146,25 @@ class EGraph:
 
     # Choosing.
 
-    def extract(self, root: int, price: Price) -> Expression:
+    def extract(self, root: int, price: Price = fewest) -> Expression:
         """The cheapest expression in class ``root``: one node of each class that it needs.
 
         The cost of a node is its own and that of its arguments' cheapest nodes. The table of costs
         is improved until it stands still. A term that is used twice is paid twice here. To share
         it would be cheaper, but to find the best choice then is NP-hard.
         """
-        best: dict[int, tuple[float, int, Node]] = {}  # cost, operations (of two equals), node
-        prices = {
-            node: price(node.op, [self.form(arg) for arg in node.args], node.args)
-            for node in self._home
-        }
+        best: dict[int, tuple[float, int, Expression]] = {}  # cost, operations (of two equals)
+        prices = {node: price(make(node.op, *map(self.member, node.args))) for node in self._home}
         improved = True
         while improved:
             improved = False
             for node, number in self._home.items():
                 if not all(arg in best for arg in node.args):
                     continue
-                cost = prices[node] + sum(best[arg][0] for arg in node.args)
-                operations = 1 + sum(best[arg][1] for arg in node.args)
+                args = [best[arg] for arg in node.args]
+                cost = prices[node] + sum(arg[0] for arg in args)
+                operations = 1 + sum(arg[1] for arg in args)
                 if number not in best or (cost, operations) < best[number][:2]:
-                    best[number] = (cost, operations, node)
+                    best[number] = cost, operations, make(node.op, *(arg[2] for arg in args))
                     improved = True
-        return self._expression(self.find(root), best)
-
-    def _expression(self, number: int, best: dict[int, tuple[float, int, Node]]) -> Expression:
-        node = best[number][2]
-        return make(node.op, *(self._expression(arg, best) for arg in node.args))
+        return best[self.find(root)][2]

@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from rooflab.count.dtypes import DType, DTypeLike, as_dtype
 from rooflab.count.elementwise import ARITY
 from rooflab.count.validation import size, unknown
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # The operations.
 
@@ -47,11 +47,7 @@ class Transpose:
 
 @dataclass(frozen=True)
 class Product:
-    """AB, and AB + C where it ``adds``; the routine reads an operand as its transpose if told."""
-
-    left_transposed: bool = False
-    right_transposed: bool = False
-    adds: bool = False
+    """AB."""
 
 
 @dataclass(frozen=True)
@@ -93,38 +89,29 @@ def infer(op: Op, args: Sequence[Form]) -> Form:
     dtype = args[0].dtype
     if isinstance(op, Transpose):
         return Form(args[0].shape[::-1], dtype)
-    shape = _product(op, args) if isinstance(op, Product) else _broadcast(args)
-    return Form(shape, dtype)
-
-
-def _product(op: Product, args: Sequence[Form]) -> tuple[int, int]:
-    left, right = args[0].shape, args[1].shape
-    rows, inner = left[::-1] if op.left_transposed else left
-    meets, columns = right[::-1] if op.right_transposed else right
+    if isinstance(op, Map):
+        rows, columns = (max(form.shape[axis] for form in args) for axis in (0, 1))
+        for form in args:
+            if form.shape[0] not in (1, rows) or form.shape[1] not in (1, columns):
+                raise ValueError(
+                    f"shape: {form.shape} does not fit {rows}×{columns} element by element"
+                )
+        return Form((rows, columns), dtype)
+    (rows, inner), (meets, columns) = args[0].shape, args[1].shape
     if inner != meets:
         raise ValueError(
             f"shape: {rows}×{inner} times {meets}×{columns} does not fit; "
             "the left one must have as many columns as the right one has rows"
         )
-    if op.adds and args[2].shape != (rows, columns):
-        raise ValueError(f"shape: {rows}×{columns} plus {args[2].shape} does not fit")
-    return rows, columns
-
-
-def _broadcast(args: Sequence[Form]) -> tuple[int, int]:
-    rows, columns = (max(form.shape[axis] for form in args) for axis in (0, 1))
-    for form in args:
-        if form.shape[0] not in (1, rows) or form.shape[1] not in (1, columns):
-            raise ValueError(
-                f"shape: {form.shape} does not fit {rows}×{columns} element by element"
-            )
-    return rows, columns
+    return Form((rows, columns), dtype)
 
 
 # Expressions.
 
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "shift": "<<"}
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
 class Expression:
     """An operation and its arguments. Make one with ``matrix``, ``vector``, and operators.
 
@@ -140,16 +127,12 @@ class Expression:
     args: tuple[Expression, ...]
     form: Form
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.op, self.args)))
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.op, self.args))
 
     def __hash__(self) -> int:
-        return self._hash  # type: ignore[attr-defined, no-any-return]  # set above: trees are deep
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Expression):
-            return NotImplemented
-        return hash(self) == hash(other) and (self.op, self.args) == (other.op, other.args)
+        return self._hash  # kept, because a term can occur in many others
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -178,8 +161,7 @@ class Expression:
     def __mul__(self, other: object) -> Expression:
         return self._scaled("mul", other)
 
-    def __rmul__(self, other: object) -> Expression:
-        return self._scaled("mul", other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Expression:
         return self._scaled("div", other)
@@ -197,7 +179,28 @@ class Expression:
         return make(_single(function), self, _expression("* or /", other))
 
     def __str__(self) -> str:
-        return text(self)
+        """Write it as in Python; ``fused`` is one pass."""
+        op, texts = self.op, list(map(str, self.args))
+        inside = [f"({said})" if arg._sign else said for arg, said in zip(self.args, texts)]
+        if isinstance(op, Array):
+            return op.name
+        if isinstance(op, Transpose):
+            return f"{inside[0]}.T"
+        if isinstance(op, Map) and not self._sign:
+            steps = ", ".join(map(str, op.functions))
+            name = f"fused[{steps}]" if len(op.functions) > 1 else steps
+            return f"{name}({', '.join(texts)})"
+        if isinstance(op, Map) and op.functions[0].number is not None:
+            at = 0 if op.functions[0].name == "mul" else 1
+            inside.insert(at, f"{op.functions[0].number:g}")
+        return f" {self._sign} ".join(inside)
+
+    @property
+    def _sign(self) -> str:
+        """What stands between two operands, "" for nothing."""
+        if isinstance(self.op, Map) and len(self.op.functions) == 1:
+            return _SIGNS.get(self.op.functions[0].name, "")
+        return "@" if isinstance(self.op, Product) else ""
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -206,33 +209,26 @@ class Expression:
     def subterms(self) -> Iterator[Expression]:
         """Every different expression in it, arguments before what is made of them."""
         seen: set[Expression] = set()
-        todo = [(self, False)]
-        while todo:
-            one, ready = todo.pop()
-            if one in seen:
-                continue
-            if ready:
+
+        def walk(one: Expression) -> Iterator[Expression]:
+            if one not in seen:
                 seen.add(one)
+                for arg in one.args:
+                    yield from walk(arg)
                 yield one
-            else:
-                todo.append((one, True))
-                todo.extend((arg, False) for arg in reversed(one.args))
+
+        return walk(self)
 
     def value(self, arrays: Mapping[str, Any]) -> np.ndarray:
         """Compute it with NumPy, in the NumPy formats of ``arrays``, a matrix for each name."""
-
         results: dict[Expression, np.ndarray] = {}
         for one in self.subterms():
-            if isinstance(one.op, Array):
-                results[one] = _given(one, arrays)
-            else:
-                results[one] = _computed(one.op, [results[arg] for arg in one.args])
+            args = [results[arg] for arg in one.args]
+            results[one] = _computed(one.op, args) if args else _given(one, arrays)
         return results[self]
 
 
 def _given(one: Expression, arrays: Mapping[str, Any]) -> np.ndarray:
-    import numpy as np
-
     name = str(one)
     if name not in arrays:
         raise ValueError(f"arrays has no {name!r}, a matrix of shape {one.shape}")
@@ -243,34 +239,23 @@ def _given(one: Expression, arrays: Mapping[str, Any]) -> np.ndarray:
 
 
 def _computed(op: Op, args: Sequence[np.ndarray]) -> np.ndarray:
-    if isinstance(op, Transpose):
-        return args[0].T
-    if isinstance(op, Product):
-        left = args[0].T if op.left_transposed else args[0]
-        right = args[1].T if op.right_transposed else args[1]
-        product: np.ndarray = left @ right
-        return product + args[2] if op.adds else product
-    assert isinstance(op, Map)
-    waiting = list(args)
-    value = waiting.pop(0)
-    for function in op.functions:
-        others = [waiting.pop(0) for _ in range(function.arity - 1)]
-        value = _applied(function, value, *others)
-    return value
-
-
-def _applied(function: Function, value: np.ndarray, *others: np.ndarray) -> np.ndarray:
-    import numpy as np
-
     from rooflab.measure.verify import functions
 
-    if function.number is not None:
-        others = (value.dtype.type(function.number),)
-    known = {**functions(np), "shift": np.left_shift}
+    value, *others = args
+    if isinstance(op, Transpose):
+        return value.T
+    if not isinstance(op, Map):
+        product: np.ndarray = value @ others[0]
+        return product
+    known = functions(np) | {"shift": np.left_shift}
     if value.dtype.kind == "i":
         known["div"] = np.floor_divide
-    result: np.ndarray = known[function.name](value, *others)
-    return result
+    for function in op.functions:
+        if function.number is not None:
+            value = known[function.name](value, value.dtype.type(function.number))
+        else:
+            value = known[function.name](value, *(others.pop(0) for _ in range(function.arity - 1)))
+    return value
 
 
 def _expression(operator: str, value: object) -> Expression:
@@ -373,51 +358,3 @@ def elementwise(function: str, *args: Expression) -> Expression:
     if len(args) != ARITY[function]:
         raise TypeError(f"{function} takes {ARITY[function]} argument(s), not {len(args)}")
     return make(_single(function), *(_expression(function, arg) for arg in args))
-
-
-# What people read.
-
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "shift": "<<"}
-
-
-def text(expression: Expression) -> str:
-    """The expression as Python would write it; ``gemm`` and ``fused`` are one routine each."""
-    op, args = expression.op, expression.args
-    if isinstance(op, Array):
-        return op.name
-    if isinstance(op, Transpose):
-        return f"{_inside(args[0])}.T"
-    if isinstance(op, Product):
-        return _product_text(op, args)
-    if len(op.functions) > 1:
-        steps = ", ".join(map(str, op.functions))
-        return f"fused[{steps}]({', '.join(map(text, args))})"
-    (function,) = op.functions
-    sign = _SIGNS.get(function.name)
-    if function.number is not None:
-        if function.name == "mul":
-            return f"{function.number:g} * {_inside(args[0])}"
-        return f"{_inside(args[0])} {sign} {function.number:g}"
-    if sign:
-        return f"{_inside(args[0])} {sign} {_inside(args[1])}"
-    return f"{function.name}({', '.join(map(text, args))})"
-
-
-def _product_text(op: Product, args: Sequence[Expression]) -> str:
-    if op == Product():
-        return f"{_inside(args[0])} @ {_inside(args[1])}"
-    left = f"{_inside(args[0])}.T" if op.left_transposed else text(args[0])
-    right = f"{_inside(args[1])}.T" if op.right_transposed else text(args[1])
-    return f"gemm({', '.join((left, right, *map(text, args[2:])))})"
-
-
-def _inside(expression: Expression) -> str:
-    """In brackets, unless it is a name or a call already."""
-    said = text(expression)
-    bare = expression.op == Transpose() or said.isidentifier() or said.endswith(")")
-    spaced = expression.op == Product() or (
-        isinstance(expression.op, Map)
-        and len(expression.op.functions) == 1
-        and expression.op.functions[0].name in _SIGNS
-    )
-    return f"({said})" if spaced or not bare else said

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rooflab.count.si import si, times
 from rooflab.count.validation import size
 from rooflab.labs.search.rewrite.cost import measure_of, price_of, total
-from rooflab.labs.search.rewrite.egraph import EGraph, Plan, Term
+from rooflab.labs.search.rewrite.egraph import EGraph
 from rooflab.labs.search.rewrite.expression import Expression, make
 from rooflab.labs.search.rewrite.rules import Rule, Rules, as_rules
 from rooflab.predict.machine import Machine
@@ -106,11 +106,10 @@ def simplify(
 
     Notes
     -----
-    The choice at the end takes one representative of each class, so that the cost of the whole
-    tree is least. A term that the tree holds twice is paid twice in that choice. In the costs that
-    are reported it is paid once, as a program would. To choose the best expression with sharing is
-    NP-hard [2]_, so a better one can exist. If the chosen one is no cheaper than ``expression``
-    once terms are shared, ``expression`` is returned.
+    The choice at the end makes the cost of the whole tree least, and pays a term that the tree
+    holds twice twice. The costs that are reported pay it once, as a program would. To choose the
+    best expression with sharing is NP-hard [2]_, so a better one can exist. If the chosen one is no
+    cheaper than ``expression`` once terms are shared, ``expression`` is returned.
 
     References
     ----------
@@ -125,22 +124,24 @@ def simplify(
     → fused[mul 5, relu](x)   8.00 MB, ×4.5 less
       ...
     """
-    if not isinstance(expression, Expression):
-        raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
     applied, (_, unit) = as_rules(rules), measure_of(cost)
     graph = EGraph()
     root = graph.add(expression)
     steps = [*saturation(graph, applied, size("rounds", rounds), size("nodes", nodes))]
     growth, ended = [one for one, _, _ in steps], steps[-1][2]
-    after = graph.extract(root, price_of(cost))
-    before_cost, after_cost = total(expression, cost), total(after, cost)
-    if not after_cost < before_cost:
-        after, after_cost = expression, before_cost
-    joined: Counter[str] = Counter()
-    for one in growth:
-        joined.update(one.joined)
+    after, least, whole = cheapest(graph, root, expression, cost)
+    joined = sum((Counter(one.joined) for one in growth), Counter[str]())
     used = tuple(name for name, _ in joined.most_common())
-    return Simplified(expression, after, before_cost, after_cost, unit, tuple(growth), used, ended)
+    return Simplified(expression, after, whole, least, unit, tuple(growth), used, ended)
+
+
+def cheapest(
+    graph: EGraph, root: int, given: Expression, cost: str | Machine
+) -> tuple[Expression, float, float]:
+    """The cheapest in class ``root``, what it costs, and what ``given`` does, which equals it."""
+    found = graph.extract(root, price_of(cost))
+    least, whole = total(found, cost), total(given, cost)
+    return (found, least, whole) if least < whole else (given, whole, whole)
 
 
 class Join(NamedTuple):
@@ -152,7 +153,7 @@ class Join(NamedTuple):
     rule: str
     one: int
     other: int
-    term: Term
+    term: Expression
 
 
 def saturation(
@@ -221,8 +222,6 @@ def greedy(expression: Expression, rules: Rules = None, steps: int = 100) -> lis
     >>> print(rl.search.simplify(2 * a / 2, rules).after)
     a
     """
-    if not isinstance(expression, Expression):
-        raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
     applied, path = as_rules(rules), [expression]
     for _ in range(size("steps", steps)):
         replaced = _first(path[-1], applied)
@@ -235,20 +234,14 @@ def greedy(expression: Expression, rules: Rules = None, steps: int = 100) -> lis
 def _first(expression: Expression, applied: Sequence[Rule]) -> Expression | None:
     """``expression`` after the first rule that fits, tried from the inside out."""
     graph = EGraph()  # with one node a class: here it only serves to look at
-    terms = {graph.add(one): one for one in expression.subterms()}
+    graph.add(expression)
     for rule in applied:
         for number, members in graph.classes():
             for node in members:
                 for term in rule.terms(graph, number, node):
-                    new = _built(term, terms)
-                    return _replaced(expression, terms[number], new)
+                    new = graph.extract(graph.add(term))
+                    return _replaced(expression, graph.extract(number), new)
     return None
-
-
-def _built(term: Term, terms: Mapping[int, Expression]) -> Expression:
-    if not isinstance(term, Plan):
-        return terms[term]
-    return make(term.op, *(_built(arg, terms) for arg in term.args))
 
 
 def _replaced(whole: Expression, old: Expression, new: Expression) -> Expression:

@@ -17,10 +17,11 @@ import numpy as np
 
 from rooflab.count.si import si
 from rooflab.count.validation import size
+from rooflab.labs.loops.code.execution import Team
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.legality.points import count as turns_of
 from rooflab.labs.loops.nest import Nest, outline
-from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Team, room
+from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, clocked, room
 from rooflab.labs.search.schedules.moves import Move
 from rooflab.labs.search.schedules.moves import space as usual_moves
 from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from rooflab.predict.machine import Machine
 
 GEMM = "C[i,j] += A[i,k]*B[k,j]"
-EACH = 12  # times the width: schedules of a round that are measured
+EACH = 3  # times the width: schedules of a round that are measured
 BETTER = 0.995  # of the time of the round before: less is no gain
 IDLE = 2  # rounds without a gain end a search
 FINAL = 5  # whole runs of each of the fastest schedules at the end
@@ -366,7 +367,7 @@ class _Beam:
         nests = [self.rules.start.untouched().replay(one.log) for one in last]
         bounds = [self.rules.bound(nest) for nest in nests]
         with undisturbed():
-            runs = [[_seconds(bound, self.clock) for bound in bounds] for _ in range(FINAL)]
+            runs = [[clocked(bound, self.clock) for bound in bounds] for _ in range(FINAL)]
         for one, taken in zip(last, np.median(runs, axis=0)):
             at = self.candidates.index(one)
             self.candidates[at] = replace(one, final=float(taken))
@@ -409,12 +410,6 @@ def difference(found: Mapping[str, Array], wanted: Mapping[str, Array], turns: i
                 f"{found[name][at]:g}, and should be {right[at]:g}"
             )
     return ""
-
-
-def _seconds(call: Callable[[], None], clock: Clock) -> float:
-    start = clock()
-    call()
-    return clock() - start
 
 
 def _text(nest: Nest) -> str:

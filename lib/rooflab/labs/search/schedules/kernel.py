@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rooflab.count.validation import size
-from rooflab.labs.loops.code.execution import fitting
+from rooflab.labs.loops.code.execution import Team, fitting, spans
 from rooflab.labs.loops.code.llvm import compiled
-from rooflab.labs.loops.code.packing import packed, packed_loops
+from rooflab.labs.loops.code.packing import packed, packed_axes
 from rooflab.labs.loops.code.program import outer_turns, program, shared_turns
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.expression import Affine
-from rooflab.labs.loops.language.statement import Access, accesses
 from rooflab.measure.operands import aligned
 from rooflab.measure.timing import quickest
 from rooflab.optional import installed
@@ -89,31 +88,6 @@ class Kernel:
         self._function(*(one.ctypes.data for one in arrays), start, stop)
 
 
-class Team:
-    """Threads that wait for work; the caller is one of them. A context manager."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._pool = ThreadPoolExecutor(size - 1) if size > 1 else None
-
-    def __enter__(self) -> Team:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool:
-            self._pool.shutdown()
-
-    def share(self, work: Callable[[int, int], None], spans: list[tuple[int, int]]) -> None:
-        """Work on each span in a thread of its own.
-
-        The caller takes the first: were it asleep, a worker might wake up on its core.
-        """
-        rest = [self._pool.submit(work, *span) for span in spans[1:]] if self._pool else []
-        work(*spans[0])
-        for one in rest:
-            one.result()
-
-
 @dataclass(frozen=True)
 class Bound:
     """A kernel on arrays. A call packs and runs it all."""
@@ -132,8 +106,7 @@ class Bound:
         """The turns of each thread."""
         start, stop = self.kernel.turns
         parts = self.team.size if self.kernel.parallel else 1
-        cuts = [start + (stop - start) * part // parts for part in range(parts + 1)]
-        return [span for span in zip(cuts, cuts[1:]) if span[1] > span[0]]
+        return spans(start, stop, parts)
 
     @property
     def longest(self) -> int:
@@ -157,25 +130,23 @@ class Bound:
         ``best``: what else runs only ever slows a slice. The time for packing is added whole.
         """
         self.pack()  # so that the room has been touched
-        packing = min(self._timed(None, clock) for _ in range(2)) if self.copies else 0.0
+        packing = min(clocked(self.pack, clock) for _ in range(2)) if self.copies else 0.0
         whole, most = self.longest, 1
         self.run(most)
-        while (spent := self._timed(most, clock)) < SLICE_S and most < whole:
+        while (spent := clocked(partial(self.run, most), clock)) < SLICE_S and most < whole:
             grown = 1.3 * most * SLICE_S / max(spent, 1e-7)
             most = min(whole, max(2 * most, int(grown)))
         found = [spent]
         if packing + spent * whole / most < PROMISING * best:
-            found += [self._timed(most, clock) for _ in range(SLICES - 1)]
+            found += [clocked(partial(self.run, most), clock) for _ in range(SLICES - 1)]
         return packing + quickest(found) * whole / most
 
-    def _timed(self, most: int | None, clock: Clock) -> float:
-        """Seconds of packing, or of ``most`` turns."""
-        start = clock()
-        if most is None:
-            self.pack()
-        else:
-            self.run(most)
-        return clock() - start
+
+def clocked(call: Callable[[], None], clock: Clock) -> float:
+    """Seconds that a call takes."""
+    start = clock()
+    call()
+    return clock() - start
 
 
 def room(shape: tuple[int, ...]) -> Array:
@@ -199,13 +170,7 @@ class _Copy:
     @classmethod
     def of(cls, nest: Nest, name: str, source: Array) -> _Copy:
         """Room for the copy of ``source``. Where every split divides, a copy is a transposition."""
-        access, leaf, around = next(
-            (access, leaf, around)
-            for leaf, around, _ in trees.leaves(nest.tree)
-            for access in _reads(nest, leaf.statement)
-            if access.array == name
-        )
-        axes = packed_loops(access, leaf, around)
+        access, leaf, axes = packed_axes(nest, name)
         shape = tuple(loop.extent for loop in axes)
         flat = Affine()
         for subscript, sizes in zip(access.subscripts, source.shape):
@@ -223,13 +188,7 @@ class _Copy:
         if view is None:
             self.room[...] = packed(self.nest, self.name, self.source)
             return
-        cuts = [len(view) * part // team.size for part in range(team.size + 1)]
         team.share(
             lambda low, high: np.copyto(self.room[low:high], view[low:high]),
-            [span for span in zip(cuts, cuts[1:]) if span[1] > span[0]],
+            spans(0, len(view), team.size),
         )
-
-
-def _reads(nest: Nest, statement: str) -> list[Access]:
-    one = next(one for one in nest.statements if one.name == statement)
-    return list(accesses(one.value))

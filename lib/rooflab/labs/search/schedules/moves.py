@@ -1,8 +1,8 @@
 """Moves: what a search may do to a schedule in one step.
 
 A move is a function of a nest that yields nests. Splitting a loop alone makes nothing faster, so a
-move splits a loop, puts its parts where they belong and marks them, all at once. A search takes any
-functions of this form in place of those here, or beside them.
+move splits one, puts its parts where they belong and marks one of them. A tile in registers takes
+several moves, each of which pays. A search takes any functions of this form in place of those here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from rooflab.count.validation import size
 from rooflab.labs.loops.language import tree as trees
-from rooflab.labs.loops.language.statement import Access
 from rooflab.labs.loops.language.tree import Leaf, Loop
 
 if TYPE_CHECKING:
@@ -23,60 +22,43 @@ if TYPE_CHECKING:
 
 Move = Callable[["Nest"], Iterable["Nest"]]
 
-LANES = (16, 32, 64)  # of fp32; LLVM splits what is wider than the processor's vectors
-COPIES = (2, 4, 6, 8, 12, 14)  # of a vector, in the other direction of a register tile
-TURNS = (2, 4)  # of a sum, written one after the other
+LANES = (16,)  # of fp32; LLVM splits what is wider than the processor's vectors
+TURNS = (2, 3)  # written one after the other; twice 2 are 4
 TILES = (8, 16, 32, 64, 128, 256, 512)
 MARKED = ("unroll", "vectorize")
 
 
-def register_tiles(nest: Nest) -> Iterator[Nest]:
-    """Yield the nest with innermost loops in registers: one in lanes, another one unrolled.
+def lanes(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with its innermost loop in lanes, where that is along the rows of results.
 
-    The loop in lanes is along the rows of all results. The loops that a sum runs over stand right
-    outside of the tile, so that it stays in registers while they run.
+    The loops that a sum runs over stay where they are, or stand right outside of the lanes, so that
+    the sums stay in registers while they run.
     """
     chain = _Chain.of(nest)
-    if chain is None or chain.marked or chain.parallel:
+    if chain is None or chain.marked or chain.parallel or not chain.plain:
         return
-    for across in chain.plain:
-        if chain.dim(across) not in chain.rows:
-            continue
-        for lanes in _dividing(across, LANES):
-            for other in chain.others(across):
-                yield _tiled(chain, (across, lanes), other)
+    loop = chain.plain[-1]
+    for many in _dividing(loop, LANES) if chain.dim(loop) in chain.rows else ():
+        made = nest.split(loop.name, many).vectorize(f"{loop.name}i")
+        outer = [*chain.names[:-1], f"{loop.name}o"]
+        sums = [one.name for one in chain.plain if chain.dim(one) not in chain.results]
+        yield made
+        if sums:
+            yield made.reorder(*(one for one in outer if one not in sums), *sums)
 
 
-def _tiled(chain: _Chain, across: tuple[Loop, int], other: tuple[Loop, int] | None) -> Nest:
-    """The nest with one loop in lanes and another one unrolled, both innermost."""
-    made, order, inner = chain.nest, [*chain.plain], []
-    order.sort(key=chain.reduces)  # sums last: a stable sort leaves the others as they were
-    names = {loop.name: loop.name for loop in order}
-    for loop, factor in filter(None, (other, across)):
-        made = made.split(loop.name, factor)
-        names[loop.name] = f"{loop.name}o"
-        inner.append(f"{loop.name}i")
-    made = made.reorder(*names.values(), *inner)
-    for name in inner[:-1]:
-        made = made.unroll(name)
-    return made.vectorize(inner[-1])
-
-
-def unrolled_sums(nest: Nest) -> Iterator[Nest]:
-    """Yield the nest with a few turns of a sum written one after the other in a register tile."""
+def unrolled(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with a few turns of one more loop written one after the other inside."""
     chain = _Chain.of(nest)
     if chain is None or not chain.marked:
         return
-    if any(loop.kind == "unroll" and chain.reduces(loop) for loop in chain.marked):
-        return
     inner = [loop.name for loop in chain.marked]
-    for loop in chain.plain:
-        if chain.reduces(loop):
-            for turns in _dividing(loop, TURNS):
-                made = nest.split(loop.name, turns)
-                outer = _exchanged(chain.names, loop.name, f"{loop.name}o")
-                made = made.reorder(*outer, f"{loop.name}i", *inner)
-                yield made.unroll(f"{loop.name}i")
+    for loop in chain.plain[int(chain.parallel) :]:
+        for turns in _dividing(loop, TURNS):
+            made = nest.split(loop.name, turns)
+            outer = _exchanged(chain.names, loop.name, f"{loop.name}o")
+            made = made.reorder(*outer, f"{loop.name}i", *inner)
+            yield made.unroll(f"{loop.name}i")
 
 
 def cache_tiles(nest: Nest) -> Iterator[Nest]:
@@ -137,7 +119,7 @@ def space(threads: int = 1) -> tuple[Move, ...]:
     >>> len(moves)
     6
     """
-    every = register_tiles, unrolled_sums, cache_tiles, interchanges, packed_operands
+    every = interchanges, lanes, unrolled, cache_tiles, packed_operands
     return (*every, parallel_loops) if size("threads", threads) > 1 else every
 
 
@@ -179,27 +161,16 @@ class _Chain:
         return found[0] if len(found) == 1 else ""
 
     @property
-    def targets(self) -> list[Access]:
-        """What the statements write."""
-        return [one.target for one in self.nest.statements]
+    def results(self) -> set[str]:
+        """Dimensions along which results differ; over the others a loop sums."""
+        every = [one for each in self.nest.statements for one in each.target.subscripts]
+        return {dim for dim in self.nest.extents if any(dim in one.names() for one in every)}
 
     @property
     def rows(self) -> set[str]:
         """Dimensions along which all results are adjacent in memory."""
-        last = [one.subscripts[-1] for one in self.targets]
+        last = [one.target.subscripts[-1] for one in self.nest.statements]
         return {dim for dim in self.nest.extents if all(e.factor(dim) == 1 for e in last)}
-
-    def reduces(self, loop: Loop) -> bool:
-        """Whether results stay the same while the loop runs: then it sums."""
-        dim = self.dim(loop)
-        return not any(dim in e.names() for one in self.targets for e in one.subscripts)
-
-    def others(self, across: Loop) -> Iterator[tuple[Loop, int] | None]:
-        """The loops that can be unrolled beside one in lanes, and how often; None for none."""
-        yield None
-        for loop in self.plain:
-            if loop is not across and not self.reduces(loop):
-                yield from ((loop, copies) for copies in _dividing(loop, COPIES))
 
 
 def _exchanged(names: list[str], old: str, new: str) -> list[str]:

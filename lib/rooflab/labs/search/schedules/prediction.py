@@ -9,11 +9,11 @@ sets that they can use, so that a schedule is judged in a millisecond.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rooflab.labs.cache.formula import groups
 from rooflab.labs.cache.hierarchy import LINE, Cache, Hierarchy
 from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.labs.loops.code.program import Assign, Compute, For, Ops, When, each_op, program
@@ -83,12 +83,14 @@ def _flops(nest: Nest, one: Statement) -> int:
     dims = nest.extents if nest.order == "body" else nest.dims(one.name)
     points = math.prod(nest.extents[dim][1] - nest.extents[dim][0] for dim in dims)
     elements = 0
+    named = {name for index in one.target.subscripts for name in index.names()}
     if one.reduction in ("max", "min"):
         from_zero = {dim: variable(dim) + start for dim, (start, _) in nest.extents.items()}
         target = one.target.replace(from_zero)
         lengths = {dim: stop - start for dim, (start, stop) in nest.extents.items()}
         shape = nest.shapes[target.array]
         elements = Access(target.array, target.subscripts, shape).footprint(lengths)
+        elements *= set(dims) > named or points > elements  # where points meet in one
     return compared(points, one.flops, elements, one.reduction)
 
 
@@ -188,12 +190,11 @@ def ledger(stream: AccessStream, caches: Hierarchy) -> dict[str, float]:
     one below the last is "dram".
     """
     found = {"l1": float(sum(stream.requested.values()))}
-    groups = list(_groups(stream))
     below = [cache.name.lower() for cache in caches.caches[1:]]
     for cache, name in zip(caches.caches, [*below, "dram"]):
         depth = 0
         while depth < len(stream.extents) and FULL * cache.capacity < sum(
-            _room(stream, group, depth, cache) for group in groups
+            _room(stream, group, depth, cache) for group in groups(stream)
         ):
             depth += 1
         found[name] = float(traffic(stream, depth))
@@ -202,15 +203,7 @@ def ledger(stream: AccessStream, caches: Hierarchy) -> dict[str, float]:
 
 def traffic(stream: AccessStream, depth: int) -> int:
     """Bytes that move if a cache holds what the loops from ``depth`` inwards touch."""
-    return sum(_moved(stream, group, depth) for group in _groups(stream))
-
-
-def _groups(stream: AccessStream) -> Iterator[list[Reference]]:
-    """References that walk side by side over one array."""
-    found: dict[object, list[Reference]] = defaultdict(list)
-    for one in stream.references:
-        found[one.array, one.strides[: one.depth]].append(one)
-    yield from found.values()
+    return sum(_moved(stream, group, depth) for group in groups(stream))
 
 
 Box = tuple[int, list[tuple[int, int]]]  # contiguous bytes; steps and how many of each

@@ -55,7 +55,7 @@ class Candidate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the candidate as plain JSON data, with seconds and bytes."""
-        return {**asdict(self), "bytes": dict(self.bytes)}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Candidate:
@@ -198,13 +198,7 @@ class Search:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON data: seconds, bytes, FLOP."""
-        return {
-            "schema": SCHEMA, "text": self.text, "order": self.order, "threads": self.threads,
-            "extents": {name: list(ends) for name, ends in self.extents.items()},
-            "shapes": {name: list(sizes) for name, sizes in self.shapes.items()},
-            "width": self.width, "flops": self.flops, "ended": self.ended, "machine": self.machine,
-            "timed": self.timed, "candidates": [one.to_dict() for one in self.candidates],
-        }  # fmt: skip
+        return {"schema": SCHEMA, **asdict(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Search:
@@ -214,13 +208,11 @@ class Search:
         """
         names = [one.name for one in fields(cls) if one.name != "timed"]
         data = saved(data, "search", SCHEMA, names)
-        return cls(
-            data["text"], {name: (ends[0], ends[1]) for name, ends in data["extents"].items()},
-            {name: tuple(sizes) for name, sizes in data["shapes"].items()},
-            data["order"], data["threads"], data["width"], data["flops"],
-            tuple(map(Candidate.from_dict, data["candidates"])), data["ended"], data["machine"],
-            data.get("timed", True),
-        )  # fmt: skip
+        known = {name: data[name] for name in names}
+        for name in ("extents", "shapes"):
+            known[name] = {key: tuple(ends) for key, ends in data[name].items()}
+        known["candidates"] = tuple(map(Candidate.from_dict, data["candidates"]))
+        return cls(**known, timed=data.get("timed", True))
 
 
 def fastest(candidates: Sequence[Candidate]) -> Candidate:
