@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import TypeAlias
 
 from rooflab.count.dtypes import DTypeLike, wider
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation, as_operation
-from rooflab.count.validation import flag, unknown
+from rooflab.count.validation import amount, flag, unknown
 from rooflab.count.validation import shape as _shape
 
 # Operands of each function; every one costs 1 FLOP an element unless a ``cost=`` table says more
@@ -94,10 +93,7 @@ def _functions(function: str | Sequence[str], costs: Mapping[str, float]) -> tup
     if not isinstance(costs, Mapping):
         raise TypeError(f"cost={costs!r} must be a mapping, such as {{'exp': 20}}")
     for name, flops in costs.items():
-        if isinstance(flops, bool) or not isinstance(flops, Real):
-            raise TypeError(f"cost[{name!r}]={flops!r} must be FLOP an element, 0 or more")
-        if not 0 <= flops < math.inf:
-            raise ValueError(f"cost[{name!r}]={flops!r} must be FLOP an element, 0 or more")
+        amount(f"cost[{name!r}]", flops, "FLOP an element, 0 or more", zero=True)
     names = function if isinstance(function, (tuple, list)) else (function,)
     for name in names:
         if not isinstance(name, str):

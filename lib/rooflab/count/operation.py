@@ -12,15 +12,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from reprlib import repr as short
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.dtypes import DType, DTypeLike, as_dtype, dtype_from_dict
 from rooflab.count.si import si
+from rooflab.count.validation import amount, size, unknown
 from rooflab.count.validation import shape as _shape
-from rooflab.count.validation import size, unknown
 
 LEVELS = ("l1", "l2", "l3", "dram")
 UNITS = ("vector", "tensor")
@@ -189,13 +189,10 @@ class Operation:
         if not isinstance(traffic, Mapping):
             raise TypeError(f"traffic={traffic!r} must be a mapping, such as {{'dram': 1_000_000}}")
         checked = dict(self.traffic)
-        for name, amount in traffic.items():
+        for name, moved in traffic.items():
             key = level(name)
-            if isinstance(amount, bool) or not isinstance(amount, Real):
-                raise TypeError(f"traffic[{key!r}]={amount!r} must be a number of bytes")
-            if not 0 < amount < math.inf:
-                raise ValueError(f"traffic[{key!r}]={amount!r} must be a positive number of bytes")
-            checked[key] = int(amount) if isinstance(amount, Integral) else float(amount)
+            nbytes = amount(f"traffic[{key!r}]", moved, "a positive number of bytes")
+            checked[key] = int(moved) if isinstance(moved, Integral) else nbytes
         return replace(self, traffic=checked)
 
     def bytes_at(self, where: str) -> float:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import operator
+import sys
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from reprlib import repr as short
 from typing import Any, Generic, TypeVar
 
@@ -40,6 +42,18 @@ def size(name: str, value: object, least: int = 1) -> int:
     if number < least:
         raise ValueError(f"{name}={number} must be {right}, {least} or more")
     return number
+
+
+def amount(name: str, value: object, right: str, *, zero: bool = False) -> float:
+    """Return ``value`` as a finite float above 0, or from 0 on if ``zero`` is one too.
+
+    Raises TypeError for what is no number, else ValueError; both say what would be ``right``.
+    """
+    if type(value).__name__ in _BOOLS or not isinstance(value, Real):
+        raise TypeError(f"{name}={short(value)} must be {right}")
+    if not 0 <= value <= sys.float_info.max or (value == 0 and not zero):
+        raise ValueError(f"{name}={short(value)} must be {right}")
+    return float(value)
 
 
 def shape(name: str, value: object) -> tuple[int, ...]:

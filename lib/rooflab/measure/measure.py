@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from rooflab.count.operation import Operation, as_operation
 from rooflab.count.si import si
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import amount, size, unknown
 from rooflab.measure import gpu
 from rooflab.measure.backend import (
     Backend,
@@ -284,8 +283,7 @@ def _check_arguments(
     if cache not in CACHES:
         raise unknown("cache", cache, CACHES)
     size("samples", samples)
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not seconds > 0:
-        raise ValueError(f"seconds={seconds!r} must be a positive number of seconds")
+    amount("seconds", seconds, "a positive number of seconds")
 
 
 def _threads(threads: int | None) -> int:

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from rooflab.count.blas import axpy, gemm, gemv
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
+from rooflab.count.validation import amount
 from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.backend import Backend, available_cores, environment, now, select
 from rooflab.measure.measure import NOISY
@@ -302,9 +302,12 @@ def record(
         "dtypes": kinds(dtypes, chosen),
         "threads": thread_counts(threads, chosen),
         "quick": bool(quick),
-        "minutes": None if minutes is None else _positive("minutes", minutes),
+        "minutes": minutes,
     }
-    limit = math.inf if stop_after is None else _positive("stop_after", stop_after, "seconds")
+    for argument, given in {"minutes": minutes, "stop_after": stop_after}.items():
+        if given is not None:
+            amount(argument, given, "a positive number")
+    limit = math.inf if stop_after is None else stop_after
     target = target_of(name, folder, overwrite)
     surroundings = environment(chosen)
     options["machine"] = surroundings["gpu"]["name"] if chosen.is_gpu else surroundings["host"]
@@ -366,12 +369,6 @@ def _measured(
 
 def _left_out(task: Task, reason: str) -> dict[str, str]:
     return {"what": task.key, "reason": reason}
-
-
-def _positive(name: str, value: float, unit: str = "minutes") -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
-        raise ValueError(f"{name}={value!r} must be a positive number of {unit}")
-    return float(value)
 
 
 def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:

@@ -6,17 +6,15 @@ the product of the factors is measured time / bound.
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from reprlib import repr as short
 from typing import Protocol
 
 from rooflab.count.dtypes import DTYPES, dtype
 from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import percent, si, times
+from rooflab.count.validation import amount
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.catalogue import machines
 from rooflab.predict.estimate import Stage, limit_of, overhead, peak_of, predict
@@ -161,10 +159,7 @@ def explain(
             machine = measured.machine
     if machine is None:
         raise TypeError("machine=None: say which, such as 'h100-sxm' or rl.this_machine()")
-    if isinstance(seconds, bool) or not isinstance(seconds, Real):
-        raise TypeError(f"seconds={seconds!r} must be the measured time in seconds")
-    if not 0 < seconds < math.inf or (isinstance(seconds, int) and seconds > sys.float_info.max):
-        raise ValueError(f"seconds={str(seconds)[:40]} must be a positive time in seconds")
+    amount("seconds", seconds, "a positive time in seconds")
     m = _machine(machine)
     prediction = predict(op, m, cache=cache or "cold")
     bound = prediction.bound

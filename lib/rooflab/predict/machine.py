@@ -17,7 +17,7 @@ from typing import Any, NotRequired, TypeAlias, TypedDict
 from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import LEVELS, UNITS, level
 from rooflab.count.si import si
-from rooflab.count.validation import As, unknown
+from rooflab.count.validation import As, amount, unknown
 
 # A figure of a machine, a rate in FLOP/s or byte/s: a number that knows where it comes from.
 
@@ -111,7 +111,7 @@ class Routine(TypedDict):
 def figures(table: str, given: Mapping[str, float]) -> dict[str, Figure]:
     """``given`` with every rate as a Figure; a rate must be a positive finite number."""
     for key, rate in _mapping(table, given, "{'bf16': 1e14}").items():
-        _require_positive(f"{table}[{key!r}]", rate, "rate, in FLOP/s or byte/s")
+        amount(f"{table}[{key!r}]", rate, "a positive rate, in FLOP/s or byte/s")
     return {k: rate if isinstance(rate, Figure) else Figure(rate) for k, rate in given.items()}
 
 
@@ -139,9 +139,8 @@ def by_level(table: str, given: float | Mapping[str, Any]) -> dict[str, Any]:
 def amounts(table: str, given: float | Mapping[str, float]) -> dict[str, float]:
     """Capacities in bytes for each level, 0 where there is none of it; see :func:`by_level`."""
     rows = by_level(table, given)
-    for key, amount in rows.items():
-        if amount != 0:
-            _require_positive(f"{table}[{key!r}]", amount, "number of bytes")
+    for key, held in rows.items():
+        amount(f"{table}[{key!r}]", held, "a positive number of bytes", zero=True)
     return rows
 
 
@@ -149,14 +148,6 @@ def _mapping(table: str, given: object, such_as: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise TypeError(f"{table}={given!r} must be a mapping, such as {such_as}")
     return given
-
-
-def _require_positive(what: str, number: object, kind: str) -> None:
-    said = f"{what}={number!r} must be a positive {kind}"
-    if not isinstance(number, Real):
-        raise TypeError(said)
-    if isinstance(number, bool) or number <= 0 or not number < math.inf:
-        raise ValueError(said)
 
 
 MIXES = ("read", "axpy", "copy", "update")

@@ -10,7 +10,7 @@ from typing import TypedDict, Unpack
 
 from rooflab.count.dtypes import DTYPES, DType, DTypeLike, as_dtype, dtype
 from rooflab.count.si import si
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import amount, size, unknown
 from rooflab.labs.llm.steps import PLAIN, ROLES, Formats, Step
 from rooflab.predict.catalogue import disputed
 from rooflab.predict.estimate import overhead
@@ -303,11 +303,10 @@ def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
 
 def link_rate(link: float | None) -> float | None:
     """``link`` if it is a rate in byte/s or None; the error for anything else."""
-    if link is not None and (isinstance(link, bool) or not isinstance(link, Real)):
-        raise TypeError(f"link={link!r} must be a rate in byte/s, or None")
-    if link is not None and not 0 < link < math.inf:
-        raise ValueError(f"link={link!r} must be a positive rate in byte/s")
-    if link is not None and link < SLOWEST_LINK:
+    if (
+        link is not None
+        and amount("link", link, "a positive rate in byte/s, or None") < SLOWEST_LINK
+    ):
         raise ValueError(f"link={link!r} is in byte/s; {link:g} GB/s is {link:g}e9")
     return link
 
@@ -315,11 +314,8 @@ def link_rate(link: float | None) -> float | None:
 def _duration(name: str, seconds: float | None) -> None:
     if name == "overhead" and seconds is None:
         return
-    if isinstance(seconds, bool) or not isinstance(seconds, Real):
-        raise TypeError(f"{name}={seconds!r} must be a time in seconds, such as 5e-6")
-    if not 0 <= seconds < math.inf:
-        raise ValueError(f"{name}={seconds!r} must be a time in seconds, 0 or more, such as 5e-6")
-    if seconds > LONGEST_CALL:
+    right = "a time in seconds, 0 or more, such as 5e-6"
+    if amount(name, seconds, right, zero=True) > LONGEST_CALL:
         raise ValueError(f"{name}={seconds!r} is in seconds; {seconds:g} µs is {seconds:g}e-6")
 
 

@@ -7,13 +7,12 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rooflab.count.dtypes import DTYPES, DType, dtype
 from rooflab.count.operation import Operation
 from rooflab.count.si import percent, plain, si, times
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import amount, size, unknown
 from rooflab.labs.llm.step_time import (
     ROOFS,
     LinkTerms,
@@ -573,7 +572,9 @@ def account(
 ) -> Account:
     """Account for the time of ``w``; see :meth:`Workload.explain`."""
     bound = strict(w, m, devices, how.get("link"), how.get("roofs", "catalogue"))
-    measured, there = _rate(tokens_per_s), w.on(m)
+    measured, there = tokens_per_s, w.on(m)
+    if measured is not None:
+        measured = amount("tokens_per_s", measured, "a positive number of tokens a second")
     full: LinkTerms = {**how, "efficiency": None}
     best = w.time(m, devices, **(full | {"roofs": "catalogue"}))
     asked = how.get("roofs", "catalogue")
@@ -633,16 +634,6 @@ def _roof(m: Machine, best: StepTiming, reached: StepTiming) -> str:
     named = sorted((roof for roof, more in longer.items() if more > least), key=longer.__getitem__)
     said = [f"{si(got, unit)} of {si(stated, unit)}" for got, stated, unit in reversed(named)]
     return f"published runs reach {' and '.join(said) or 'what the datasheet states'}"
-
-
-def _rate(tokens_per_s: float | None) -> float | None:
-    if tokens_per_s is None:
-        return None
-    if isinstance(tokens_per_s, bool) or not isinstance(tokens_per_s, Real):
-        raise TypeError(f"tokens_per_s={tokens_per_s!r} must be a number of tokens a second")
-    if not 0 < tokens_per_s < math.inf:
-        raise ValueError(f"tokens_per_s={tokens_per_s!r} must be a positive rate")
-    return float(tokens_per_s)
 
 
 # The strict bound of a step, see :meth:`Workload.bound`. What a clever program can avoid is left

@@ -5,11 +5,12 @@ Nothing of pandas is imported: what has ``columns`` and gives one by its name is
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
+
+from rooflab.count.validation import amount
 
 Row = dict[str, Any]
 
@@ -90,12 +91,8 @@ def checked(argument: str, row: int, column: Column, value: Any) -> Any:
     """Return ``value`` as a word or as a number above 0; raise naming ``argument`` and ``row``."""
     if not column.unit:
         return "" if value is None or value != value else str(value)  # nan is no name
-    where, right = f"{argument}: {column.name}={value!r} in row {row}", f"a number of {column.unit}"
-    if not is_number(value):
-        raise TypeError(f"{where} is a {type(value).__name__}; give {right}, above 0")
-    if not 0 < value < math.inf:
-        raise ValueError(f"{where} must be {right}, above 0")
-    return float(value)
+    right = f"a number of {column.unit}, above 0"
+    return amount(f"{argument}: row {row}, {column.name}", value, right)
 
 
 def _values(argument: str, name: object, values: Any) -> list[Any]:

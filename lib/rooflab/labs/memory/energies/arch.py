@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from rooflab.count.blas import axpy, gemm, gemv
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.si import plain, si
+from rooflab.count.validation import amount
 from rooflab.labs.memory.energies.bill import share_text
 from rooflab.labs.memory.energies.roofline import EnergyRoofline, energy_roofline
 from rooflab.labs.memory.energies.table import EnergyTable
@@ -69,10 +69,7 @@ def energy_arch(
     >>> print(rl.memory.energy_arch(start=1).sentence)
     At 1 FLOP/byte a joule buys 6.07 GFLOP, 1.4 % of the most that it buys. Carrying takes 99 % ...
     """
-    if isinstance(start, bool) or not isinstance(start, Real):
-        raise TypeError(f"start={start!r} must be a number of FLOP/byte")
-    if not 0 < start < math.inf:
-        raise ValueError(f"start={start!r} must be above 0 FLOP/byte, and finite")
+    start = amount("start", start, "a number of FLOP/byte, above 0")
     arch = energy_roofline(table, dtype, machine=machine)
     whose = "" if machine is None else as_machine(machine).name
     marks = examples(dtype)

@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.si import plain, si
+from rooflab.count.validation import amount
 from rooflab.labs.memory.energies.table import EnergyTable, energy_table
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
@@ -51,7 +51,7 @@ class EnergyRoofline:
         for key in ("per_flop", "per_byte", "peak", "bandwidth"):
             value = getattr(self, key)
             if value is not None or key.startswith("per"):
-                _positive(key, value)
+                amount(key, value, "a positive number")
 
     @property
     def balance(self) -> float:
@@ -122,13 +122,6 @@ def energy_roofline(
         None if roof is None else roof.peak, None if roof is None else roof.bandwidth,
         f"{costs.id} {dtype}",
     )  # fmt: skip
-
-
-def _positive(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} must be a positive number")
-    if not 0 < float(value) < math.inf:
-        raise ValueError(f"{name}={value!r} must be a positive number")
 
 
 def _intensity(value: float | Sequence[float] | np.ndarray) -> np.ndarray:

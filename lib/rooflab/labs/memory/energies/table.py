@@ -7,19 +7,17 @@ instruction besides the arithmetic.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
 from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import level as _level
 from rooflab.count.si import si
-from rooflab.count.validation import unknown
+from rooflab.count.validation import amount, unknown
 from rooflab.predict.machine import Figure
 
 KINDS = ("fma", "add", "mult")
@@ -132,11 +130,8 @@ def _kinds(dtype: str, row: object) -> Mapping[str, Figure]:
 
 def _figure(argument: str, value: object) -> Figure:
     """``value`` in joules as a Figure."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{argument}={value!r} must be a number of joules")
-    if not 0 < float(value) < math.inf:
-        raise ValueError(f"{argument}={value!r} must be a positive number of joules")
-    return value if isinstance(value, Figure) else Figure(float(value))
+    joules = amount(argument, value, "a positive number of joules")
+    return value if isinstance(value, Figure) else Figure(joules)
 
 
 # The tables of energy.yaml.

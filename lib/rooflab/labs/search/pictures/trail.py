@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from rooflab.count.si import several, si, times
+from rooflab.count.validation import amount
 from rooflab.labs.search.pictures.replay import Replay
 from rooflab.labs.search.schedules.result import Search
 from rooflab.measure.measurement import Measurement
@@ -118,11 +118,8 @@ def _peers(peer: object) -> dict[str, float]:
         return {kernel or peer.op.name.upper(): peer.flop_per_s}
     if isinstance(peer, Mapping):
         return {str(name): rate for name, one in peer.items() for rate in _peers(one).values()}
-    if isinstance(peer, bool) or not isinstance(peer, Real):
-        raise TypeError(f"peer={peer!r} must be a Measurement, FLOP/s, or both under their names")
-    if not 0 < float(peer) < math.inf:
-        raise ValueError(f"peer={peer!r} must be a positive number of FLOP/s")
-    return {"library": float(peer)}
+    right = "a Measurement, a positive number of FLOP/s, or both under their names"
+    return {"library": amount("peer", peer, right)}
 
 
 class _Sheet:

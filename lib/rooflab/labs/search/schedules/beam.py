@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rooflab.count.si import si
-from rooflab.count.validation import size
+from rooflab.count.validation import amount, size
 from rooflab.labs.loops.code.execution import Team
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.legality.points import count as turns_of
@@ -149,12 +148,7 @@ def _start(nest: object) -> Nest:
 
 
 def _budget(seconds: object) -> float:
-    if isinstance(seconds, bool) or not isinstance(seconds, Real):
-        raise TypeError(f"seconds={seconds!r} must be a number of seconds")
-    budget = float(seconds)
-    if not 0 < budget < math.inf:
-        raise ValueError(f"seconds={seconds!r} leaves no time to measure; give more than 0")
-    return briefer(budget)
+    return briefer(amount("seconds", seconds, "a positive number of seconds: the time to measure"))
 
 
 def _moves(space: object, threads: int) -> tuple[Move, ...]:
