@@ -99,7 +99,7 @@ def test_accumulate_is_a_flag(value, make):
     ({"dram": -1.0}, ValueError, r"traffic\['dram'\]=-1\.0"),
     ({"dram": float("nan")}, ValueError, r"traffic\['dram'\]=nan"),
     ({"dram": float("inf")}, ValueError, r"traffic\['dram'\]=inf"),
-    ({"dram": "5"}, TypeError, r"traffic\['dram'\]='5' must be a number of bytes"),
+    ({"dram": "5"}, TypeError, r"traffic\['dram'\]='5' must be a positive number of bytes"),
     ({"dram": True}, TypeError, r"traffic\['dram'\]=True"),
 )
 def test_bad_traffic(traffic, error, message):

@@ -53,9 +53,6 @@ OTHER_WAYS = {
     "06-claim-chain": by_marking,
     "06-underway": lambda b, t, n: (b / (64 / t), min(b, n * 64 / t), math.ceil(b * t / n / 64)),
     "06-bus": lambda r, a, b, f: r / (len(a) + len(b)) * (len(a) + len(b) + f * len({*b} - {*a})),
-    "06-joules": lambda m, n, k, s, b, p, q: (
-        2 * m * n * k / (2 / s / (1 / m + 1 / n + 1 / k)) * b / 1e12, (p + q) / 1e12 * m * n * k
-    ),
     "06-break-even": lambda s, b, p, q, peak, w: (s * b / ((p + q) / 3), peak / w / (2 / 3 / s)),
     "06-token": lambda w, s, n, c, b, p, q: (
         (w * (s / n * b + p + q) + c * b) / 1e12, 1 / ((p + q) / s / b)
@@ -78,19 +75,6 @@ def test_a_product_of_392_costs_as_much_to_carry_as_to_compute_at_45_nm():
     Dally (MICRO 2019): 640 pJ for a word of 4 bytes from memory."""
     even, _ = right("06-break-even", 4, 640 / 4, 0.9, 4.0, 1.0, 1.0)
     assert even == pytest.approx(392, abs=0.5)
-    carried, computed = right("06-joules", 100, 100, 100, 4, 640 / 4, 0.9, 4.0)
-    assert carried == pytest.approx(19.2e-6) and computed == pytest.approx(4.9e-6)
-    carried, computed = right("06-joules", 1024, 1024, 1024, 4, 640 / 4, 0.9, 4.0)
-    assert carried == pytest.approx(2013e-6, rel=1e-3)
-    assert computed == pytest.approx(5261e-6, rel=1e-3)
-
-
-def test_the_bytes_and_the_flops_of_a_product_are_those_of_the_ledger():
-    for dtype, size in (("fp64", 8), ("fp32", 4), ("fp16", 2), ("fp8_e4m3", 1)):
-        for shape in ((1, 1, 1), (100, 200, 300), (4096, 1, 512)):
-            op = rl.gemm(*shape, dtype)
-            assert right("06-joules", *shape, size, 1e12, 0.0, 0.0)[0] == pytest.approx(op.bytes)
-            assert right("06-joules", *shape, size, 0.0, 1e12, 1e12)[1] == pytest.approx(op.flops)
 
 
 def test_the_time_of_a_product_breaks_even_at_the_ridge():

@@ -20,9 +20,9 @@ from tests.course.machines import MACHINES, Simulated, unsaid
 from tests.support.rows import each_row
 
 SEEDS = range(20)
-schedules, register_tile, beam, least_width, cheapest, impossible = (
+register_tile, beam, least_width, cheapest, impossible = (
     exercise(f"09-{name}").reference
-    for name in ("count", "register-tile", "beam", "width", "extract", "impossible")
+    for name in ("register-tile", "beam", "width", "extract", "impossible")
 )
 
 
@@ -30,15 +30,6 @@ def verdict(id: str, answer, seed):
     found = exercise(id)
     cases = found.draw(seed)
     return judge(found, cases, collect(found.kind, cases, answer))
-
-
-def by_polynomial(extents):
-    """09-count: how many loops are split, as powers of a polynomial."""
-    ways = [1]
-    for n in extents:
-        divisors = sum(n % t == 0 for t in range(2, n))
-        ways = [a + divisors * b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
-    return sum(count * math.factorial(len(extents) + s) // 2**s for s, count in enumerate(ways))
 
 
 def by_columns(registers, lanes, latency, units):
@@ -79,7 +70,6 @@ def by_settling(classes, root):
 
 
 OTHER_WAYS = {
-    "09-count": by_polynomial,
     "09-register-tile": by_columns,
     "09-beam": by_best_of_all,
     "09-width": by_trying,
@@ -95,29 +85,6 @@ def test_another_way_is_right_as_well():
     for id in OTHER_WAYS:
         for seed in SEEDS:
             assert verdict(id, OTHER_WAYS[id], seed).passed, seed
-
-
-def _tile_sizes(n):
-    """0 for a loop that is left whole."""
-    return [0, *(tile for tile in range(2, n) if n % tile == 0)]
-
-
-@pytest.mark.parametrize("extents", [(4, 6), (6, 8), (4, 9, 5)])
-def test_the_number_of_schedules_is_what_enumeration_finds(extents):
-    """Every choice of tile sizes with every order of the loops that come out, listed."""
-    total = 0
-    for tiles in itertools.product(*map(_tile_sizes, extents)):
-        names = [name for dim, tile in enumerate(tiles)
-                 for name in ((dim, 0), (dim, 1))[: 2 if tile else 1]]  # fmt: skip
-        for order in itertools.permutations(names):
-            split = [dim for dim, tile in enumerate(tiles) if tile]
-            total += all(order.index((dim, 0)) < order.index((dim, 1)) for dim in split)
-    assert schedules(extents) == total
-
-
-def test_a_prime_loop_has_no_tile():
-    assert schedules((7,)) == 1
-    assert schedules((7, 11)) == 2
 
 
 def test_sixteen_registers_hold_a_tile_of_twelve_vectors_of_sums():

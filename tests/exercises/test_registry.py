@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.exercises.compare import same
+from rooflab.exercises.course import Course
 from rooflab.exercises.exercise import COMPARED, Exercise, Misconception
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
@@ -129,6 +130,12 @@ def test_an_unknown_id_comes_with_suggestions():
         exercise("01-produce")
     with pytest.raises(ValueError, match="lesson=77"):
         lesson(77)
+
+
+def test_a_retired_exercise_is_known_and_costs_nothing():
+    said = repr(rl.check("09-count", lambda extents: 1))
+    assert said.startswith("○ 09-count: not asked any more: ")
+    assert Course(points={"09-count": 2, "09-beam": 1}).points["09-beam"] == 1
 
 
 def test_a_malformed_exercise_is_refused():

@@ -117,10 +117,11 @@ def test_an_answer_cell_may_be_split(locked):
 
 def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
     notebook = solution("01")
-    for id in ("03-time", "99-x", "__proto__", ["01-product"], None, 3):
+    for id in ("03-time", "99-x", "09-count", "__proto__", ["01-product"], None, 3):
         notebook["cells"].append(code("raise SystemExit", rooflab={"exercise": id}))
     one = locked(notebook)
     assert any(flag.startswith("99-x") for flag in one.flags)
+    assert any(flag.startswith("09-count: not asked any more") for flag in one.flags)
     assert all(verdict.passed for verdict in judged(one).values())
 
 

@@ -44,14 +44,16 @@ def size(name: str, value: object, least: int = 1) -> int:
     return number
 
 
-def amount(name: str, value: object, right: str, *, zero: bool = False) -> float:
-    """Return ``value`` as a finite float above 0, or from 0 on if ``zero`` is one too.
+def amount(
+    name: str, value: object, right: str, *, zero: bool = False, most: float = sys.float_info.max
+) -> float:
+    """Return ``value`` as a float above 0, or from 0 on if ``zero`` is one too, up to ``most``.
 
     Raises TypeError for what is no number, else ValueError; both say what would be ``right``.
     """
     if type(value).__name__ in _BOOLS or not isinstance(value, Real):
         raise TypeError(f"{name}={short(value)} must be {right}")
-    if not 0 <= value <= sys.float_info.max or (value == 0 and not zero):
+    if not 0 <= value <= most or (value == 0 and not zero):
         raise ValueError(f"{name}={short(value)} must be {right}")
     return float(value)
 

@@ -37,7 +37,7 @@ class Course:
 
     def __post_init__(self) -> None:
         for id, points in self.points.items():
-            if id not in registry.exercises():
+            if id not in registry.exercises() and not registry.retired(id):
                 raise unknown("exercise", id, registry.exercises())
             if type(points) is not int or not 0 <= points <= MOST_POINTS:
                 raise ValueError(

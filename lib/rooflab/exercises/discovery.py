@@ -33,4 +33,4 @@ def of_lesson(number: str, part: str, table: str) -> Any:
     name = f"rooflab.course.lesson{number}"
     if number not in lessons() or find_spec(f"{name}.{part}") is None:
         return ()
-    return getattr(import_module(f"{name}.{part}"), table)
+    return getattr(import_module(f"{name}.{part}"), table, ())

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from rooflab.count.validation import unknown
 from rooflab.exercises.discovery import lessons, of_lesson
 from rooflab.exercises.exercise import Exercise
+from rooflab.exercises.verdict import RETIRED
 
 
 @cache
@@ -30,7 +31,14 @@ def exercise(exercise_id: object) -> Exercise:
     for one in of_lesson(key[:2], "exercises", "EXERCISES"):
         if one.id == key:
             return one
-    raise unknown("exercise", exercise_id, exercises())
+    why = retired(key)
+    raise ValueError(why) if why else unknown("exercise", exercise_id, exercises())
+
+
+def retired(exercise_id: str) -> str:
+    """Return what there is to say of an exercise that was asked once; "" for any other."""
+    why = dict(of_lesson(exercise_id[:2], "exercises", "RETIRED")).get(exercise_id)
+    return f"{RETIRED}: {why}" if why else ""
 
 
 def lesson(number: object) -> tuple[Exercise, ...]:

@@ -13,7 +13,7 @@ from rooflab.exercises.observe.plaindata import Plain
 if TYPE_CHECKING:
     from rooflab.exercises.exercise import Case, Exercise, Misconception
 
-UNANSWERED = "not answered yet"
+UNANSWERED, RETIRED = "not answered yet", "not asked any more"
 COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B"}  # of the marks
 
 
@@ -50,7 +50,7 @@ class Verdict:
     @property
     def unanswered(self) -> bool:
         """Whether there was nothing to judge yet."""
-        return self.reason.startswith(UNANSWERED)
+        return self.reason.startswith((UNANSWERED, RETIRED))
 
     @property
     def mark(self) -> str:
@@ -75,8 +75,8 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """The verdict in bold, the call in a monospaced font, each hint a paragraph of its own."""
-        word = {"✓": "right", "✗": "not right", "○": UNANSWERED}[self.mark]
-        more = self.reason.removeprefix(f"{UNANSWERED}: ").removesuffix(f": that is {word}")
+        word = {"✓": "right", "✗": "not right", "○": self.reason.partition(":")[0]}[self.mark]
+        more = self.reason.removeprefix(f"{word}: ").removesuffix(f": that is {word}")
         more = "" if more == word else more.removeprefix(f"{word}; ")  # it stands above already
         paragraphs = "".join(
             f'<div style="margin-top:.4em;max-width:48em;line-height:1.5">{_marked(text)}</div>'

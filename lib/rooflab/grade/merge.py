@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from rooflab.exercises.exercise import Exercise
 from rooflab.exercises.handed_in import missing_elsewhere
+from rooflab.exercises.registry import retired
 from rooflab.grade.answer_cells import Answers, Tries, answers_in, owners, tries_of
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.lesson_notebook import Lesson
@@ -304,5 +305,6 @@ def _flags(submission: Submission, lesson: Lesson, found: Answers) -> list[str]:
     ]
     known = {*lesson.order, None}
     strange = dict.fromkeys(c.exercise for c in submission.cells if c.exercise not in known)
-    flags += [f"{each}: no exercise of lesson {lesson.number}; left out" for each in strange][:5]
+    other = f"no exercise of lesson {lesson.number}; left out"
+    flags += [f"{each}: {retired(each) or other}" for each in strange][:5]
     return flags

@@ -33,15 +33,6 @@ RIGHT = {
     fetched = set(read) | set(written) if fetches else set(read)
     return rate * (len(fetched) + len(written)) / (len(read) + len(written))""",
     ],
-    "06-joules": [
-        """def answer(m, n, k, itemsize, byte, add, multiply):
-    op = __import__('rooflab').gemm(m, n, k, {1: 'int8', 2: 'fp16', 4: 'fp32', 8: 'fp64'}[itemsize])
-    return op.bytes * byte * 1e-12, op.flops / 2 * (add + multiply) * 1e-12""",
-        """def answer(m, n, k, itemsize, byte, add, multiply):
-    numbers = sum(math.prod(shape) for shape in [(m, k), (k, n), (m, n)])
-    each = Fraction(add) + Fraction(multiply)
-    return numbers * itemsize * Fraction(byte) / 10**12, m * n * k * each / 10**12""",
-    ],
     "06-break-even": [
         """def answer(s, b, p, q, peak, w):
     root = np.roots([p + q, -3 * s * b, 0, 0]).real.max()
@@ -71,12 +62,6 @@ WRONG = {
     },
     "06-underway": {
         "rounded": "lambda b, t, n: (math.ceil(b*t/64), min(64*n/t, b), math.ceil(b*t/64/n))",
-    },
-    "06-joules": {
-        "a constant factor": """def answer(m, n, k, s, b, p, q):
-    return (8*s*b*(m*k + k*n + m*n)*1e-12, m*n*k*(p + q)*1e-12)""",
-        "another unit": """def answer(m, n, k, s, b, p, q):
-    return (s*b*(m*k + k*n + m*n)*1e-9, m*n*k*(p + q)*1e-9)""",
     },
     "06-break-even": {
         "another order": "lambda s, b, p, q, peak, w: (1.5*s*peak/w, 3*s*b/(p+q))",
@@ -116,8 +101,6 @@ PASSED_ONCE = [
      "    while at and lines < 100:\n"
      "        lines, at = lines + 1, f[at]\n"
      "    return 64*lines"),
-    ("06-joules",
-     "lambda m, n, k, s, b, p, q: (max(s, 2)*b*(m*k + k*n + m*n)*1e-12, m*n*k*(p + q)*1e-12)"),
     ("06-levels",
      "def answer(sizes, seconds):\n"
      "    return [sizes[0]*2**i for i in range(len(sizes) - 1) if seconds[i + 1] > "

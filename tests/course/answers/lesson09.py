@@ -13,16 +13,6 @@ BEAM = """def answer(children, seconds, start):
             kept = sorted([*kept, *new], key=seconds.get)[:width]
 """
 RIGHT = {
-    "09-count": [
-        """def answer(extents):
-    d = lambda n: sum(n % t == 0 for t in range(2, n))
-    from itertools import combinations
-    n, total = len(extents), np.int64(0)
-    for s in range(n + 1):
-        for chosen in combinations(extents, s):
-            total += np.prod([d(e) for e in chosen], dtype=int) * math.factorial(n + s) // 2**s
-    return total""",
-    ],
     "09-register-tile": [
         """import itertools
 def answer(registers, lanes, latency, units):
@@ -137,17 +127,6 @@ SWEEPS = (
     " for own, args in nodes])\n"
     "    return cost[root]"
 )
-COUNT = (
-    "def answer(extents):\n"
-    "    from itertools import product\n"
-    "    total = 0\n"
-    "    for chosen in product((0, 1), repeat=len(extents)):\n"
-    "        ways = math.factorial(len(extents) + sum(chosen))//2**sum(chosen)\n"
-    "        for e, split in zip(extents, chosen):\n"
-    "            if split: ways *= SIZES\n"
-    "        total += ways\n"
-    "    return total"
-)
 WIDTH = (
     "def answer(children, seconds, start):\n"
     "    def search(width):\n"
@@ -187,12 +166,6 @@ PASSED_ONCE = [
     ("09-width", put(WIDTH, WIDTHS="range(1, len(children))").replace("goal), 1)", "goal), None)")),
     ("09-width", put(WIDTH, WIDTHS="sorted(range(1, len(children)), key=lambda w: search(w)[1])")
      .replace("return kept[0]", "return kept[0], len(timed)").replace(" == goal", "[0] == goal")),
-    ("09-count", put(COUNT, SIZES="sum(e % t == 0 for t in range(2, min(e, 1000)))")),
-    ("09-count", put(COUNT, SIZES="2*sum(e % t == 0 for t in range(2, math.isqrt(e) + 1))")),
-    ("09-count", put(COUNT, SIZES="sum(e % t == 0 for t in range(2, e//2))")),
-    ("09-count", put(COUNT, SIZES="max(1, sum(e % t == 0 for t in range(2, e)))")),
-    ("09-count", put(COUNT, SIZES="sum(e % t == 0 for t in range(2, e))").replace(
-        "    total = 0\n", "    total, extents = 0, [*dict.fromkeys(extents)]\n")),
     ("09-register-tile", put(TILE, MOST=33, SUMS="latency*units", LANES="lanes")),
     ("09-register-tile", put(TILE, MOST=61, SUMS="latency*min(units, 2)", LANES="lanes")),
     ("09-register-tile", put(TILE, MOST=61, SUMS="latency*units", LANES="max(lanes, 4)")),

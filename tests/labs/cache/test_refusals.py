@@ -72,7 +72,7 @@ REFUSED = {
     "a formula of text": (lambda: tile_ledger("x", 1), "stream='x' must be an AccessStream"),
     "a cache for text": (lambda: smallest_cache("x", 1), "stream='x' must be an AccessStream"),
     "a cost of text": (
-        lambda: turn_cost(["a", 1], [1, 2], [1, 2]), "turns: 'a' must be a positive number"),
+        lambda: turn_cost(["a", 1], [1, 2], [1, 2]), "turns='a' must be a positive number"),
     "lines of no use": (
         lambda: smallest_cache(gemm_stream(9, 9, 9, tile=3), 0, 64), "take shorter lines"),
     "a bound of no cache": (lambda: gemm_bounds(9, 9, 9, 0), "capacity=0 must be"),

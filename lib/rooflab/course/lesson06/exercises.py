@@ -250,54 +250,6 @@ BUS = table(
 )
 
 
-# ---- 06-joules -----------------------------------------------------------------------------------
-JOULES = table(
-    "06-joules", "Carried and computed", 3,
-    "A product of an m×k and a k×n matrix. The two matrices and their product are carried once "
-    "each. A byte to or from memory takes `byte` picojoules, an addition `add`, a multiplication "
-    "`multiply`. Count k multiplications and k additions for each result, as lesson 01 does. "
-    "Return the joules of carrying and those of computing.",
-    "joules(m, n, k, itemsize, byte, add, multiply)", lines=3,
-    cases=drawn(4, m=range(40, 4000), n=lambda rng, _most: rng.randrange(1, _most),
-                k=range(50, 4000), itemsize=[4, 8, 4, 2], **ENERGIES, _most=[2, 140, 9, 5000]),
-    domain={"m": at_least(1), "n": at_least(1), "k": at_least(1), "itemsize": ITEMSIZES},
-    example=(100, 200, 300, 4, 50.0, 1.0, 3.0), tolerance=1e-6, derives=("gemm", "gemv"),
-    fixed=cases_of("m n k itemsize byte add multiply", (1, 1, 1, 1, 100.0, 0.5, 2.0),
-        (7, 300, 1, 8, 31.25, 1.5, 1.5), (1, 53_248, 16_384, 1, 650.0, 0.05, 7.0),
-        (96, 96, 100, 2, 4.0, 0.9, 4.0), (300_000, 12, 1000, 4, 0.5, 20.0, 5.0)),
-    insight="Times overlap, and the longer one counts; energies add up, and both are paid. So an "
-            "energy roofline has no bend, only an arch.",
-    answer={
-        "_pico": 1e-12,
-        "_numbers": lambda m, n, k: m * k + k * n + m * n,
-        "carried": lambda _numbers, itemsize, byte, _pico: _numbers * itemsize * byte * _pico,
-        "computed": lambda m, n, k, add, multiply, _pico: m * n * k * (add + multiply) * _pico,
-    },
-    slips=(
-        slip("picojoules", "a picojoule is 1e-12 joules.", _pico=1),
-        slip("numbers for bytes",
-             "`byte` is paid for every byte, and a number has itemsize of them.", itemsize=1),
-        slip("4 bytes always", itemsize=4),
-        slip("an addition is free",
-             "a multiply-add is a multiplication and an addition, and both are paid.", add=0),
-        slip("one addition less", "the first product is added to a zero: there are k additions, "
-             "as many as multiplications.",
-             computed=lambda m, n, k, add, multiply, _pico:
-                 m * n * (k * multiply + (k - 1) * add) * _pico),
-        slip("two multiply-adds",
-             "2mnk counts FLOPs; half of them are additions, half multiplications.",
-             computed=lambda m, n, k, add, multiply, _pico:
-                 2 * m * n * k * (add + multiply) * _pico),
-        slip("result not carried",
-             "the result is carried to memory, too.", _numbers=lambda m, n, k: m * k + k * n),
-        slip("result carried twice", "nothing is added to an old result here, so it is only "
-             "written.", _numbers=lambda m, n, k: m * k + k * n + 2 * m * n),
-        slip("operands fetched every time", "each operand is carried once here; its reuse costs "
-             "no trip to memory.", _numbers=lambda m, n, k: (2 * k + 1) * m * n),
-    ),
-)
-
-
 # ---- 06-break-even -------------------------------------------------------------------------------
 BREAK_EVEN = table(
     "06-break-even", "Two break-evens", 3,
@@ -394,4 +346,5 @@ TOKEN = table(
     ),
 )
 
-EXERCISES = (LEVELS, CHAIN, UNDERWAY, BUS, BREAK_EVEN, JOULES, TOKEN)
+EXERCISES = (LEVELS, CHAIN, UNDERWAY, BUS, BREAK_EVEN, TOKEN)
+RETIRED = {"06-joules": "06-break-even asks for the same two sums"}

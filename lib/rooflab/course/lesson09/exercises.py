@@ -1,4 +1,4 @@
-"""Exercises of lesson 09, search: how many schedules there are, how a beam walks, what it may say.
+"""Exercises of lesson 09, search: a tile in registers, how a beam walks, what its log may say.
 
 The figures of the claim are those that a public talk prints for a laptop's GPU.
 """
@@ -8,77 +8,15 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations, count, pairwise
-from math import factorial, prod
+from itertools import count, pairwise
 from operator import mul
 from string import ascii_letters
 from typing import Any
 
 from rooflab.course.schedules import TILES
-from rooflab.exercises.exercise import ITEMSIZES, Case, any_length, at_least, cases_of
+from rooflab.exercises.exercise import ITEMSIZES, Case, at_least, cases_of
 from rooflab.exercises.table import drawn, slip, table
 from rooflab.labs.search.pictures.tree import CHILDREN, SECONDS, Children, Seconds
-
-
-# ---- 09-count ------------------------------------------------------------------------------------
-def _sizes(n: int) -> int:
-    """How many tile sizes make two loops of one: they divide it, and neither has one turn."""
-    return sum(n % tile == 0 for tile in range(2, n))
-
-
-COUNT = table(
-    "09-count", "How many schedules?", 3,
-    "A nest has loops of these lengths, and each of them is either left whole or split in two by a "
-    "tile size. A tile size divides the length, is larger than 1 and smaller than the length. "
-    "Count any order in which every inner loop is somewhere inside its outer one. Return how many "
-    "schedules there are.",
-    "schedules(extents)", lines=8,
-    cases=drawn(4, extents=lambda rng, _loops: rng.sample(range(4, 50, 2), _loops),
-                _loops=[2, 3, 4, 3]),
-    fixed=cases_of("extents", ([64, 48],), ([12],), ([7],), ([6] * 3,), ([3600, 49],),
-                   ([4, 2, 9, 2, 5],)),
-    domain={"extents": any_length(1)}, example=([4, 14],),
-    insight="Three loops of 384 already have more schedules than can be measured in an hour. "
-            "Marks for vectors, threads and packing multiply that again.",
-    answer={
-        "_least": 0,
-        "_choices": lambda extents, _least: [  # the loops that are split
-            split for n in range(_least, len(extents) + 1) for split in combinations(extents, n)],
-        "_orders": lambda: lambda loops, split: factorial(loops + split) // 2**split,
-        "_tiles": lambda: _sizes,  # of a loop that is split
-        "schedules": lambda extents, _choices, _orders, _tiles: sum(
-            _orders(len(extents), len(split)) * prod(map(_tiles, split)) for split in _choices),
-    },
-    slips=(
-        slip("every loop is split", "a loop may also be left whole.",
-             _choices=lambda extents: [extents],
-             ways=[{"_choices": lambda extents: [extents],
-                    "_tiles": lambda: lambda n: _sizes(n) + 2}]),
-        slip("any order",
-             "orders with an inner loop outside its outer one are not counted: which part of all "
-             "orders does one such condition leave?",
-             _orders=lambda: lambda loops, split: factorial(loops + split),
-             ways=[{"_choices": lambda extents: [extents],
-                    "_orders": lambda: lambda loops, split: factorial(loops + split)}]),
-        slip("tile sizes alone", "for each choice of tile sizes there are many orders of the "
-             "loops.", _orders=lambda: lambda loops, split: 1),
-        slip("orders alone", "each loop that is split has several tile sizes to choose from.",
-             _tiles=lambda: lambda n: 1),
-        slip("1 and the length are tile sizes", "a tile of 1 or of the whole length makes no "
-             "second loop; that loop counts as left whole.",
-             _tiles=[lambda: lambda n: _sizes(n) + 2, lambda: lambda n: _sizes(n) + 1]),
-        slip("any tile size", "only a tile size that divides the length counts here.",
-             _tiles=lambda: lambda n: n - 2),
-        slip("none left as written", "all of the loops may be left whole, too, and then stand in "
-             "any order.", _least=1),
-        slip("a condition for every loop",
-             "only a loop that is split has an inner loop to stand inside it.",
-             _orders=lambda: lambda loops, split: factorial(loops + split) // 2**loops),
-        slip("conditions added", "each pair halves the orders that the pairs before it have left.",
-             _orders=lambda: lambda loops, split: factorial(loops + split) // max(1, 2 * split)),
-    ),
-)
-
 
 # ---- 09-register-tile ----------------------------------------------------------------------------
 Tile = tuple[int, int]
@@ -708,4 +646,5 @@ CLAIM = table(
     ),
 )
 
-EXERCISES = (REGISTERS, BEAM, WIDTH, TILES, EXTRACT, IMPOSSIBLE, CLAIM, COUNT)
+EXERCISES = (REGISTERS, BEAM, WIDTH, TILES, EXTRACT, IMPOSSIBLE, CLAIM)
+RETIRED = {"09-count": "how many schedules there are is counted in the text"}

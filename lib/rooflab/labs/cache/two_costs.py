@@ -6,12 +6,12 @@ of two parts: the turns of its innermost loop, and the bytes that come from behi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
+
+from rooflab.count.validation import amount
 
 LEAST = 2  # measurements for two costs
 
@@ -70,8 +70,7 @@ def turn_cost(turns: Sequence[float], moved: Sequence[float], seconds: Sequence[
     columns = {"turns": turns, "moved": moved, "seconds": seconds}
     for name, values in columns.items():
         for value in values:
-            if not isinstance(value, Real) or not 0 < value < math.inf:
-                raise ValueError(f"{name}: {value!r} must be a positive number")
+            amount(name, value, "a positive number")
     if len(turns) < LEAST or len({len(one) for one in columns.values()}) > 1:
         sizes = ", ".join(f"{len(one)} {name}" for name, one in columns.items())
         raise ValueError(f"{sizes}: give as many of each, and {LEAST} or more")

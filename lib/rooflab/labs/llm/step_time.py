@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from typing import TypedDict, Unpack
 
 from rooflab.count.dtypes import DTYPES, DType, DTypeLike, as_dtype, dtype
@@ -329,13 +328,8 @@ def _shares(given: Mapping[str, float] | None) -> dict[str, float]:
     for name, share in (given or {}).items():
         if name not in shares:
             raise unknown("efficiency", name, shares)
-        if isinstance(share, bool) or not isinstance(share, Real):
-            raise TypeError(f"efficiency[{name!r}]={share!r} must be a share of the roof, 0 to 1")
-        if not 0 < share <= 1:
-            raise ValueError(
-                f"efficiency[{name!r}]={share!r} must be a share of the roof, above 0 and at most 1"
-            )
-        shares[name] = float(share)
+        right = "a share of the roof, above 0 and at most 1"
+        shares[name] = amount(f"efficiency[{name!r}]", share, right, most=1)
     return shares
 
 

@@ -12,13 +12,12 @@ import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
 from rooflab.count.si import si
-from rooflab.count.validation import flag
+from rooflab.count.validation import amount, flag
 from rooflab.measure.settings import briefer
 
 POWERCAP = Path("/sys/class/powercap")
@@ -175,15 +174,13 @@ def joules(idle_s: float = 1.0, *, gpu: bool = True) -> Meter:
     >>> used.total is None or used.total >= 0
     True
     """
-    if isinstance(idle_s, bool) or not isinstance(idle_s, Real):
-        raise TypeError(f"idle_s={idle_s!r} must be a number of seconds, 0 or more")
-    if not 0 <= idle_s <= 3600:
-        raise ValueError(f"idle_s={idle_s!r} must be a number of seconds, from 0 to an hour")
+    right = "a number of seconds, from 0 to an hour"
+    idle_s = amount("idle_s", idle_s, right, zero=True, most=3600)
     counters, missing = processor_counters(POWERCAP)
     if flag("gpu", gpu):
         found, why = gpu_counters()
         counters, missing = counters + found, missing + why
-    return Meter(counters, missing, briefer(float(idle_s)))
+    return Meter(counters, missing, briefer(idle_s))
 
 
 def processor_counters(folder: Path) -> tuple[list[Counter], list[str]]:
