@@ -210,7 +210,9 @@ def test_what_memory_cannot_hold_is_named(monkeypatch):
 
 @each_row(0, float("inf"), True, "5")
 def test_seconds_to_stop_after_are_positive(wrong):
-    with pytest.raises(ValueError, match=r"stop_after=.* must be a positive number of seconds"):
+    with pytest.raises(
+        (ValueError, TypeError), match=r"stop_after=.* must be a positive number of seconds"
+    ):
         record(stop_after=wrong)
 
 

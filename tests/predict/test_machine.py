@@ -179,7 +179,7 @@ def test_plain_numbers_go_by_the_names_that_people_use():
     ({"capacities": -1}, ValueError, r"capacities\['dram'\]=-1 must be a positive number"),
     ({"peaks": {"bf16": 0}}, ValueError, r"peaks\['bf16'\]=0 must be a positive rate"),
     ({"peaks": {"bf16": "1e14"}}, TypeError, r"peaks\['bf16'\]='1e14' must be"),
-    ({"peaks": {"bf16": True}}, ValueError, r"peaks\['bf16'\]=True must be"),
+    ({"peaks": {"bf16": True}}, TypeError, r"peaks\['bf16'\]=True must be"),
     ({"bandwidths": {"dram": -1}}, ValueError, r"dram\['read'\]=-1 must be a positive rate"),
     ({"bandwidths": {"l2": {"read": float("nan")}}}, ValueError, r"l2\['read'\]=nan must be"),
 )

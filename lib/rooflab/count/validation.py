@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 import sys
 from collections.abc import Iterable, Mapping
@@ -53,9 +54,13 @@ def amount(
     """
     if type(value).__name__ in _BOOLS or not isinstance(value, Real):
         raise TypeError(f"{name}={short(value)} must be {right}")
-    if not 0 <= value <= most or (value == 0 and not zero):
+    try:
+        number = float(value)
+    except OverflowError:  # an integer that no float can hold
+        number = math.inf
+    if not 0 <= number <= most or (number == 0 and not zero):
         raise ValueError(f"{name}={short(value)} must be {right}")
-    return float(value)
+    return number
 
 
 def shape(name: str, value: object) -> tuple[int, ...]:

@@ -304,9 +304,12 @@ def record(
         "quick": bool(quick),
         "minutes": minutes,
     }
-    for argument, given in {"minutes": minutes, "stop_after": stop_after}.items():
+    for argument, given, unit in (
+        ("minutes", minutes, "minutes"),
+        ("stop_after", stop_after, "seconds"),
+    ):
         if given is not None:
-            amount(argument, given, "a positive number")
+            amount(argument, given, f"a positive number of {unit}")
     limit = math.inf if stop_after is None else stop_after
     target = target_of(name, folder, overwrite)
     surroundings = environment(chosen)

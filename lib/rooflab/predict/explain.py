@@ -159,7 +159,7 @@ def explain(
             machine = measured.machine
     if machine is None:
         raise TypeError("machine=None: say which, such as 'h100-sxm' or rl.this_machine()")
-    amount("seconds", seconds, "a positive time in seconds")
+    seconds = amount("seconds", seconds, "a positive time in seconds")
     m = _machine(machine)
     prediction = predict(op, m, cache=cache or "cold")
     bound = prediction.bound

@@ -129,7 +129,7 @@ def test_a_missing_peak_is_replaced_and_said(name, weights, computed):
     ({"link": 450}, ValueError, "link=450 is in byte/s; 450 GB/s is 450e9"),
     ({"overhead": 2}, ValueError, "overhead=2 is in seconds; 2 µs is 2e-6"),
     ({"link_latency": 10}, ValueError, "link_latency=10 is in seconds; 10 µs is 10e-6"),
-    ({"link": "fast"}, TypeError, "link='fast' must be a rate"),
+    ({"link": "fast"}, TypeError, "link='fast' must be a pos"),
     ({"bound": "max"}, ValueError, "bound='max' is unknown"),
     ({"roofs": "real"}, ValueError, "roofs='real' is unknown"),
     ({"traffic": {"weight"}}, ValueError, "did you mean 'weights'"),

@@ -187,7 +187,7 @@ def test_refused_with_a_reason() -> None:
         (lambda: rl.search.trail(dataclasses.replace(found, timed=False)), ValueError,
          "another measure than"),
         (lambda: rl.search.trail(found, bare), ValueError, "no fp32 figure"),
-        (lambda: rl.search.trail(found, PLAIN, peer=0), ValueError, "peer=0 must be a positive"),
+        (lambda: rl.search.trail(found, PLAIN, peer=0), ValueError, "peer=0 must be a Meas"),
         (lambda: rl.search.trail(7), TypeError, "found=7 is no search"),
         (lambda: rl.search.trail(found, PLAIN, peer="fast"), TypeError, "must be a Measurement"),
     ):  # fmt: skip
