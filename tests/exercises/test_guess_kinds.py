@@ -52,7 +52,7 @@ def test_a_guess_is_kept_and_held_against_what_was_measured(id, mine, right, sai
 @each_row(
     ("01-who", "AXPI", "guess='AXPI' must be one of AXPY, GEMV, GEMM"),
     ("01-order", ["AXPY"], "must be one of AXPY < GEMV < GEMM, AXPY < GEMM < GEMV"),
-    ("01-share", 130, "guess=130 is more than all; it must be at most 100 %"),
+    ("01-share", 130, "guess=130 must be a share above 0 and at most 100 %"),
 )
 def test_what_no_guess_is_says_what_one_would_be(id, value, words):
     with pytest.raises(ValueError, match=words):

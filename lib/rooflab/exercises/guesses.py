@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import numbers
 import os
 import secrets
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from rooflab.count.si import plain, several, times
-from rooflab.count.validation import unknown
+from rooflab.count.validation import amount, unknown
 from rooflab.exercises.discovery import lessons, of_lesson
 from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.settings import path_setting, user_folder
@@ -186,10 +185,9 @@ class Question:
             if text not in self.answers:
                 raise ValueError(f"{argument}={value!r} must be one of {', '.join(self.answers)}")
             return str(text)
-        number = positive(argument, value)
-        if self.unit == "%" and number > 100:
-            raise ValueError(f"{argument}={value!r} is more than all; it must be at most 100 %")
-        return number
+        if self.unit == "%":
+            return amount(argument, value, "a share above 0 and at most 100 %", most=100)
+        return amount(argument, value, "a number above 0")
 
 
 BEFORE = " < "  # between the things of an order
@@ -228,29 +226,6 @@ def question(id: object) -> Question:
         if one.id == key:
             return one
     raise unknown("guess", id, questions())
-
-
-def positive(argument: str, value: object) -> float:
-    """Return ``value`` as a positive, finite float; ValueError naming ``argument`` otherwise."""
-    wanted = "it must be a positive number"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{argument}={_brief(value)} is a {type(value).__name__}; {wanted}")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise ValueError(f"{argument}: a number too large for a float; {wanted}") from None
-    if math.isnan(number) or math.isinf(number):
-        raise ValueError(f"{argument}={number!r} is not finite; {wanted}")
-    if number <= 0:
-        raise ValueError(
-            f"{argument}={number!r} is not above zero; {wanted} (the axis is a log axis)"
-        )
-    return number
-
-
-def _brief(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
 
 
 SPOT_ON = 1.1  # off by less than this is right
