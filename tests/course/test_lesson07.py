@@ -55,10 +55,6 @@ OTHER_WAYS = {
         n // d for d in range(1, n + 1) if n % d == 0 and (n // d) ** 2 * s * f <= c
     ),
     "07-column": by_mask,
-    "07-two-levels": lambda n, i, o, s, w, p: (
-        s * n * n * (2 * n / i + 1), s * n * n * (2 * n / o + 1),
-        max(s * n * n * (2 * n / i + 1) / w[0], s * n * n * (2 * n / o + 1) / w[1], 2 * n**3 / p),
-    ),
 }  # fmt: skip
 
 
@@ -109,20 +105,6 @@ def test_a_column_of_a_power_of_two_falls_into_few_sets():
     assert answer("07-column")(100, 4096, 64, 64, 8) == (1, 8)
     assert answer("07-column")(100, 4096 + 64, 64, 64, 8) == (64, 100)
     assert answer("07-column")(8, 16, 64, 64, 8) == (2, 2)  # four rows lie in a line
-
-
-def test_machines_of_the_nest_wait_for_each_of_three_things():
-    for seed in SEEDS:
-        limits = set()
-        for case in exercise("07-two-levels").draw(seed):
-            near, far, least = answer("07-two-levels")(*case.values())
-            waits = {
-                "cache": near / case["bandwidths"][0],
-                "memory": far / case["bandwidths"][1],
-                "computing": 2 * case["n"] ** 3 / case["peak"],
-            }
-            limits |= {name for name, seconds in waits.items() if seconds == least}
-        assert limits == {"cache", "memory", "computing"}
 
 
 L1, WIDE = rl.cache.Cache("L1", 48 << 10, ways=12), rl.cache.Cache("L1", 128 << 10, ways=8)

@@ -37,17 +37,6 @@ RIGHT = {
     where, count = np.unique(where, return_counts=True)
     return len(where), count.clip(max=ways).sum()""",
     ],
-    "07-two-levels": [
-        """def answer(n, inner, outer, itemsize, bandwidths, peak):
-    def moved(side):
-        return (n//side)**2 * (2*side*n + side*side) * itemsize
-    cache, memory = bandwidths
-    times = {'cache': moved(inner)/cache, 'memory': moved(outer)/memory, 'work': 2*n**3/peak}
-    return [moved(inner), moved(outer), max(times.values())]""",
-        """def answer(n, inner, outer, itemsize, bandwidths, peak):
-    near, far = (Fraction(2*n**3, t)*itemsize + n*n*itemsize for t in (inner, outer))
-    return near, far, sorted([near/bandwidths[0], far/bandwidths[1], 2*n**3/peak])[-1]""",
-    ],
 }  # fmt: skip
 
 WRONG = {
@@ -88,15 +77,6 @@ PASSED_ONCE = [
     ("07-fits", put(FITS, TEST="f*t*t*min(s, 4) <= c")),
     ("07-fits", "lambda n, c, s, f: max(t for t in (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 16, 20, "
                 "24, 30, 36, 40, 48, 60, 72, 90) if n % t == 0 and f*t*t*s <= c)"),
-    ("07-two-levels",
-     "def answer(n, inner, outer, itemsize, bandwidths, peak):\n"
-     "    near, far = ((2*n**3//side + n*n)*4 for side in (inner, outer))\n"
-     "    return near, far, max(near/bandwidths[0], far/bandwidths[1], 2*n**3/peak)"),
-    ("07-two-levels",
-     "def answer(n, inner, outer, itemsize, bandwidths, peak):\n"
-     "    near = (2*n**3//inner + n*n)*itemsize\n"
-     "    far = (2*n**3//outer + n*n)*itemsize if outer < n else 4*n*n*itemsize\n"
-     "    return near, far, max(near/bandwidths[0], far/bandwidths[1], 2*n**3/peak)"),
     ("07-tiles", "lambda m, n, k, p, q, s: (m*k*(n//q) + k*n*(m//p) + m*n) * max(s, 2)"),
     ("07-tiles", "lambda m, n, k, p, q, s: (m*k*(n//q) + k*n*(m//p) + m*n) * min(s, 4)"),
     ("07-tiles", "lambda m, n, k, p, q, s: (m*k*max(2, n//q) + k*n*max(2, m//p) + m*n) * s"),

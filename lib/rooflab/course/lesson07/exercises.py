@@ -6,7 +6,6 @@ tiles that fit and so are said to stay, a gain of the cache that a tile is prais
 
 from __future__ import annotations
 
-import random
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from math import gcd
@@ -344,67 +343,5 @@ COLUMN = table(
 )
 
 
-# ---- 07-two-levels -------------------------------------------------------------------------------
-def _rates(rng: random.Random, n: int, inner: int, outer: int, _slow: int) -> list[float]:
-    """Bytes a second of two levels and FLOP/s, the one numbered ``_slow`` the slowest."""
-    moved = (*((2 * n**3 // side + n * n) * 4 for side in (inner, outer)), 2.0 * n**3)
-    return [one * rng.uniform(2, 9) ** (at != _slow) for at, one in enumerate(moved)]
-
-
-TWO_LEVELS = table(
-    "07-two-levels", "Tiles in tiles", 4,
-    "A product of two n×n matrices. inner divides outer, and outer divides n. Tiles of outer × "
-    "outer of the result stay in a cache, and inside each of them tiles of inner × inner in the "
-    "registers. For each tile the rows and columns that it needs are fetched once from the level "
-    "behind, and its results go back once. `bandwidths` are those of the cache and of the memory. "
-    "Return (1) the bytes between registers and cache, (2) those between cache and memory, (3) the "
-    "least time, with everything overlapping.",
-    "two_levels(n, inner, outer, itemsize, bandwidths, peak)", lines=3,
-    cases=drawn(3, n=lambda rng, outer: outer * rng.randrange(4, 9), inner=range(16, 33, 8),
-                outer=lambda rng, inner: inner * rng.randrange(6, 11), itemsize=4,
-                bandwidths=lambda _rates: _rates[:2], peak=lambda _rates: _rates[2],
-                _rates=_rates, _slow=[0, 1, 2]),
-    domain=dict.fromkeys(("n", "inner", "outer"), at_least(1)) | {"itemsize": ITEMSIZES},
-    tolerance=1e-6, example=(20, 2, 10, 4, [8.4e10, 4e9], 1.6e10),
-    fixed=cases_of(
-        "n inner outer itemsize bandwidths peak",
-        (60, 1, 12, 8, [3e9, 1e8], 1e9),
-        (48, 6, 6, 1, [4e9, 5e8], 2e10),  # one tile is the other
-        (90, 9, 90, 2, [5e11, 2e7], 7e10),  # memory takes longest
-        (66, 11, 33, 4, [1e8, 9e7], 3e10),  # the cache
-        (6400, 40, 800, 8, [1e12, 5e11], 1e10),
-        (1, 1, 1, 2, [5e9, 2e9], 1e10),
-    ),
-    insight="Each level has a tile of its own, and a roof of its own. The smallest tile is at the "
-            "level with the largest bandwidth, and that is no accident.",
-    answer={
-        "_fetched": lambda n: 2 * n**3,  # without any tile
-        "_results": lambda n: n * n,
-        "bytes of the cache": lambda _fetched, _results, inner, itemsize:
-            (_fetched // inner + _results) * itemsize,
-        "bytes of memory": lambda _fetched, _results, outer, itemsize:
-            (_fetched // outer + _results) * itemsize,
-        "_times": lambda bytes_of_the_cache, bytes_of_memory, bandwidths, n, peak: (
-            bytes_of_the_cache / bandwidths[0], bytes_of_memory / bandwidths[1], 2 * n**3 / peak),
-        "seconds": lambda _times: max(_times),
-    },
-    slips=(
-        slip("sides swapped", "the small tile is in the registers: which level does it fetch from?",
-             ways=[{"inner": lambda outer: outer, "outer": lambda inner: inner}]),
-        slip("times added", "everything overlaps, so the longest of the times counts.",
-             seconds=lambda _times: sum(_times)),
-        slip("the areas",
-             "a row that is fetched serves as many results as the tile has columns.",
-             ways=[{"inner": lambda inner: inner**2, "outer": lambda outer: outer**2}]),
-        slip("numbers for bytes", "a number has itemsize bytes.", itemsize=1),
-        slip("memory alone", "the cache has a bandwidth, too, and more bytes to carry.",
-             seconds=lambda _times: max(_times[1:])),
-        slip("bandwidths swapped", "`bandwidths` has that of the cache first.",
-             bandwidths=lambda bandwidths: bandwidths[::-1]),
-        slip("results read, too", "the results go back once, and none of them is fetched.",
-             _results=lambda n: 2 * n * n),
-        slip("results left out", "the results of every tile go back, too.", _results=0),
-    ),
-)
-
-EXERCISES = (LRU, TILES, THOUSAND, FITS, COLUMN, FORTY, TWO_LEVELS)
+EXERCISES = (LRU, TILES, THOUSAND, FITS, COLUMN, FORTY)
+RETIRED = {"07-two-levels": "09-tiles asks for tiles in tiles, on a nest that runs"}
