@@ -32,6 +32,7 @@ NAMES = sorted(
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
         *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),
+        "loops.pipeline",
         "loops.space",
         *(f"cache.{name}" for name in rooflab.cache.__all__),
         *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),

@@ -25,7 +25,7 @@
 # - **Add up** the energy of an operation, and say when moving costs more than computing.
 # - After the *Deeper* parts: **read** a roofline of energy, and **compute** the joules of a token.
 #
-# Reading takes about 50 minutes, with the exercises 90; the *Deeper* parts add 25. A lecture shows
+# Reading takes about 50 minutes, with the exercises 90; the *Deeper* parts add 20. A lecture shows
 # some of it in 25. You need lessons 00 to 03, and for the last *Deeper* part lesson 05.
 #
 # </details>
@@ -415,29 +415,6 @@ rl.memory.energy_bars(after=price)
 # button. The matrix units of GPUs go further: one of their instructions multiplies small matrices.
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: carried and computed
-#
-# ### Exercise 6 · Carried and computed
-#
-# A product of an `m` × `k` and a `k` × `n` matrix with numbers of `itemsize` bytes. The two matrices
-# and their product are carried once each. A byte to or from memory takes `byte` pJ, an addition
-# `add` pJ, a multiplication `multiply` pJ. Count k multiplications and k additions for each result.
-# Return the joules of carrying, and the joules of computing.
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "06-joules"}
-def joules(m, n, k, itemsize, byte, add, multiply):
-    # BEGIN SOLUTION
-    carried = (m * k + k * n + m * n) * itemsize * byte
-    computed = m * n * k * (add + multiply)
-    return carried * 1e-12, computed * 1e-12
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("06-joules", joules)
-
-# %% [markdown] tags=["deep"]
 # ## Deeper: a roofline of energy
 #
 # Divide the joules of an operation by its FLOPs, and you have the energy of one FLOP. It depends on
@@ -479,7 +456,7 @@ spent
 # Lesson 05 made tokens one after another. For every step all weights are fetched once, for all
 # sequences of the batch. So the energy of the weights is shared. The energy of the arithmetic is not.
 #
-# ### Exercise 7 · Joules for each token
+# ### Exercise 6 · Joules for each token
 #
 # A model has `weights` weights of `itemsize` bytes, and makes one token for each of `batch`
 # sequences at once. For each sequence, every weight is used in one multiply-add, and `kv_bytes` of

@@ -25,10 +25,10 @@
 # - **Tile** for two caches yourself.
 # - **Extract** the cheapest of many equal expressions.
 # - **Judge** the log of a search, and a claim about one.
-# - After the *Deeper* parts: **count** schedules, **describe** an operator by what it touches, and
-#   **place** a compiler on a map.
+# - After the *Deeper* parts: **describe** an operator by what it touches, and **place** a compiler
+#   on a map.
 #
-# Reading takes about 40 minutes, with the exercises 90; the *Deeper* parts add 30. A lecture shows
+# Reading takes about 40 minutes, with the exercises 90; the *Deeper* parts add 25. A lecture shows
 # some of it in 25. You need lessons 07 and 08.
 #
 # </details>
@@ -70,8 +70,9 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 # %% [markdown] tags=["core"]
 # ## Predict to sort out, measure to decide
 #
-# Why does it not try every schedule? Split each of the three loops once, and keep each inner loop
-# inside its outer one. That leaves 90 orders, and each loop can have 14 tile sizes.
+# Why does it not try every schedule? Split each of the three loops once. Six loops have 720 orders.
+# In half of them the inner loop of a pair is inside its outer one. With three pairs that leaves 90
+# orders, and each loop can have 14 tile sizes.
 
 # %% tags=["core", "nbval-check-output"]
 import math
@@ -431,38 +432,6 @@ rl.check("09-claim-beam", verdict)
 # </details>
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: how many schedules?
-#
-# Above we split every loop once. Six loops have 6! = 720 orders. Swap the two loops of a pair, and
-# only one of the two orders has the inner loop inside. So each of the three pairs halves the
-# number, and 90 are left.
-#
-# ### Exercise 8 · How many schedules?
-#
-# `extents` are the lengths of the loops. Each loop is either left whole, or split in two by a tile
-# size. A tile size divides the length, is larger than 1 and smaller than the length. Count any
-# order in which every inner loop is somewhere inside its outer one. Return how many schedules there
-# are.
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "09-count"}
-def schedules(extents):
-    # BEGIN SOLUTION
-    total = 0
-    for chosen in product((False, True), repeat=len(extents)):
-        ways = math.factorial(len(extents) + sum(chosen)) // 2 ** sum(chosen)
-        for extent, split in zip(extents, chosen):
-            if split:
-                ways *= sum(extent % tile == 0 for tile in range(2, extent))
-        total += ways
-    return total
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("09-count", schedules)
-
-# %% [markdown] tags=["deep"]
 # ## Deeper: why keep the old form?
 #
 # The obvious way to use rules is greedy: take the first of the list that fits, again and again.
@@ -613,7 +582,7 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 #   each cache.
 # - **Extract** the cheapest out of all equal expressions.
 # - **Judge** a log: nothing beats the peak, and what begins in memory is carried at least once.
-# - And if you went deeper: **count** schedules, **describe** an operator, and **place** a compiler.
+# - And if you went deeper: **describe** an operator, and **place** a compiler.
 #
 # So far each operation stood alone. Lesson 10 joins two of them, so that what the first one makes
 # never goes to memory.

@@ -94,6 +94,8 @@ core = rl.recording("epyc-2core-vm").at(threads=1)
 picture = rl.memory.bandwidth_bars(rl.memory.bandwidths(core, chases=found(10, together=30e9)))""",
     "belt": "picture = rl.memory.belt()",
     "tiles": "picture = rl.cache.tiles()",
+    "pipeline": "picture = rl.loops.pipeline()",
+    "sets": "picture = rl.cache.sets()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
 picture = rl.loops.space(nest)""",
     "space in 12 rows": """nest = rl.loops.Nest({"i": 12, "j": 12}, "C[i] += A[i,j]")
