@@ -83,7 +83,7 @@ def agree(carry: float, compute: float):
     (lambda: nine(XEON, k1=1.4), "disturbed", ["took less time than 1."], []),
     (lambda: nine(XEON, **{f"k{k}": 1.33 for k in K[4:]}), "free", ["only 33 % more time"], []),
     (lambda: nine(MACHINES["M-series Mac"]), "partly", ["takes twice the time"], []),
-    (lambda: nine(LAPTOP, carry=0.01), "mostly", ["rise with its second point already"], []),
+    (lambda: nine(LAPTOP, carry=0.01), "mostly", ["rise at its second point"], []),
     # A ridge of 71 FLOP/byte: no point is on the rising end, so the peak is not compared.
     (lambda: conclude("00-nine", FLAT), "free",
      ["Up to **257**, the last point", "never turns"], ["twice the time"]),

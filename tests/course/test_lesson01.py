@@ -155,7 +155,7 @@ def roofs(on: Simulated, slow: float = 0.9, fast: float = 0.9):
     (lambda: conclude("01-small", *short(XEON)), "faster", ["cache nearest to the core"], []),
     (lambda: conclude("01-small", *short(XEON, 30_000)), "faster", ["second of its caches"], []),
     (lambda: conclude("01-small", *short(XEON, N * N)), "alike", ["last of its caches"], []),
-    (lambda: conclude("01-small", *short(SMALL, N * N)), "alike", ["no cache of which"], []),
+    (lambda: conclude("01-small", *short(SMALL, N * N)), "alike", ["no cache that we"], []),
     (lambda: conclude("01-small", *short(XEON, share=0.01)), "slower", ["cost of a call"], []),
     # 16.6 and 73 times (the matrix unit), beside 606 and 57
     (lambda: conclude("01-elsewhere", AXPY, GEMM, LAPTOP.machine, L4), "more room", [], []),

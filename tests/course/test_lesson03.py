@@ -669,7 +669,7 @@ def test_pairs_under_one_limit_are_marked_and_come_first():
      ["gemm 8×8×8 fp32, ×40. Most of their time is the call", "says nothing"], []),
     # What is slow beside a routine known to be slow is the routine's.
     (lambda: bound(SMALL, GEMV, 2.5, here=SLOW_ROUTINES), "routine", ["own calibration"], []),
-    (lambda: bound(SMALL, GEMV, 2.5, here=CALLS), "unexplained", ["nobody knows why"], []),
+    (lambda: bound(SMALL, GEMV, 2.5, here=CALLS), "unexplained", ["for no known reason"], []),
     (lambda: bound(SMALL, rl.gemv(99, 99), 9, "warm", made(2e10, 2e10, cache=1e9)), "level",
      ["the cache is slower than the memory"], []),
     # Right of the ridge it is the peak that counts, wherever the operands are.
@@ -688,7 +688,7 @@ def test_pairs_under_one_limit_are_marked_and_come_first():
     (lambda: bound(MAC, CUBE, 1.1, here=BLIND), "faster unit", ["×0.11", "Apple's matrix"], []),
     (lambda: bound(SMALL, GEMV, 0.6), "busy roof", ["No memory is faster than itself"], []),
     (lambda: bound(SMALL, GEMV, 0.6, "warm"), "busy roof", [], ["cache"]),
-    (lambda: bound(SMALL, rl.axpy(20_000), 0.3, "warm"), "cache", ["it is steeper"], []),
+    (lambda: bound(SMALL, rl.axpy(20_000), 0.3, "warm"), "cache", ["a steeper roof"], []),
     # 4.2 MB and an L3 of 4 MiB, so about half is taken to stay: that explains 0.6, not 0.3.
     (lambda: bound(SMALL, SMALL_GEMV, 0.6, "warm"), "cache", ["at least in part"], ["never"]),
     (lambda: bound(SMALL, SMALL_GEMV, 0.3, "warm"), "busy roof", [], []),

@@ -210,7 +210,7 @@ TRIALS = {
     (32, "08-orders", runs(COUNTED), "as counted",
      ["ikj, is 300 times as fast as the slowest", "|---|---|---|---|\n| ikj |"], ["matrix unit"]),
     (32, "08-orders", runs(COUNTED, MAC), "as counted", [UNIT], []),
-    (32, "08-orders", runs(ALIKE), "alike", ["by itself"], []),
+    (32, "08-orders", runs(ALIKE), "alike", ["the loops itself"], []),
     (32, "08-orders", runs(OTHERWISE), "otherwise", ["to slow, are k, j, j, k, i, i."], []),
     # The best number of rows need not be the largest.
     (64, "08-rows", runs({1: 0.1, 2: 0.2, 4: 0.8, 8: 0.5}), "sums help",
@@ -220,7 +220,7 @@ TRIALS = {
     (64, "08-rows", runs({1: 0.1, 8: 0.9}, MAC), "sums help",
      ["90 % of what the core's vector units can do", UNIT], ["lanes", "core's peak"]),
     (64, "08-rows", runs({1: 0.4, 8: 1.6}), "sums help",
-     ["160 % of the core's peak. It cannot be more than all", "another kind"], ["lanes"]),
+     ["160 % of the core's peak. It cannot exceed 100 %", "another kind"], ["lanes"]),
     (32, "08-rows", runs({1: 0.3, 2: 0.3}, warnings=("busy",)), "alike", ["little", "busy"], []),
     # Lanes are named only where the core has more of them than the schedules fill.
     (64, "08-rows", runs({1: 0.1, 8: 0.5}), "sums help", ["packing. It may be", "has 16"], []),

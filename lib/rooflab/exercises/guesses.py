@@ -293,7 +293,7 @@ def guess(id: str, value: object = ...) -> Guess | Asked:
     Examples
     --------
     >>> rl.guess("01-speed-ratio")
-    All data start in memory. By what factor is GEMM faster than AXPY, in FLOP/s?
+    All data start in memory. How many times faster is GEMM than AXPY, in FLOP/s?
     Guess: rl.guess("01-speed-ratio", …) with a number (×), or rl.show_me("01-speed-ratio")
     >>> rl.guess("01-speed-ratio", 300)
     You guessed 300 times.
@@ -452,7 +452,7 @@ def reveal(id: str, result: object = None, *, measured: object = None) -> Covere
     Examples
     --------
     >>> rl.reveal("01-speed-ratio", "198 GFLOP/s against 2", measured=99)
-    Covered. First guess: All data start in memory. By what factor is GEMM faster than AXPY, ...
+    Covered. First guess: All data start in memory. How many times faster is GEMM than AXPY, ...
     rl.guess("01-speed-ratio", …) with a number (×), or rl.show_me("01-speed-ratio")
     >>> _ = rl.guess("01-speed-ratio", 33)
     >>> rl.reveal("01-speed-ratio", "198 GFLOP/s against 2", measured=99)

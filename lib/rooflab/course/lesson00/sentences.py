@@ -33,7 +33,7 @@ NINE: Rows = (
     ("free", lambda slower, ratio: not slower and FLAT * FLAT < ratio <= 1.5,
      "Eight more multiply-adds cost only {more:percent} more time."),
     ("partly", lambda slower, ratio: not slower and 1.5 < ratio <= 5,
-     "Of the eight more you pay for some, and some are free."),
+     "You pay for some of the eight extra ones; the rest are free."),
     ("mostly", lambda slower, ratio: not slower and ratio > 5,
      "You pay for most of the eight more here."),
 )
@@ -41,7 +41,7 @@ TURN: Rows = (
     ("", lambda flat_to, last: flat_to == last,
      "Up to **{flat_to}**, the last point, the clock hardly notices: the curve never turns."),
     ("", lambda flat_to, first: flat_to == first,
-     "On this core the curve begins to rise with its second point already."),
+     "On this core the curve begins to rise at its second point."),
     ("", lambda flat_to, first, last, slope: (
         first < flat_to < last and STEEP <= slope <= 1 / STEEP),
      "Up to **{flat_to}** the clock hardly notices; then the curve turns, and in the end twice the "
@@ -81,7 +81,7 @@ FREE: Rows = (
      ": about **{number:.0f} multiply-adds on each number** on this core."),
     ("round", lambda early: early,
      ": about **{number:.0f} multiply-adds on each number** on this core. Your curve rises sooner: "
-     "it leaves the flat part after {flat_to}. So much would be free if it had a sharp corner, and "
+     "it leaves the flat part after {flat_to}. That many would be free with a sharp corner, but "
      "{cause}. *Deeper: why is the corner round?* looks into that."),
 )
 CAUSE = {
@@ -171,7 +171,7 @@ def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
 
 
 SHARP: Rows = (
-    ("not reached", lambda reached: not reached, "Nothing can be said of the corner."),
+    ("not reached", lambda reached: not reached, "The curve says nothing about the corner."),
     ("nowhere", lambda reached: reached,
      "No point lies more than 5 % above the model. On this core carrying and computing overlap "
      "almost perfectly, even where both take equally long."),

@@ -22,7 +22,7 @@ LOW_SHARE = 0.8  # of a roof: below it a routine's distance from the roof wants 
 ALIKE_RATIOS = 1.15  # two ratios of times, each of which is good to a few per cent
 ALIKE_ROOFS = 1.25  # two ratios of roofs within this factor are called alike
 AGAIN = "`rl.this_machine(threads=1, refresh=True)` measures it again."
-LATER = "Farther down you will tell one from the other."
+LATER = "Further down you will see which is which."
 
 # Shares of their roofs: ``slow`` is AXPY's, ``fast`` GEMM's.
 ABOVE_A_ROOF: Rows = (
@@ -35,7 +35,7 @@ ABOVE_A_ROOF: Rows = (
      "room enough for all results. What still lies there when the clock stops has not yet been "
      "written back, and an operand that lies there need not be fetched."),
     ("above the roof", lambda slow, fast, room: fast <= ABOVE < slow and not room,
-     "AXPY ran {slow:3} times as fast as memory carries, and no cache that the system tells of has "
+     "AXPY ran {slow:3} times as fast as memory carries, and no cache that the system reports has "
      f"room for its results. So the roof was measured in a busier moment. {AGAIN}"),
 )
 BOTH_ABOVE: Rows = (
@@ -49,7 +49,7 @@ MISSING = (
 MATRIX_UNIT: Rows = (
     ("", lambda higher: higher,
      "Here the library hands products of matrices to a *matrix unit*, a circuit that does nothing "
-     "else. Its flat roof is {higher:2} times as high as that of the ordinary instructions."),
+     "else. Its flat roof is {higher:2} times as high as the roof of the ordinary instructions."),
 )
 # Their product is what is missing: ``cut``, the factor that the flat roof cuts off, and
 # ``losses``, what GEMM loses below it by what AXPY loses below the roof of its own mix.
@@ -148,7 +148,7 @@ def elsewhere(axpy: Operation, gemm: Operation, here: Machine, other: Roofline) 
 FITS = "These vectors have {size:B} together, and fit {place}."
 PLACE = {
     "l1": "in the cache nearest to the core", "l2": "in the second of its caches",
-    "l3": "in the last of its caches", "dram": "in no cache of which we know",
+    "l3": "in the last of its caches", "dram": "in no cache that we know of",
 }
 SMALL: Rows = (
     ("faster", lambda speedup: speedup > ALIKE_RATIOS,

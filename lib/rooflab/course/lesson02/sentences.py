@@ -58,7 +58,7 @@ TIMES_OF_AXPY = (
 )
 OUT: Rows = (
     ("helps", lambda one_line, two_calls: one_line > CLEARLY * two_calls,
-     "On this computer `out=` does help, and you know with what: **it saves the allocation, not "
+     "On this computer `out=` does help, and you know why: **it saves the allocation, not "
      "the trips.**"),
     ("hurts", lambda one_line, two_calls: two_calls > CLEARLY * one_line,
      "On this computer `out=` even takes longer than the one line. **It saves no trip**, and here "
@@ -82,7 +82,7 @@ def out(numpy: Measurement, with_out: Measurement, blas: Measurement) -> Conclus
 CAUSES = {
     "with_out": "**fetched lines**: most processors fetch a line before it is written over, which "
                 "is one trip more, ×1.2",
-    "expression": "**fresh memory**: the system has to find and to zero every new array",
+    "expression": "**fresh memory**: the system has to find and zero every new array",
 }
 CAUSE: Rows = (
     ("", lambda step: step * CLEARLY < 1,
@@ -121,7 +121,7 @@ PIECES: Rows = (
      f"here, though {ROUNDS}. **The time is bytes plus calls{{cache}}**; still smaller pieces "
      "would show the calls."),
     ("calls decide", lambda large, small: small and not large,
-     "And yet {largest}: a cache is larger than golf was told, or the memory is fast. What you do "
+     "And yet {largest}: a cache is larger than golf assumed, or the memory is fast. What you do "
      f"see are the calls, for each piece takes several: {ROUNDS}. **In small pieces the calls "
      "decide**; what the bytes cost does not show."),
     ("flat", lambda large, small: not large and not small,
@@ -216,7 +216,7 @@ WARM: Rows = (
      "lies *below* the roof here, at {share:times} its height: so short a call is partly the call "
      "itself. They lay in a cache all the same."),
     ("at the roof", None,
-     "lies about at the roof, at {share:times} its height. That is chance: they lay in a cache, "
+     "lies close to the roof, at {share:times} its height. That is chance: they lay in a cache, "
      "which is faster, and the call itself took a part of the time."),
 )
 

@@ -22,7 +22,7 @@ REASONS: Rows = (
     ("roof", lambda place, far: place == "near peak" or (place == "near slope" and far * NOISE > 1),
      "**Near the bound**: {operations}. The roof is what stops them."),
     ("chance", lambda place, far: place == "near slope" and far * NOISE <= 1,
-     "**Beside it by chance**: {operations}. The bound takes the bandwidth of the main memory, and "
+     "**Beside it by chance**: {operations}. The bound uses the bandwidth of the main memory, and "
      "these came from a cache, at least in part. So the bound is not what stops them."),
     ("routine", lambda place: place == "routine",
      "**Above it, for the routine**: {operations}. The library has a routine for every kind of "
@@ -34,12 +34,12 @@ REASONS: Rows = (
      "**Above it, though warm**: {operations}. No cache holds all of it, or the cache is slower "
      "than the memory of the bound."),
     ("unexplained", lambda place: place == "unexplained",
-     "**Above it, and nobody knows why**: {operations}. The call, the cache and the routine "
+     "**Above it, for no known reason**: {operations}. The call, the cache and the routine "
      "together do not explain it. Look for a ⚠, and measure again."),
     ("cache", lambda place, far, ratio: place == "below slope" and far <= NOISE * ratio,
      "**Below it, from a cache**: {operations}. Faster than possible? The bound was computed with "
      "the bandwidth of the main memory, and these came from a cache, at least in part. For them "
-     "another roof holds, that of their cache, and it is steeper."),
+     "a steeper roof holds: the roof of their cache."),
     ("faster unit", lambda place: place == "below peak",
      "**Below it, though it computes**: {operations}. Either the library computes on a unit that "
      "is faster than the one whose peak was measured, as Apple's matrix unit is, or that peak was "
@@ -98,7 +98,7 @@ SLOPES: Rows = (
     ("both directions", lambda read, best: NOISE * read < best <= NOISE * 2 * read,
      "From its memory, this core reads {read:B/s}. With the mix it likes best, it moves "
      "{best:B/s}: the bytes of both directions are counted. A core can have only so many loads "
-     "under way at a time, and what it writes back rides along. So one core has more than one "
+     "in flight at a time, and what it writes back rides along. So one core has more than one "
      "slope, and its `fp32` ridge lies at {ridge:3} FLOP/byte for reading and at {ridge_of_best:3} "
      "for the best mix."),
     ("one slope", lambda read, best: best <= NOISE * read,

@@ -34,8 +34,8 @@ SECOND_TOKEN: Rows = (
      "{two}, although hardly a byte more has to travel. Your library pays a price for the second "
      "vector, and no roof knows of it."),
     ("jump", lambda ratio: ratio >= TWICE,
-     "{two}: more than twice. The library does one vector with one routine, GEMV, and several "
-     "with another one, GEMM. The second pays a price before it starts. No roof knows of that."),
+     "{two}: more than twice. The library handles one vector with one routine, GEMV, and several "
+     "with another, GEMM. The second pays a price before it starts. No roof knows of that."),
 )
 NEXT_TOKENS: Rows = (
     ("", lambda ratio, alike: ratio >= ALIKE_TIMES and alike,
@@ -67,10 +67,10 @@ def _require(name: str, there: Collection[int], wanted: Collection[int]) -> None
 
 SIDES: Rows = (
     ("compute, compute", lambda limits: limits == ("compute", "compute"),
-     "Here {here} right of the ridge of this core, and there {there} right of that of the {name}. "
+     "Here {here} right of the ridge of this core, and there {there} right of the {name}'s. "
      "Both machines are busy computing."),
     ("memory, memory", lambda limits: limits == ("memory", "memory"),
-     "Here {here} left of the ridge of this core, and there {there} left of that of the {name}. "
+     "Here {here} left of the ridge of this core, and there {there} left of the {name}'s. "
      "So on this core, too, time is bytes: {longer:times} those of the largest matrix alone. What "
      "your clock says beyond that is the library."),
     ("compute, memory", lambda limits: limits == ("compute", "memory"),
@@ -206,7 +206,7 @@ BEYOND: Rows = (
      "They rise beyond the knee: with {last} tokens each costs {dearer:times} what it costs with "
      "{first}. No roof says so. Was the computer busy?"),
     ("flat", None,
-     "They agree: from {first} tokens to {last} the price of a token stays the same to a quarter."),
+     "They agree: from {first} tokens to {last} a token's price is the same to within a quarter."),
 )
 
 
@@ -225,8 +225,8 @@ RIDGES: Rows = (
     ("", lambda lowest, highest: lowest == highest,
      "The ridge of this core is at {lowest} FLOP/byte."),
     ("", lambda lowest, highest: lowest != highest,
-     "The ridge of this core lies between {lowest} and {highest} FLOP/byte, by how much a product "
-     "writes beside what it reads."),
+     "The ridge of this core lies between {lowest} and {highest} FLOP/byte, depending on how much "
+     "a product writes beside what it reads."),
 )
 THIN_SIDES: Rows = (
     ("all right of it", lambda left: not left,
@@ -265,7 +265,7 @@ THIN_PRODUCT: Rows = (
      "What the roof does not know is the routine."),
     ("faster", lambda worse: worse < 1 / BEYOND_THE_ROOF,
      "So the cube is further from its roof than the thin one."),
-    ("roof", None, "They agree: your library does this shape as well as the cube."),
+    ("roof", None, "They agree: your library handles this shape as well as the cube."),
 )
 ROUTINE: Rows = (
     ("", lambda seldom, often: seldom < often,
@@ -275,7 +275,7 @@ ROUTINE: Rows = (
      "part of the work."),
     ("", lambda seldom, often: seldom >= often,
      "Each number of the result is a sum of {terms:,} products here, and of {cube_terms:,} in the "
-     "cube. The shorter the sum, the more of the work is to fetch the result and to put it back."),
+     "cube. The shorter the sum, the more of the work is fetching the result and putting it back."),
 )
 
 

@@ -41,7 +41,7 @@ ABOVE: Rows = (
      "The weights have {size:B}, and the largest cache of this processor {cache:B}. So part of "
      "them may stay there from token to token, and need not come from memory."),
     ("above", lambda cache: not cache,
-     "The weights have {size:B}. Either a cache of which the system does not tell keeps part of "
+     "The weights have {size:B}. Either a cache that the system does not report keeps part of "
      f"them, or the bandwidth is too low. {BUSY}"),
     ("above", lambda excess, traffic, cache: cache and excess > traffic,
      "The weights have {size:B}, and a cache of {cache:B} does not explain it: what it cannot hold "
@@ -85,8 +85,8 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
 SECOND: Rows = (
     ("less", lambda longer: longer < LESS,
      "With the same routines, more work cannot take less time. Either something disturbed the run "
-     "of one, or the library's routine for one vector is worse than that for two. Run both again "
-     "and see whether it stays."),
+     "of one, or the library's routine for one vector is worse than the one for two. Run both "
+     "again and see whether it stays."),
     ("free", lambda longer: LESS <= longer <= FREE, "The second sequence is as good as free."),
     ("part", lambda longer: FREE < longer <= FULL_PRICE,
      "The second sequence pays {price:percent} of the price of the first, although hardly a byte "
@@ -95,7 +95,7 @@ SECOND: Rows = (
      "The second sequence costs about as much as the first, {price:percent} of its price, "
      "although hardly a byte more has to travel."),
     ("dip", lambda longer: longer > DIP,
-     "Two sequences together get *fewer* tokens a second than one alone. It is no mistake of "
+     "Two sequences together get *fewer* tokens a second than one alone. That is no mistake of "
      "yours. The next section says where the time goes."),
 )
 
@@ -110,8 +110,8 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
 
 
 GROWTH = (
-    "From {quarter:of sequence} to {most} a step takes {longer:times} as long, so the tokens a "
-    "second are {gain:times} as many. By the roof it would be {by_roof:times}"
+    "From {quarter:of sequence} to {most} a step takes {longer:times} as long, so there are "
+    "{gain:times} as many tokens a second. By the roof it would be {by_roof:times}"
 )
 MANY: Rows = (
     ("the loop's", lambda rest: rest > APART,
@@ -151,19 +151,19 @@ WAYS: Rows = (
     ("no way", lambda ways: not ways,
      "no way was timed beside another: the run was told which one to take."),
     ("one way", lambda ways: ways == ["gemm"],
-     "only the GEMM had been timed here and not the GEMVs, so nothing can be said of which is "
+     "only the GEMM had been timed here and not the GEMVs, so nothing can be said about which is "
      "quicker."),
     ("one way", lambda ways: ways == ["gemv"],
-     "only the GEMVs had been timed here and not the GEMM, so nothing can be said of which is "
+     "only the GEMVs had been timed here and not the GEMM, so nothing can be said about which is "
      "quicker."),
     ("GEMV", lambda longer: longer > ALIKE,
      "a GEMM takes {longer:times} as long as {batch:of GEMV}. It usually begins by *packing*: it "
      "copies the matrix, piece by piece, into an order in which its arithmetic runs well. With so "
      "few vectors you pay for the copy and get next to nothing."),
     ("GEMM", lambda longer: longer < 1 / ALIKE,
-     "a GEMM is {faster:times} as fast as {batch:of GEMV}. Each GEMV meets the whole matrix."),
+     "a GEMM is {faster:times} as fast as {batch:of GEMV}. Each GEMV reads the whole matrix."),
     ("alike", lambda longer: 1 / ALIKE <= longer <= ALIKE,
-     "both ways take the same time, to a tenth."),
+     "both ways take the same time to within a tenth."),
 )
 
 
@@ -193,8 +193,8 @@ LONG = (
 )
 QUICK: Rows = (
     ("", lambda rate, excess, traffic: rate > FASTER and excess <= traffic,
-     "All of them have {caches:B}, and the largest cache of this processor {cache:B}: part of them "
-     "may stay there."),
+     "Together they have {caches:B}, and the largest cache of this processor {cache:B}: part of "
+     "them may stay there."),
     ("", lambda rate, excess, traffic: rate > FASTER and excess > traffic,
      f"No cache of this processor holds enough of them to explain that. {BUSY}"),
 )
@@ -276,7 +276,7 @@ WORST: Rows = (
 )
 LOSS: Rows = (
     ("", lambda share: share < 1 / 2,
-     "Most of what it loses is lost elsewhere than in the products with weights."),
+     "Most of what it loses is lost outside the products with weights."),
     ("", lambda share: share >= 1 / 2,
      "{share:percent} of what it loses is lost in the products with weights: {batch} vectors are "
      "too many for a GEMV, and too few for a GEMM at its best."),

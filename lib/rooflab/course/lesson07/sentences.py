@@ -23,10 +23,10 @@ LOOPS_AND_LIBRARY = (
 )
 TEXTBOOK: Rows = (
     ("alike", lambda ratio: ratio < FAR,
-     "That is little. Perhaps the library is a simple one, or the compiler has turned the loops "
-     "round."),
+     "That is little. Perhaps the library is a simple one, or the compiler has reordered the "
+     "loops."),
     ("far", lambda ratio: ratio >= FAR,
-     "Both use every number of A and B equally often."),
+     "Both do the same multiply-adds on the same numbers."),
 )
 
 
@@ -43,23 +43,23 @@ def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
 
 OF_TILES: Rows = (
     ("tiles help", lambda gain: gain > CLEARLY,
-     "The best tile, {tile}, makes the same loops {gain:times} as fast. Two things are less in a "
-     "tile: the bytes, and the waiting, because its sums are short and a core can begin the next "
-     "while one ends. These times do not tell one from the other. What limits the tiles is the "
-     "order of the work: numbers are added one at a time, and within a sum each addition waits "
-     "for the one before it."),
+     "The best tile, {tile}, makes the same loops {gain:times} as fast. A tile moves fewer bytes "
+     "and waits less, because its sums are short and a core can begin the next while one ends. "
+     "These times cannot separate the two. What limits the tiles is the order of the "
+     "work: numbers are added one at a time, and within a sum each addition waits for the one "
+     "before it."),
     ("tiles do not help", lambda gain: gain < 1 / CLEARLY,
      "Tiles alone cost time here: the best of them, {tile}, takes {loss:times} as long as the "
      "loops without tiles. Short loops begin and end more often, and the caches of this machine "
      "needed no help."),
     ("tiles do not help", lambda gain: 1 / CLEARLY <= gain <= CLEARLY,
-     "Tiles alone bring nothing here that could be told from noise. The caches of this machine are "
+     "Tiles alone gain nothing here that stands out from the noise. The caches of this machine are "
      "fast enough for the loops without tiles, and the order of the work limits both: numbers are "
      "added one at a time, and within a sum each addition waits for the one before."),
 )
 OF_ORDER: Rows = (
     ("order helps", lambda turned_gain: turned_gain > CLEARLY,
-     "With j inside, the best of them is {turned_gain:times} as fast as that: neighbours are added "
+     "With j inside, the best tile is {turned_gain:times} as fast as that: neighbours are added "
      "side by side, and no sum waits for itself."),
     ("order costs", lambda turned_gain: turned_gain < 1 / CLEARLY,
      "With j inside the best of them takes {turned_loss:times} as long as that. Measure once more "
@@ -98,10 +98,10 @@ def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
 
 COSTS: Rows = (
     ("", lambda bytes_ns: bytes_ns == 0,
-     "Without tiles, a turn costs {turn_ns:2} ns here, and bytes cost nothing that could be seen."),
+     "Without tiles, a turn costs {turn_ns:2} ns here, and bytes cost nothing measurable."),
     ("", lambda turn_ns: turn_ns == 0,
      "Without tiles, 64 bytes that are fetched cost {bytes_ns:2} ns here, and turns cost nothing "
-     "that could be seen."),
+     "measurable."),
     ("", lambda bytes_ns, turn_ns: bytes_ns != 0 != turn_ns,
      "Without tiles, a turn costs {turn_ns:2} ns here, and 64 bytes that are fetched cost "
      "{bytes_ns:2} ns more."),
@@ -111,9 +111,9 @@ MISSES: Rows = (
      "The prediction is off by a factor of {error:.2f} at most."),
     ("near but for one", lambda outlier: outlier,
      "For N = {worst} the prediction is off by a factor of {error:3}; for all others by {others:3} "
-     "at most. There a column of B lies in {sets} of the {all_sets} sets of the simulated cache, "
-     "and at no other of these sizes in so few. The two costs count turns and bytes, and do not "
-     "know what so few sets cost besides."),
+     "at most. At that size a column of B lies in only {sets} of the {all_sets} sets of the "
+     "simulated cache, fewer than at any other size here. The two costs count turns and bytes, "
+     "not what so few sets cost on top."),
     ("off", lambda error, outlier: error > GOOD and not outlier,
      "The prediction is off by a factor of {error:3}. Two costs were not enough here: perhaps a "
      "larger matrix leaves a cache that the small ones were in, or something else ran meanwhile."),
@@ -138,7 +138,7 @@ def unseen(
     Each value is the seconds without tiles and with them, by N, of matrices in fp32.
     ``plain_loops``: what was found of the program without tiles. ``cache``: the first one.
     """
-    rows, errors = ["| N | tiles bring, predicted | measured |", "|---|---|---|"], {}
+    rows, errors = ["| N | speed-up from tiles, predicted | measured |", "|---|---|---|"], {}
     for N in measured:
         told, found = (seconds[N][0] / seconds[N][1] for seconds in (predicted, measured))
         rows.append(f"| {N} | {times(told)} | {times(found)} |")

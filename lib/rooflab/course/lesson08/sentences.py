@@ -22,7 +22,7 @@ ENDS = (
 )
 ORDERS: Rows = (
     ("alike", lambda gain: gain < CLEARLY,
-     "On this machine the order hardly matters. Perhaps the compiler has turned the loops round by "
+     "On this machine the order hardly matters. Perhaps the compiler reordered the loops "
      "itself."),
     ("as counted", lambda gain, front: gain >= CLEARLY and front == {SIDE_BY_SIDE},
      "The two with j innermost are in front, whatever the other loops do."),
@@ -48,11 +48,11 @@ def orders(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
 
 SUMS: Rows = (
     ("alike", lambda gain: gain < CLEARLY,
-     "Several sums at a time bring little here. Either one of them keeps this core busy, or "
+     "Several sums at a time gain little here. Either one sum already keeps this core busy, or "
      "something else holds it up, such as the cache."),
     ("sums help", lambda gain: gain >= CLEARLY,
-     "With {count} rows at a time it is {gain:times} as fast as with one. In each case a "
-     "multiply-add of a sum waits for the one before it, but with more sums there is other work "
+     "With {count} rows at a time it is {gain:times} as fast as with one. Either way, each "
+     "multiply-add waits for the one before it in its sum, but with more sums there is other work "
      "meanwhile. And what is fetched of B serves all rows."),
 )
 OF_PEAK: Rows = (
@@ -63,10 +63,10 @@ OF_PEAK: Rows = (
 )
 REST: Rows = (
     ("", lambda share: share > UNLIKELY,
-     "It cannot be more than all. Perhaps the clock was slower when the peak was measured, or it "
+     "It cannot exceed 100 %. Perhaps the clock was slower when the peak was measured, or it "
      "was measured on a core of another kind."),
     ("", lambda share: share < NEAR,
-     "What is left may be loads, tiles or packing."),
+     "The rest may be lost to loads, or to missing tiles or packing."),
 )
 WIDER: Rows = (
     ("", lambda share, lanes: share < NEAR and lanes > LANES,

@@ -39,16 +39,15 @@ BESIDE_THE_LIBRARY: Rows = (
      "The search has hardly gained anything. Perhaps it had too little time on this machine: try "
      "`seconds=60`."),
     ("no gain at its end", lambda gain, cut: gain < CLEARLY and not cut,
-     "The search has hardly gained anything, and it had ended: more time does not help it, other "
-     "moves or a wider beam may."),
+     "The search has hardly gained anything, and it had run to its end: more time would "
+     "not help, but other moves or a wider beam might."),
     ("far ahead", lambda gain, ratio: gain >= CLEARLY and ratio > WIDER,
      "So the search is {ratio:times} as fast. Don't praise it too soon: a library chooses its "
-     "kernels by the name of the processor{kernels}. Where it does not know the processor, it may "
-     "take kernels for narrower vectors, and then the search wins by the vectors, not by the "
-     "schedule."),
+     "kernels by the name of the processor{kernels}. If it does not know the processor, it may "
+     "use kernels for narrower vectors. Then the search wins by its vectors, not its schedule."),
     ("ahead", lambda gain, ratio: gain >= CLEARLY and LEVEL < ratio <= WIDER,
      "The search is ahead by a factor of {ratio:.2f}. It looked for this one size on this one "
-     "machine. The library has to do for all sizes{kernels}."),
+     "machine. The library has to serve all sizes{kernels}."),
     ("level", lambda gain, ratio: gain >= CLEARLY and 1 / LEVEL < ratio <= LEVEL,
      "The two are about level. What people have written by hand over years, a search found in "
      "seconds, for this one size."),
@@ -58,7 +57,7 @@ BESIDE_THE_LIBRARY: Rows = (
      "library can use, and no order of loops in vectors gets there."),
     ("behind", lambda gain, ratio, unit, cut: (
         gain >= CLEARLY and ratio <= 1 / LEVEL and not unit and cut),
-     "It is {behind:times} as fast as the search. Another minute may bring more: so might moves "
+     "It is {behind:times} as fast as the search. Another minute may find more, and so may moves "
      "that this search does not know."),
     ("behind at its end", lambda gain, ratio, unit, cut: (
         gain >= CLEARLY and ratio <= 1 / LEVEL and not unit and not cut),
@@ -117,7 +116,7 @@ FASTEST: Rows = (
 )
 DROPPED: Rows = (
     ("", lambda rejects: rejects > 0,
-     "By their prediction alone, {rejects:of schedule} {was} sorted out. Whether a faster one was "
+     "By their prediction alone, {rejects:of schedule} {was} weeded out. Whether a faster one was "
      "among them, nobody knows."),
 )
 
@@ -172,10 +171,10 @@ ADDED_UP = (
 )
 REWRITE: Rows = (
     ("less than the FLOPs", lambda gain, fewer: gain < NEARLY * fewer,
-     "The FLOPs that are left are those of GEMVs, which wait for bytes. So it gains less than they "
-     "promise, and no loop was touched."),
+     "What is left is GEMVs, which wait for bytes. So the gain is smaller than the FLOPs "
+     "promise, yet no loop was touched."),
     ("as the FLOPs", lambda gain, fewer: gain >= NEARLY * fewer,
-     "No order of the product's loops could bring that."),
+     "No order of the product's loops could achieve that."),
 )
 
 
