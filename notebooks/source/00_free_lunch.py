@@ -14,7 +14,7 @@
 #
 # **How much arithmetic can you do on a number before it costs anything?**
 #
-# <details><summary>30 minutes, with the exercises 40: what you learn, and what you need</summary>
+# <details><summary>30 minutes, 40 with the exercises: what you learn, and what you need</summary>
 #
 # - **predict** whether more arithmetic on the same data will take more time,
 # - **read** three figures of a computer off one curve that you measured on it,
@@ -32,8 +32,8 @@ import rooflab as rl
 # ## One multiply-add
 #
 # Here is a job that no one could call difficult. Take many millions of numbers, and replace every
-# number `x` by `x * a + b`. One multiplication and one addition for each number: a
-# *multiply-add*. One core does the whole job. A core is one of the workers in your processor.
+# number `x` by `x * a + b`. That is one multiplication and one addition for each number: a
+# *multiply-add*. A single core, one of the workers in your processor, does the whole job.
 #
 # The next cell times that job, and a few others that you will see in a minute.
 
@@ -47,13 +47,13 @@ for warning in curve.warnings:
 # %% [markdown] tags=["core"]
 # ## Now nine
 #
-# The same array. But now every number goes through the multiply-add 9 times before it is put
-# back: 9 times the arithmetic on the same data.
+# The same array, but now every number goes through the multiply-add 9 times before it is put back.
+# That is 9 times the arithmetic on the same data.
 #
-# That has been measured too, and is covered. **Make your guess first**: click on the axis and
-# confirm. With the keyboard alone, run the cell with Ctrl+Enter, press Tab until you are on the
-# axis, and use the arrow keys and Enter. A wrong guess is worth more than none; it stays on your
-# machine, and nobody grades it.
+# The cell above measured that too, but the result is covered. **Make your guess first**: click on
+# the axis and confirm. Without a mouse, run the cell with Ctrl+Enter, press Tab to reach the axis,
+# and use the arrow keys and Enter. A wrong guess is worth more than none; it stays on your machine,
+# and nobody grades it.
 
 # %% tags=["core"]
 one = {"one multiply-add": 1000 * curve.at(1)}
@@ -61,9 +61,9 @@ nine = rl.ask("00-nine", 1000 * curve.at(9), marks=one)
 nine
 
 # %% [markdown] tags=["core"]
-# Below waits the whole curve, from 1 to 257 multiply-adds on each number. It appears as soon as
-# you have guessed. Then drag its slider, or the ring on the curve: that sets the number of
-# multiply-adds. Read on when you have guessed: the text below gives it away.
+# The whole curve, from 1 to 257 multiply-adds on each number, is waiting below. It appears as soon
+# as you have guessed. Then drag its slider, or the ring on the curve, to set the number of
+# multiply-adds. Guess before you read on: the text below gives it away.
 
 # %% tags=["core"]
 rl.live.free_lunch(curve, after=nine, guess_k=9)
@@ -84,27 +84,28 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 #
 # The two bars under the curve take that time apart. Drag the slider once more, and watch them.
 #
-# - **Carrying**: bringing the numbers in and taking them back. That is the flat left end of the
-#   curve, and it is the same however much is computed.
-# - **Computing**: the multiply-adds themselves. The far right end of the curve tells what one of
-#   them costs; the bar takes the same cost everywhere.
+# - **Carrying**: bringing the numbers in and taking them back. It takes the same time however much
+#   you compute, and sets the flat left end of the curve.
+# - **Computing**: the multiply-adds themselves. The far right end of the curve shows what one of
+#   them costs, and the bar assumes that cost everywhere.
 #
 # Both can happen at the same time, as in a large kitchen: while one course is cooking, somebody
-# shops for the next. The evening is as long as the slower of the two takes. As long as the two
-# overlap, **the time is the longer bar, not their sum.** Where both bars are nearly equally long
-# that is hardest to do. *Deeper: why is the corner round?* looks at how well your core does it.
+# shops for the next. The evening lasts as long as the slower of the two. As long as carrying and
+# computing overlap, **the time is the longer bar, not their sum.** Overlapping is hardest where the
+# bars are nearly the same length. *Deeper: why is the corner round?* looks at how well your core
+# manages.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# A click on an answer tells what it would mean.
+# Click on an answer to see what it would mean.
 #
 # Suppose that 2 and 4 multiply-adds both lie on the flat part. You go from 2 to 4 on each number.
 # The time …
 #
 # <details><summary><b>A</b> doubles: it is twice the work.</summary>
 #
-# This is *arithmetic is what costs*: true on the right of the bend, not on the left.
+# This is *arithmetic is what costs*: true to the right of the bend, not to the left.
 #
 # </details>
 #
@@ -133,29 +134,29 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 # ## The roof
 #
 # One multiplication or one addition is one *floating-point operation*, a **FLOP**. A multiply-add
-# is 2 FLOPs, even where the processor does it in one instruction. How many are done each second?
+# is 2 FLOPs, even where the processor does it in one instruction. How many does the core do each
+# second?
 #
-# In the next picture nothing is measured again: the same points are drawn with the work done in
-# each second upwards. A GFLOP/s is a billion FLOPs each second. Press *time* there, and then *work
-# per second*: the flat part becomes a slope, and the slope becomes flat. The shape that you see is
-# a roof, and you have just walked along the underside of it.
+# The next picture measures nothing new. It shows the same points, with the work done each second on
+# the vertical axis. A GFLOP/s is a billion FLOPs a second. Press *time*, and then *work per
+# second*: the flat part becomes a slope, and the slope becomes flat. That shape is a roof, and you
+# have just walked along its underside.
 #
 # What you have measured has names, and now they mean something.
 #
 # - The slope is set by how many bytes a second travel between the memory and this one core, in
 #   and out together: the **bandwidth**, in byte/s.
-# - The flat part of the roof is set by how many operations a second this core can do at best: the **peak**,
-#   in FLOP/s.
-# - The place where they meet, in operations for each byte carried, is the **ridge**, in
-#   FLOP/byte.
+# - The flat part of the roof is set by how many operations a second this core can do at best: the
+#   **peak**, in FLOP/s.
+# - The two meet at the **ridge**, counted in operations for each byte carried: FLOP/byte.
 
 # %% tags=["core"]
 rl.live.free_lunch(curve, names=True, view="rate", after=nine)
 
 # %% [markdown] tags=["core"]
-# While you read on, let the computer find the same figures by other means. The first time that
-# takes some seconds, in the background; then they are kept. `threads=1` asks for one thread,
-# that is one core at work.
+# While you read on, let the computer find the same figures by other means. The first time, this
+# takes a few seconds in the background; then they are kept. `threads=1` asks for one thread: one
+# core at work.
 
 # %% tags=["core"]
 roofs = rl.this_machine_async(threads=1)
@@ -163,12 +164,12 @@ roofs = rl.this_machine_async(threads=1)
 # %% [markdown] tags=["core"]
 # ## Count
 #
-# To turn a curve into those figures you have to count two things, and both counts have a catch.
+# To turn a curve into those figures, you have to count two things. Both counts have a catch.
 #
 # **Operations.** A multiply-add is 2 FLOPs, not 1.
 #
-# **Bytes.** The numbers here are of the type `fp32`: 32 bits, which is 4 bytes. But each travels
-# twice: once in, and its result once out.
+# **Bytes.** The numbers here are of type `fp32`: 32 bits, or 4 bytes. But each travels twice: in as
+# a number, and out as a result.
 
 # %% tags=["core", "nbval-check-output"]
 n, multiply_adds = 1_000_000, 9
@@ -176,17 +177,17 @@ print("carried: ", rl.si(2 * 4 * n, "B"))
 print("computed:", rl.si(2 * multiply_adds * n, "FLOP"))
 
 # %% [markdown] tags=["core"]
-# Two spellings to keep apart. **FLOP** is an amount of work, **FLOP/s** is work per second.
+# Keep two pairs of words apart. **FLOP** is an amount of work, **FLOP/s** is work per second.
 # **GB** is a billion bytes, **GiB** is $2^{30}$ bytes, 7 % more. In this course giga is always a
-# billion. Makers are less strict: the 80 GB of an A100, a GPU, are 80 GiB.
+# billion. Manufacturers are less strict: the 80 GB of an A100, a GPU, are 80 GiB.
 #
 # ### Exercise 1 · The flat part of the time
 #
 # Write the function, run its cell, then run the check below it.
 #
 # `seconds` holds the times of a curve like yours, from few multiply-adds to many; `n` is how many
-# numbers there are, `itemsize` the bytes of one. Return the bandwidth in byte/s. The check draws
-# curves of machines that you have not seen, so a fixed number will not do.
+# numbers there are, and `itemsize` is the size of one in bytes. Return the bandwidth in byte/s. The
+# check uses curves of machines that you have not seen, so a fixed number will not do.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "00-bandwidth"}
@@ -202,9 +203,9 @@ rl.check("00-bandwidth", bandwidth)
 # %% [markdown] tags=["deep"]
 # ### Exercise 2 · The rising part
 #
-# `k` and `seconds` are arrays: the numbers of multiply-adds, and their times for `n` numbers. The
-# last two points lie well on the rising part. Every run also took a while to get started, the
-# same for each `k`, so no single point gives the peak away. Return the peak in FLOP/s.
+# `k` and `seconds` are arrays: how many multiply-adds each number gets, and how long all `n`
+# numbers take. The last two points lie well on the rising part. Every run also took a while to get
+# started, the same for each `k`, so no single point gives the peak away. Return the peak in FLOP/s.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "00-peak"}
@@ -221,8 +222,8 @@ rl.check("00-peak", peak)
 # %% [markdown] tags=["core"]
 # ## Measure, another way
 #
-# On your own curve these counts give the following. The figure after `bandwidth` is that of a
-# typical point of the flat part. Your function may have taken the fastest.
+# Now do the same counts for your own curve. The `bandwidth` line uses a typical point of the flat
+# part. Your function may have used the fastest.
 
 # %% tags=["core"]
 mine = bandwidth(curve.seconds, curve.n, curve.itemsize)
@@ -232,15 +233,15 @@ print("peak     ", rl.si(curve.peak, "FLOP/s"))
 print(f"ridge     {curve.ridge:.2f} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# With the ridge you can answer the question at the top, for the core that you measured.
+# The ridge answers the question at the top, for the core that you measured.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("00-free", curve), after=nine)
 
 # %% [markdown] tags=["core"]
-# Is that right? A measurement should be checked by another one. In the background the computer
-# ran two extreme programs: one that only moves numbers, in and out again, and one that only
-# computes. Do they give the same figures?
+# Is that right? Always check one measurement with another. In the background the computer ran two
+# extreme programs: one that only moves numbers, in and out again, and one that only computes. Do
+# they give the same figures?
 
 # %% tags=["core"]
 here = roofs.result()
@@ -253,14 +254,14 @@ rl.conclude("00-agree", curve, here)
 # %% [markdown] tags=["core"]
 # ## Predict
 #
-# Now the other direction. Given a machine's peak and its bandwidth, you can say what the curve
-# will be without running anything.
+# Now go the other way. Given a machine's peak and bandwidth, you can say, without running anything,
+# what its curve will look like.
 #
 # ### Exercise 3 · The time, predicted
 #
-# Return the seconds for `k` multiply-adds on each of `n` numbers of `itemsize` bytes, on a
+# Return the time in seconds of `k` multiply-adds on each of `n` numbers of `itemsize` bytes, on a
 # machine with the given `peak` (FLOP/s) and `bandwidth` (byte/s). The check asks about real GPUs,
-# most of them from data centres.
+# most of them for data centres.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "00-time"}
@@ -276,9 +277,9 @@ def time(k, n, itemsize, peak, bandwidth):
 rl.check("00-time", time)
 
 # %% [markdown] tags=["core"]
-# With that you can ask where the free lunch ends elsewhere. The datasheet of an H200, a
-# data-centre GPU, gives peak and bandwidth. The first divided by the second is its ridge, and 4
-# times the ridge is the number of free multiply-adds, as before.
+# Now you can ask where the free lunch ends elsewhere. The datasheet of an H200, a data-centre GPU,
+# gives peak and bandwidth. Peak divided by bandwidth is its ridge, and 4 times the ridge is the
+# number of free multiply-adds, as before.
 
 # %% tags=["core", "nbval-check-output"]
 h200 = rl.Roofline("h200-sxm", "fp32")
@@ -289,8 +290,8 @@ print(f"{h200.ridge:.1f} FLOP/byte, {4 * h200.ridge:.0f} multiply-adds on each n
 rl.show.say(rl.conclude("00-elsewhere", curve, h200), after=nine)
 
 # %% [markdown] tags=["core"]
-# No one has run that for this page: it is what the maker's figures allow. The course will always
-# tell you whether a number was measured or is from a datasheet.
+# Nobody ran that for this page: it is what the manufacturer's figures allow. The course will always
+# tell you whether a number was measured or comes from a datasheet.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -312,7 +313,7 @@ rl.show.say(rl.conclude("00-elsewhere", curve, h200), after=nine)
 #
 # <details><summary><b>C</b> keeps its flat part, and the flat part gets shorter.</summary>
 #
-# This has the bend the wrong way round.
+# This moves the bend the wrong way.
 #
 # </details>
 #
@@ -326,14 +327,14 @@ rl.show.say(rl.conclude("00-elsewhere", curve, h200), after=nine)
 # ## Deeper: the better machine
 #
 # An A100, a data-centre GPU, has twice the memory bandwidth of an RTX 4090, a graphics card. The
-# graphics card has four times the peak in `fp32`. Which of them is the better machine? Draw both
-# curves in your mind, one over the other, before you read on.
+# graphics card has four times the peak in `fp32`. Which is the better machine? Before you read on,
+# picture both curves, one on top of the other.
 #
 # ### Exercise 4 · Whose lunch is longer?
 #
-# Two machines, `a` and `b`, do `k` multiply-adds on each of many numbers. For few multiply-adds the
-# one with the faster memory needs less time. From which `k` on is the *other* one faster? It need
-# not be a whole number. Return 0 if it never is. Either of the two may have the faster memory.
+# Two machines, `a` and `b`, do `k` multiply-adds on each of many numbers. With few multiply-adds,
+# the machine with the faster memory finishes first. From which `k` on is the *other* one faster?
+# That `k` may be a fraction. Return 0 if it never is. Either machine may have the faster memory.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "00-lunch"}
@@ -351,22 +352,22 @@ def overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):
 rl.check("00-lunch", overtakes)
 
 # %% [markdown] tags=["deep"]
-# And the two cards? Your function, with the figures of their datasheets:
+# And the two cards? Here is your function, with the figures from their datasheets:
 
 # %% tags=["deep"]
 card, centre = rl.Roofline("rtx-4090", "fp32"), rl.Roofline("a100-sxm-80", "fp32")
 overtakes(card.peak, card.bandwidth, centre.peak, centre.bandwidth, 4)
 
 # %% [markdown] tags=["deep"]
-# Left of that number the A100 is the better machine, right of it the RTX 4090. No machine is the
-# better one before there is a job.
+# Below that number the A100 is the better machine, above it the RTX 4090. Neither is better until
+# you have a job.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: why is the corner round?
 #
 # The model takes the longer bar, so it has a sharp corner: left of it only carrying counts, right
-# of it only computing. If the two took turns, the time would be the sum of both bars. How far from
-# either do your points lie, and where is the model worst? Each line begins with the number of
+# of it only computing. If the two took turns, the time would be the sum of both bars. How far do
+# your points lie from each, and where is the model worst? Each line begins with the number of
 # multiply-adds.
 
 # %% tags=["deep"]
@@ -379,22 +380,28 @@ for k, seconds in zip(curve.k, curve.seconds):
 rl.show.say(rl.conclude("00-corner", curve), after=nine)
 
 # %% [markdown] tags=["deep"]
-# With the true peak and bandwidth the model would be a **bound**: one can come close to it, and
-# not under it. Here it was fitted to your own points. They are a little noisy, so some of them
-# may lie below it.
+# With the true peak and bandwidth the model would be a **bound**: you can come close to it, but not
+# below it. Here it was fitted to your own points, which are a little noisy, so some of them may lie
+# below it.
 
 # %% [markdown] tags=["core"]
+# ## Numbers worth keeping
+#
+# - **2 FLOPs**: one multiply-add.
+# - **8 bytes**: the trips of one `fp32` number, in and out.
+# - **4 × the ridge**: the free multiply-adds on each `fp32` number; 56 by an H200's datasheet.
+#
 # ## What you can do now
 #
-# - **Predict** whether more arithmetic will take more time: it will not, as long as carrying is
-#   the longer bar.
+# - **Predict** whether more arithmetic will take more time: not as long as carrying is the longer
+#   bar.
 # - **Read** bandwidth, peak and ridge off a curve that you measured.
-# - **Compute** the time of a simple program on a machine that you have never touched: the longer
-#   of bytes ÷ bandwidth and FLOPs ÷ peak.
+# - **Compute** the time of a simple program on any machine: the longer of bytes ÷ bandwidth and
+#   FLOPs ÷ peak.
 #
 # That last sentence is the whole idea of this course. In the next lesson it meets the three
-# operations of which nearly all numerical work is made. One of them does thousands of times more
-# arithmetic for each byte than another. How many times as fast is it?
+# operations that make up nearly all numerical work. One of them does thousands of times more
+# arithmetic for each byte than another. How many times faster is it?
 #
 # Go on with [lesson 01](01_three_operations.ipynb).
 

@@ -14,11 +14,11 @@
 #
 # **What travels between memory and processor, and who ordered it?**
 #
-# <details><summary>55 minutes, with the exercises 90: what you learn, and what you need</summary>
+# <details><summary>55 minutes, 90 with the exercises: what you learn, and what you need</summary>
 #
 # - **count** the bytes that a NumPy program really orders, call by call,
-# - **rewrite** it so that it orders as few as any program must,
-# - **tell** a bandwidth of the memory from one of a cache,
+# - **rewrite** it so that it orders no more than any program must,
+# - **tell** the bandwidth of memory from the bandwidth of a cache,
 # - **predict** what another number type does to a program's time,
 # - after the *Deeper* parts: **say** what the hardware adds to the bytes that you ordered.
 #
@@ -37,9 +37,9 @@ from rooflab.measure.caches import last_level_bytes
 # %% [markdown] tags=["core"]
 # ## The same arithmetic, twice
 #
-# AXPY from lesson 01, on vectors that lie in memory: together they have at least four times the
-# room of your largest cache. NumPy makes 8-byte numbers (`fp64`) if you don't ask for others, so we
-# take those.
+# Take AXPY from lesson 01, on vectors that lie in memory: together they are at least four times the
+# size of your largest cache. NumPy makes 8-byte numbers (`fp64`) unless you ask for something else,
+# so we use them.
 
 # %% tags=["core"]
 largest = last_level_bytes()
@@ -50,8 +50,8 @@ print(repr(axpy))
 rl.conclude("02-cache")
 
 # %% [markdown] tags=["core"]
-# Three trips of 8 bytes for each number, that is 24 bytes: read `x`, read `y`, write `y`. BLAS has
-# a routine that does just this. And every Python programmer can write it down in one line:
+# Three trips of 8 bytes make 24 bytes for each number: read `x`, read `y`, write `y`. BLAS has a
+# routine that does just this. But any Python programmer can write it in one line:
 
 
 # %% tags=["core"]
@@ -61,8 +61,9 @@ def expression(x, y):
 
 # %% [markdown] tags=["core"]
 # One multiplication and one addition for each number, as in AXPY. Both are compiled code that works
-# on several numbers at once, both run on one core, and both carry far longer than they compute. The
-# next cell times both. **How many times AXPY's time does the expression take?** Guess, then look.
+# on several numbers at once, both run on one core, and both spend far longer carrying than
+# computing. The next cell times both. **How many times AXPY's time does the expression take?**
+# Guess, then look.
 
 # %% tags=["core"]
 blas = rl.measure(axpy, threads=1)
@@ -72,9 +73,8 @@ first
 
 # %% [markdown] tags=["core"]
 # Have you guessed? Then let's see what happened. `rl.golf` runs your function on arrays that log
-# every read and write. The picture below is covered until you have guessed. Press *run*, or move
-# its slider from step to step. A block is an array that crosses the *bus*, the connection between
-# memory and processor.
+# every read and write. In the picture below, press *run*, or move the slider from step to step.
+# Each block is an array crossing the *bus*, the connection between memory and processor.
 
 # %% tags=["core"]
 x, y = np.ones(N), np.ones(N)
@@ -87,18 +87,18 @@ rl.live.golf(game, after=first)
 # Five trips, not three. The first call reads `x` and writes `tmp1`; the second reads `tmp1`, reads
 # `y` and writes the result.
 #
-# Nobody wrote `tmp1` in the program. But NumPy does one call at a time, and **it finishes each
-# call before it begins the next**. After `0.5 * x` there are as many products as numbers, and they
-# have to be somewhere. No cache of yours holds them, so they go out to memory; the addition fetches
-# them all back. That is two trips, 16 bytes for each number, for something that you never wanted.
+# The program never mentions `tmp1`. But NumPy **finishes each call before it begins the next**.
+# After `0.5 * x` there is a product for every number, and the products have to go somewhere. None
+# of your caches can hold them, so they go out to memory, and the addition fetches them all back.
+# That is two trips, 16 bytes for each number, for something that you never wanted.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
 # ### Exercise 1 · Two programs
 #
-# Vectors of `n` numbers of `itemsize` bytes, far larger than the cache. Return the bytes that
-# NumPy moves for `a*x + y`, and those that BLAS's AXPY moves.
+# Each vector has `n` numbers of `itemsize` bytes and is far larger than the cache. Return the bytes
+# that NumPy moves for `a*x + y`, and the bytes that BLAS's AXPY moves.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "02-numpy-bytes"}
@@ -121,8 +121,8 @@ rl.show.say(rl.conclude("02-expression", numpy_, blas), after=first)
 # %% [markdown] tags=["core"]
 # ## “`out=` saves the traffic”
 #
-# A common piece of advice: make no new arrays. Say with `out=` where the result should go, or work
-# *in place* with `*=` and `+=`. So let's take an array `t` that is there already.
+# Common advice: don't make new arrays. Use `out=` to say where the result should go, or work *in
+# place* with `*=` and `+=`. So let's use an array `t` that already exists.
 
 # %% tags=["core"]
 t = np.empty_like(x)
@@ -152,7 +152,7 @@ def in_place(x, y):
 #
 # <details><summary><b>B</b> 32: one of the two new arrays is gone.</summary>
 #
-# This is the thought of A, half as strong.
+# This is A's idea at half strength.
 #
 # </details>
 #
@@ -165,7 +165,7 @@ def in_place(x, y):
 #
 # <details><summary><b>D</b> 48: <code>t</code> is written twice.</summary>
 #
-# This counts the second writing of `t` on top; it takes the place of writing the result.
+# This adds the second write of `t`, but that write replaces the write of the result.
 #
 # </details>
 
@@ -174,9 +174,9 @@ for f in (expression, with_out, in_place):
     print(f"{f.__name__:10}  {rl.golf(f, x, y).per_element:.0f} bytes for each number")
 
 # %% [markdown] tags=["core"]
-# None of the three saves a single trip. Does `out=` save time all the same? No array is created
-# now, so the operating system has nothing to do. **How many times AXPY's time does `with_out`
-# take?** Guess.
+# None of the three saves a single trip. Does `out=` save time all the same? It creates no array, so
+# the operating system has nothing to do. **How many times AXPY's time does `with_out` take?**
+# Guess.
 
 # %% tags=["core"]
 out = rl.measure(axpy, run=lambda x, y: with_out(x, y), threads=1)
@@ -187,15 +187,15 @@ kept
 rl.show.say(rl.conclude("02-out", numpy_, out, blas), after=kept)
 
 # %% [markdown] tags=["core"]
-# Each row of the table may add one cause to the row above it. The bytes you can read off the
-# program, the other causes you cannot; a *Deeper* part says more about the fetched lines. To save
-# trips, the products must stay in a cache.
+# Each row of the table may add one cause to the row above. You can read the bytes off the program,
+# but not the other causes; a *Deeper* part says more about the fetched lines. To save trips, the
+# products must stay in a cache.
 #
 # ## In pieces
 #
-# A cache is small and near, and **it keeps what was touched last**. Multiply only a piece of the
-# numbers, add it at once, and go on to the next piece: what does that change? The piece of products
-# was touched a moment ago. If it is small enough, the cache still has it.
+# A cache is small and near, and **it keeps what was touched last**. Suppose you multiply only a
+# piece of the numbers, add it at once, and go on to the next piece. What changes? When a piece is
+# added, its products were touched a moment ago. If it is small enough, the cache still has them.
 
 
 # %% tags=["core"]
@@ -209,9 +209,9 @@ def in_pieces(x, y, chunk=4096):
 
 # %% [markdown] tags=["core"]
 # All pieces use the same `t` for their products, so no piece asks the operating system for memory.
-# It is still NumPy, still two calls for every piece, and Python's slow `for` around them. The next
+# It is still NumPy, with two calls for every piece and Python's slow `for` around them. The next
 # cell tries pieces from 1024 numbers to all of them at once. It times each size, and counts its
-# bytes with a cache as large as your largest one. That takes some ten seconds. **What is the best
+# bytes for a cache as large as your largest one. That takes about ten seconds. **What is the best
 # it can do, compared with AXPY?**
 
 # %% tags=["core"]
@@ -222,16 +222,16 @@ second
 
 # %% [markdown] tags=["core"]
 # The picture has two sliders now. Begin with the largest piece, all numbers at once, and make it
-# smaller. As soon as a piece has room, the products, your `t`, drop into the cache lane. They still
-# travel, but they stay inside the processor, and the counted bytes fall. Does the measured time
-# fall with them, and does it go on falling?
+# smaller. As soon as a piece fits the cache, its products, your `t`, drop into the cache lane. They
+# still travel, but only inside the processor, so the counted bytes fall. Does the measured time
+# fall with them? Does it keep falling?
 
 # %% tags=["core"]
 rl.live.golf(pieces, after=second)
 
 # %% [markdown] tags=["core"]
-# And all sizes in one curve. The teal line is what the bytes cost at the best rate seen here, the
-# dashed one what the calls cost. Read it from the right.
+# And all sizes in one curve. The teal line shows what the bytes cost at the best rate seen here,
+# the dashed line what the calls cost. Read it from the right.
 
 # %% tags=["core"]
 rl.show.say(rl.show.pieces(pieces), after=second)
@@ -244,11 +244,11 @@ rl.show.say(rl.conclude("02-pieces", pieces), after=second)
 # %% [markdown] tags=["core"]
 # ## Where was the data?
 #
-# Until now all data came from memory, *cold*. Call AXPY over and over on the same short vectors,
-# and they stay in a cache: *warm*. The next cell does that with 10 000 numbers and divides the
+# Until now all data came from memory, *cold*. If you call AXPY over and over on the same short
+# vectors, they stay in a cache: *warm*. The next cell does that with 10 000 numbers and divides the
 # bytes by the time, as if they had come from memory. **How many times the memory's bandwidth does
-# it find?** In the picture, *L1*, *L2* and *L3* are the caches, the nearest first, and *DRAM* is
-# the memory.
+# AXPY seem to reach?** In the picture, *L1*, *L2* and *L3* are the caches, the nearest first, and
+# *DRAM* is the memory.
 
 # %% tags=["core"]
 here = rl.this_machine(threads=1)
@@ -259,12 +259,12 @@ third = rl.ask("02-warm", why.share, picture=above)
 third
 
 # %% [markdown] tags=["core"]
-# Have you guessed? Then read on. In the next picture *both* is pressed, and AXPY is there twice:
-# cold on the roof of the memory, warm on that of its cache. Press GEMV: so is it. GEMM's two stay
-# together where arithmetic limits it. The small hollow marks are what the course predicts, and the
-# grey ones what you measured at other sizes. Slide `N` up; AXPY has `N` × `N` numbers here, so the
-# first picture has about the 10 000 of above. The vectors grow out of your caches, and where none
-# holds them the two marks meet.
+# Have you guessed? Then read on. In the next picture *both* is pressed, so AXPY appears twice: cold
+# on the roof of memory, warm on the roof of its cache. Press GEMV, and you see the same. GEMM's two
+# marks stay together where arithmetic limits it. The small hollow marks are what the course
+# predicts, and the grey marks are what you measured at other sizes. Slide `N` up. AXPY has `N` ×
+# `N` numbers here, so the picture starts near the 10 000 from above. The vectors outgrow your
+# caches, and where no cache holds them the two marks meet.
 
 # %% tags=["core"]
 ops = ["gemm", "gemv", "axpy"]
@@ -275,16 +275,17 @@ rl.live.roofline(here, measurements=timed, ops=ops, n=96, dtype="fp64", cache="b
 rl.show.say(rl.conclude("02-warm", why, warm), after=third)
 
 # %% [markdown] tags=["core"]
-# A rate above the roof of the memory is a sign that something is wrong with the measurement. Mostly a cache was
-# timed, since the simplest way to measure is a loop over the same arrays. Or trips were counted
-# that nobody made, or the roof is that of another machine. Against the cache there are two honest
-# ways out: take vectors far larger than every cache, or draw the roof of the level that you timed.
+# A rate above the roof of memory is a sign that something is wrong with the measurement. Usually a
+# cache was timed, since the simplest way to measure is a loop over the same arrays. Or somebody
+# counted trips that nobody made, or drew the roof of another machine. If it was the cache, there
+# are two honest ways out: use vectors far larger than every cache, or draw the roof of the level
+# that you timed.
 #
 # ## Claim court: a million numbers
 #
-# A public web lesson on AXPY, GEMV and GEMM chooses its sizes: a million numbers for AXPY, a matrix
-# of 4096 × 4096 for GEMV, and its calculator takes 4-byte numbers. The graphics card that it
-# speaks of, an RTX 4090, has a cache of 72 × 2²⁰ bytes, its *L2*. Are these sizes large?
+# A public web lesson on AXPY, GEMV and GEMM uses a million numbers for AXPY and a 4096 × 4096
+# matrix for GEMV. Its calculator assumes 4-byte numbers. The graphics card that it mentions, an RTX
+# 4090, has a cache of 72 × 2²⁰ bytes, its *L2*. Are these sizes large enough?
 
 # %% tags=["core", "nbval-check-output"]
 card = rl.machine("rtx-4090")
@@ -292,13 +293,13 @@ for op in (rl.axpy(10**6), rl.gemv(4096, 4096)):
     print(f"{op.label}: {rl.si(op.working_set, 'B')} in {rl.si(card.capacities['l2'], 'B')} of L2")
 
 # %% [markdown] tags=["core"]
-# Both fit. The lesson prints no times; a loop over these arrays on that card would time its L2.
+# Both fit. That lesson prints no times; a loop over these arrays on that card would time its L2.
 #
 # ### Exercise 2 · Which memory was timed?
 #
 # An AXPY on `n` numbers of `itemsize` bytes, called over and over on the same two vectors, took
-# `seconds` a call. `bandwidth` is that of the memory in byte/s; `caches` holds the bytes of every
-# cache, the nearest first, such as `{"l1": 32768, "l2": 1048576}`. Return
+# `seconds` a call. `bandwidth` is the memory's, in byte/s; `caches` holds the size of every cache
+# in bytes, the nearest first, such as `{"l1": 32768, "l2": 1048576}`. Return
 #
 # 1. the byte/s,
 # 2. their share of the bandwidth, 1 for all of it,
@@ -321,31 +322,31 @@ rl.check("02-claim-warm", witness)
 # %% [markdown] tags=["core"]
 # ## Byte golf
 #
-# In golf the fewest strokes win; here it is bytes. Three rules:
+# In golf the fewest strokes win; here, the fewest bytes. Three rules:
 #
 # - One NumPy call carries each array it is given once, and its result once.
-# - There is one cache of 512 KiB, whatever yours has. It keeps what was touched last, of whole
-#   arrays and of pieces alike. What is in it moves nothing.
-# - The score is your bytes ÷ the fewest that any program must move. *Par*, with which a hole is
-#   solved, is 1.05 on every hole.
+# - There is one cache of 512 KiB, whatever your computer has. It keeps what was touched last, whole
+#   arrays and pieces alike. Using what it holds moves nothing.
+# - The score is your bytes ÷ the fewest that any program must move. *Par*, the score that is good
+#   enough, is 1.05 on every hole.
 #
 # <details><summary>The fine print</summary>
 #
-# What was touched longest ago leaves the cache first. It moves then if it was written, and at the
-# end everything moves that was written and is still wanted. A slice such as `x[i:j]` is only a
-# *view*: it moves nothing by itself, and shares its bytes with `x`. Python's numbers move nothing.
-# What is written is not fetched first. Golf counts no calls, and your clock does.
+# What was touched longest ago leaves the cache first. If it was written, it moves then. At the end,
+# everything moves that was written and is still wanted. A slice such as `x[i:j]` is only a *view*:
+# it moves nothing by itself, and shares its bytes with `x`. Python's numbers move nothing. What is
+# written is not fetched first. Golf does not count calls, but your clock does.
 #
 # </details>
 #
-# Here is the card of the expression from the beginning:
+# Here is the first expression's scorecard:
 
 # %% tags=["core", "nbval-check-output"]
 rl.golf(expression, x, y)
 
 # %% [markdown] tags=["core"]
 # The checks use sizes and number types of their own, and the last piece may be shorter than the
-# others.
+# rest.
 #
 # ### Exercise 3 · Hole 1, AXPY
 #
@@ -365,12 +366,12 @@ def golf_axpy(a, x, y):
 rl.check("02-golf-axpy", golf_axpy)
 
 # %% [markdown] tags=["core"]
-# Want to see where your bytes go? `rl.golf(golf_axpy, 0.5, x, y)` writes the log of your own
-# function, and `rl.live.golf(…)` of that draws it.
+# Want to see where your bytes go? `rl.golf(golf_axpy, 0.5, x, y)` logs your own function, and
+# `rl.live.golf(…)` around it draws the log.
 #
 # ### Exercise 4 · Hole 2, sum of squares
 #
-# Return the sum of all $x_i^2$, one number. Pieces would do. But look first whether NumPy has a
+# Return the sum of all $x_i^2$, one number. Pieces would do. But first see whether NumPy has a
 # function that multiplies and adds up in *one* call.
 
 
@@ -387,11 +388,11 @@ rl.check("02-golf-squares", squares)
 # %% [markdown] tags=["core"]
 # ### Exercise 5 · Hole 3, the length of rows
 #
-# Here the best score is hard to get: divide each row of the matrix `x` by its length
-# $\sqrt{\sum_j x_{ij}^2}$. Language models do something very like it in every layer: *RMSNorm*
-# divides by the root of the mean square, and multiplies by learned weights. A row has 512 numbers.
-# The length needs the whole row before the division can start, so every row is needed twice. Must
-# it travel twice? And how many rows may a piece have? You may write over `x`.
+# This one is harder to score well on. Divide each row of the matrix `x` by its length
+# $\sqrt{\sum_j x_{ij}^2}$. Language models do something very similar in every layer: *RMSNorm*
+# divides by the root of the mean square and multiplies by learned weights. A row has 512 numbers.
+# The length needs the whole row before the division can start, so every row is needed twice. Does
+# it have to travel twice? And how many rows can a piece have? You may write over `x`.
 #
 # One call may help: `np.einsum("ij,ij->i", rows, rows)` gives the sum of squares of every row.
 
@@ -414,9 +415,9 @@ rl.check("02-golf-row-norm", row_norm)
 # ## Does the time follow the score?
 #
 # A score is only a count. Here are several ways to play each of the three holes, from the worst to
-# the best: the score, the real time, and what that way does. Ways in pieces get the size that was
-# best on your computer, so the scores are counted with a cache as large as your largest one, not
-# with golf's own. It takes some twenty seconds.
+# the best: the score, the real time, and what that way does. Ways in pieces use the size that was
+# best on your computer, so the scores assume a cache as large as your largest one, not golf's own.
+# It takes about twenty seconds.
 
 # %% tags=["core"]
 played, lines = [], []
@@ -448,9 +449,10 @@ rl.show.say(rl.conclude("02-holes", played), after=guesses)
 # %% [markdown] tags=["core"]
 # Where the time does not follow the bytes, look for three things.
 #
-# - *Fresh memory.* Every large new array has to be found and zeroed by the operating system first.
-# - *Kinds of calls.* Not every call moves its bytes equally fast.
-# - *Numbers of calls.* Small pieces make thousands of calls.
+# - *Fresh memory.* The operating system first has to find memory for every large new array, and
+#   zero it.
+# - *Kinds of calls.* Some calls move their bytes faster than others.
+# - *Number of calls.* Small pieces mean thousands of calls.
 #
 # ## Claim court: “a bias add is AXPY”
 #
@@ -460,9 +462,9 @@ rl.show.say(rl.conclude("02-holes", played), after=guesses)
 #
 # ### Exercise 6 · A bias add
 #
-# A matrix has `m` rows of `n` numbers of `itemsize` bytes. One row is added to each of them, and
-# the sums go into a new matrix. Return the FLOPs, the fewest bytes, and the value that FLOPs ÷
-# bytes comes to when `m` becomes very large.
+# A matrix has `m` rows of `n` numbers of `itemsize` bytes. One and the same row of numbers is added
+# to each of them, and the sums go into a new matrix. Return the FLOPs, the fewest bytes, and the
+# value that FLOPs ÷ bytes approaches as `m` becomes very large.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "02-claim-bias"}
@@ -482,12 +484,12 @@ add = rl.elementwise("add", (4096, 4096), inputs={"x": (4096, 4096), "bias": (40
 print(f"bias add {add.intensity:.4f}, AXPY {rl.axpy(4096**2).intensity:.4f} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# Three operations that look alike, and three counts. The row stays near while the matrix goes by;
-# that is what *broadcasting* saves.
+# Three operations that look alike, three different counts. The row stays near while the matrix goes
+# by; that is what *broadcasting* saves.
 #
 # ## Half the bytes
 #
-# There is a cheaper way to fewer bytes than rewriting a program: numbers of fewer bytes.
+# There is an easier way to save bytes than rewriting a program: use smaller number types.
 #
 # ### Vote, or choose for yourself
 #
@@ -503,7 +505,7 @@ print(f"bias add {add.intensity:.4f}, AXPY {rl.axpy(4096**2).intensity:.4f} FLOP
 # <details><summary><b>B</b> stays, and the time halves.</summary>
 #
 # **Right.** Both your bytes and the fewest possible halve, so their ratio stays: 20 ÷ 12 = 40 ÷
-# 24. A program with a bad score has it in any type.
+# 24. A program with a bad score has a bad score in any type.
 #
 # </details>
 #
@@ -531,9 +533,10 @@ rl.conclude("02-types", wide, narrow)
 #
 # ### Exercise 7 · Hole 4, bias and ReLU
 #
-# A bias add that goes on: add the vector `b` to every row of the matrix `x`, 512 numbers in a row,
-# then set what is negative to zero. Neural networks call that *ReLU*, and older ones do both after
-# nearly every product of matrices. `b` is small: it stays in the cache. You may write over `x`.
+# This is a bias add with one more step: add the vector `b` to every row of the matrix `x`, 512
+# numbers to a row, then set what is negative to zero. In neural networks that last step is called
+# *ReLU*, and older networks do both steps after nearly every product of matrices. `b` is small and
+# stays in the cache. You may write over `x`.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "02-golf-bias-relu"}
@@ -571,8 +574,8 @@ rl.check("02-golf-scale-add-scale", scale_add_scale)
 # %% [markdown] tags=["deep"]
 # ## Deeper: larger pieces
 #
-# Here is hole 3 once more, from 2 rows in a piece up to all of them. Golf is told of your own
-# largest cache again, so its score and your clock speak of the same computer.
+# Here is hole 3 once more, with pieces from 2 rows up to all of them. Golf assumes your own largest
+# cache again, so its score and your clock describe the same computer.
 
 # %% tags=["deep"]
 hole = HOLES["row-l2-norm"]
@@ -588,23 +591,24 @@ rl.conclude("02-pieces", larger, "rows")
 # %% [markdown] tags=["deep"]
 # ## Deeper: what a write costs
 #
-# A processor does not write single numbers to memory. Memory comes in *lines*, of 64 bytes on
-# most CPUs and 128 on Apple's, and to change a part of a line the cache fetches the line first.
-# This is called **write-allocate**. An array that is written, and has not just been read, is carried in
-# before it is carried out: one more trip that nobody ordered.
+# A processor does not write single numbers to memory. Memory comes in *lines*, of 64 bytes on most
+# CPUs and 128 on Apple's. To change a part of a line, the cache first fetches the whole line. This
+# is called **write-allocate**. So an array that is written without having just been read is carried
+# in before it is carried out: one more trip that nobody ordered.
 #
 # There are ways around it. A program can ask for *non-temporal stores*, also called *streaming
 # stores*, which go to memory without a fetch. Many Arm cores stop fetching by themselves once they
-# have seen some whole lines written. Intel's newer server processors can do so too, which is called
-# SpecI2M, but only while the memory is heavily loaded: one core alone rarely loads it so.
+# have seen a few whole lines written. Intel's newer server processors can do this too, with a
+# feature called SpecI2M, but only while the memory is heavily loaded. One core alone rarely loads
+# it that much.
 #
-# AXPY needs none of this: it reads `y` and then writes it, so the lines are there. With `out=`
-# there is one array, `t`, that is written before it is read: 6 trips, 48 bytes. In two separate lines,
-# `t = 0.5 * x` and `t + y`, there are two such arrays: 7 trips, 56 bytes.
+# AXPY needs none of this: it reads `y` and then writes it, so the lines are there. With `out=`, one
+# array, `t`, is written before it is read: 6 trips, 48 bytes. In two lines of code, `t = 0.5 * x`
+# and `t + y`, there are two such arrays: 7 trips, 56 bytes.
 #
-# And in one line, `0.5 * x + y`? Where NumPy can see that nobody else uses the products, it writes
-# the sum over them, and only one array is new. It cannot see that on every system. So look: Python
-# can tell how much memory the line held at its worst moment.
+# And in one line, `0.5 * x + y`? Where NumPy can see that nothing else uses the products, it writes
+# the sum over them, and only one array is new. It cannot see that on every system. So let's check:
+# Python can report how much memory the line held at its worst moment.
 
 # %% tags=["deep"]
 import tracemalloc
@@ -618,16 +622,16 @@ rl.show.say(rl.conclude("02-write-allocate", numpy_, out, blas, fresh), after=(f
 # %% [markdown] tags=["deep"]
 # ## Deeper: bytes travel in lines
 #
-# Because memory comes in lines, what travels is not what you use. Every tenth number of a table,
-# one column of a matrix stored by rows: for each of them a whole line comes along. So count the
-# lines that hold a wanted number. Real processors also guess which lines come next and fetch those,
-# which is called *prefetching*; it can only add to the count.
+# Because memory comes in lines, what travels is not always what you use. Read every tenth number of
+# a table, or one column of a matrix stored by rows, and a whole line comes along with each number.
+# So count the lines that hold a number you want. Real processors also guess which lines come next
+# and fetch them early. This is called *prefetching*, and it can only add to the count.
 #
 # ### Exercise 9 · Lines
 #
-# `count` numbers of `itemsize` bytes are read, each `stride` numbers after the one before; the
-# first stands at byte `address`. Memory comes in lines of `line` bytes, and line boundaries are
-# the multiples of `line`. How many bytes travel? No number lies across a boundary.
+# A program reads `count` numbers of `itemsize` bytes, each `stride` numbers after the one before.
+# The first is at byte `address`. Memory comes in lines of `line` bytes, and lines begin at the
+# multiples of `line`. How many bytes travel? No number crosses from one line into the next.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "02-lines"}
@@ -645,20 +649,22 @@ rl.check("02-lines", travelling)
 print(f"your x begins {x.ctypes.data % 64} bytes after a multiple of 64")
 
 # %% [markdown] tags=["deep"]
-# Long runs hardly notice where they begin: one line more in thousands. Short ones do. That is why
-# some libraries *align* the beginnings of arrays and of rows to lines, and others leave it to you.
+# A long run hardly notices where it begins: that costs one line more in thousands. A short run
+# does. That is why some libraries *align* arrays and rows to the start of a line, while others
+# leave it to you.
 #
 # ## Deeper: pooling
 #
-# Pooling is a light layer of a vision network: a window of $k \times k$ numbers slides over an
-# image, and only the largest number of each window is kept. Windows may overlap. With a step (the
-# *stride*) of 1, every number away from the border is used $k^2$ times. It need travel only once.
+# *Max-pooling* is a light layer of a vision network: a window of $k \times k$ numbers slides over
+# an image, and only the largest number of each window is kept. Windows may overlap. With a step
+# (the *stride*) of 1, every number away from the border is used $k^2$ times. But it needs to travel
+# only once.
 #
 # ### Exercise 10 · Max-pooling
 #
-# An `fp32` image of `h` × `w` with `c` channels; windows of `k` × `k` lie inside it, `stride`
-# apart. One comparison is one FLOP. Return the FLOPs and the least bytes. The windows fit
-# exactly: no row or column is left over.
+# An `fp32` image is `h` × `w` with `c` channels. Windows of `k` × `k` lie inside it, `stride`
+# apart. They fit exactly: no row or column is left over. One comparison is one FLOP. Return the
+# FLOPs and the fewest bytes.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "02-pooling"}
@@ -681,8 +687,8 @@ print(f"{pool.intensity:.2f} FLOP/byte: left of the ridge on {left} of {len(havi
 # %% [markdown] tags=["deep"]
 # ## Deeper: bytes per FLOP
 #
-# Many texts, most of them from people who build computers, put the ratio upside down: **B/F**,
-# bytes per FLOP. There are two of them, and they are easily mixed up:
+# Many texts, most of them by people who build computers, turn the ratio upside down: **B/F**, bytes
+# per FLOP. There are two kinds, and they are easy to mix up:
 #
 # - the B/F of a *program*: the bytes it moves ÷ the FLOPs it does, the reciprocal of its intensity;
 # - the B/F of a *machine*: its bandwidth ÷ its peak, the reciprocal of its ridge.
@@ -711,19 +717,26 @@ def balance(flops, nbytes, peak, bandwidth):
 rl.check("02-balance", balance)
 
 # %% [markdown] tags=["core"]
+# ## Numbers worth keeping
+#
+# - **40 and 24 bytes**: what a number of long `fp64` vectors costs in NumPy's `a*x + y`, and in
+#   AXPY.
+# - **5 ÷ 3 = 1.67**: that line's score, in any number type.
+# - **More than 100 %** of the memory's bandwidth: usually a cache was timed.
+#
 # ## What you can do now
 #
 # - **Count** the bytes of a NumPy program: every call carries every array it touches, and
 #   temporaries travel both ways.
 # - **Rewrite** it in pieces that fit the cache, down to the fewest bytes that any program must
-#   move; `out=` and `*=` alone save none. A slow program is not always the fault of its memory:
-#   often it ordered too many bytes.
-# - **Tell** memory from cache: a rate above the roof names a level nearer than memory.
-# - **Predict** the effect of another number type: time goes with the bytes.
+#   move; `out=` and `*=` alone save none. Don't always blame the memory: often a slow program
+#   ordered too many bytes.
+# - **Tell** memory from cache: a rate above the roof points to a nearer level.
+# - **Predict** the effect of another number type: time follows the bytes.
 # - And if you went deeper: **say** which trips the hardware adds.
 #
-# You have counted FLOPs since lesson 00, and now every byte. Lesson 03 puts both on one page for
-# every operation and every machine: which of the two sets the time?
+# You have counted FLOPs since lesson 00, and now every byte. Lesson 03 puts both in one picture,
+# for every operation and every machine. Which of the two sets the time?
 #
 # Go on with [lesson 03](03_roofline.ipynb).
 

@@ -14,18 +14,17 @@
 #
 # **What bounds this operation on that machine?**
 #
-# <details><summary>65 minutes, with the exercises 90: what you learn, and what you need</summary>
+# <details><summary>65 minutes, 90 with the exercises: what you learn, and what you need</summary>
 #
 # - **sort** an operation before it runs: limited by memory, by computing, or by the call itself,
 # - **compute** the ridge, the attainable speed and the shortest time, for any operation on any
 #   machine,
-# - **judge** a thumb rule and a benchmark log: which figures cannot be,
-# - after the *Deeper* parts: **predict** what was measured on a machine to within a quarter, and
-#   **catch** a datasheet that lies.
+# - **judge** a rule of thumb and a benchmark log: which figures cannot be true,
+# - after the *Deeper* parts: **predict** a measured time to within a quarter, and **catch** a
+#   datasheet that lies.
 #
-# You need lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a cache,
-# or *cold*, which is in memory. The *Deeper* parts take 50 minutes more. A lecture shows some of it
-# in 25.
+# You need lessons 00 and 01; from 02 it helps to know that data may be *warm*, in a cache, or
+# *cold*, in memory. The *Deeper* parts take 50 minutes more. A lecture shows some of it in 25.
 #
 # </details>
 
@@ -37,11 +36,10 @@ from rooflab.predict.estimate import mix_of
 # %% [markdown] tags=["core"]
 # ## Ten operations
 #
-# Here are ten operations on `fp32` numbers. Six of them are run again and again on the same
-# operands, which then lie in the nearest cache that holds them, if one does: warm. The other four
-# are larger, and their operands are put out of the caches before each call: cold. The last one is a
-# GEMV with 64 vectors (`batch=64`) that share one matrix, the operand `a`: it is read once and
-# serves them all.
+# Here are ten operations on `fp32` numbers. Six of them run again and again on the same operands,
+# which then stay in the nearest cache that can hold them, if any: warm. The other four are larger,
+# and their operands are cleared from the caches before each call: cold. The last one is a GEMV with
+# 64 vectors (`batch=64`) that share one matrix, the operand `a`, which is read once for all.
 
 # %% tags=["core", "nbval-check-output"]
 warm = [rl.axpy(256), rl.axpy(20_000), rl.gemv(32, 32), rl.gemv(1024, 1024)]
@@ -52,8 +50,8 @@ cold += [rl.gemv(2048, 2048, batch=64, shared=("a",))]
 cold[-1]
 
 # %% [markdown] tags=["core"]
-# The long AXPY has vectors of at least four times your largest cache, together. All ten are
-# measured now, on one core. It takes a few seconds, and you see nothing of it yet.
+# Together, the vectors of the long AXPY are at least four times the size of your largest cache. The
+# next cell measures all ten on one core. It takes a few seconds, and keeps the times to itself.
 
 # %% tags=["core"]
 here = rl.this_machine(threads=1)
@@ -65,9 +63,9 @@ print(f"{rl.si(here.peak('fp32'), 'FLOP/s')} and {rl.si(rate, 'B/s')} with AXPY'
 rl.conclude("02-cache")
 
 # %% [markdown] tags=["core"]
-# Three of them first: **how long do they take?** For the second, the long AXPY, its length and
+# Start with three of them: **how long do they take?** For the second, the long AXPY, its length and
 # the bandwidth are all that you need. For the third, peak and bandwidth give a bound, which it
-# cannot beat. The first is a plain guess. Your guesses will hang in a picture further down, so make them.
+# cannot beat. The first is a pure guess. Make all three guesses: they will hang in a picture below.
 
 # %% tags=["core"]
 tiny = rl.ask("03-tiny", 1e9 * measured[4].median_s)
@@ -87,16 +85,16 @@ many
 # Three things can keep an operation from being faster, as long as there is enough to do at once.
 #
 # - **Memory**: the operands do not arrive fast enough, from a cache or from the main memory.
-# - **Compute**: they are there, and the core is busy with the arithmetic.
+# - **Compute**: the operands are there, and the core is busy with the arithmetic.
 # - **Overhead**: the call itself. Python hands the operation over, the library looks at its
 #   arguments and chooses a routine, all before the first number is touched.
 #
-# A fourth is never in this lesson's pictures: a chain in which each step has to wait for the last,
-# such as a list whose every entry says where to find the next. Its time is the *latency* of one
-# step times their number.
+# A fourth is not in this lesson's pictures: a chain in which each step has to wait for the one
+# before, such as a list in which every entry says where to find the next. It takes the *latency* of
+# one step times the number of steps.
 #
-# Which of the three takes most of the time? Put each card where you think it belongs. When all
-# ten are placed, ask what the model of this course says, and see whether the clock agrees.
+# Which of the three takes most of the time? Put each card where you think it belongs. When all ten
+# are placed, ask what the model of this course says, and see whether the clock agrees.
 
 # %% tags=["core"]
 cards = rl.sort("03-ten", measured)
@@ -105,16 +103,16 @@ cards
 # %% [markdown] tags=["core"]
 # <details><summary>Three of them are there to catch you: open this when you have sorted</summary>
 #
-# The product of 8×8 matrices is a GEMM, and yet hardly any of its time is arithmetic. AXPY on
-# 20 000 numbers never sees the main memory, and is limited by memory all the same, by that of a
-# cache. And the GEMV with 64 vectors has left the company of the other GEMVs: it does 64 times
-# the arithmetic on the same matrix.
+# The product of 8×8 matrices is a GEMM, yet hardly any of its time is arithmetic. AXPY on 20 000
+# numbers never sees the main memory, but memory limits it all the same: a cache is memory too. And
+# the GEMV with 64 vectors has left the other GEMVs behind: it does 64 times the arithmetic on the
+# same matrix.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
-# The name of an operation does not tell what bounds it. Its size does, its number type, the place
-# of its data, and the machine.
+# An operation's name does not tell you what bounds it. Its size, its number type, the place of its
+# data and the machine do.
 
 # %% [markdown] tags=["core"]
 # ## One picture for all ten
@@ -127,19 +125,20 @@ asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many, "so
 rl.live.morph(measured, machine=here, after=asked)
 
 # %% [markdown] tags=["core"]
-# On the dashed lines it is not the roof that stops you: twice the work is twice the speed there,
-# because a call costs the same. Small problems climb them until they reach the roof. In the last
-# picture both axes are logarithmic, so neither has a zero. To draw the slope there, look at
-# 1 FLOP/byte: at that place it is as high as the bandwidth.
+# On the dashed lines, the roof is not what stops you. Twice the work is twice the speed there,
+# because a call costs the same. Small problems climb these lines until they reach the roof. In the
+# last picture both axes are logarithmic, so neither has a zero. To draw the slope there, look at 1
+# FLOP/byte: there it is as high as the bandwidth.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# You call the product of two 8×8 matrices a million times. What makes your program faster?
+# Your program makes a million calls, each for the product of two 8×8 matrices. What makes it
+# faster?
 #
 # <details><summary><b>A</b> A processor with twice the peak.</summary>
 #
-# This is *GEMM is compute-bound*: a large one is.
+# This is *GEMM is compute-bound*: a large GEMM is.
 #
 # </details>
 #
@@ -165,16 +164,17 @@ rl.live.morph(measured, machine=here, after=asked)
 # ## The roof in three lines
 #
 # Leave out the lines of the calls. The rest of that picture comes from four figures: the machine's
-# `peak` in FLOP/s and its `bandwidth` in byte/s, and the operation's FLOPs and bytes. The slope and the flat roof meet at the *ridge*. An operation **left of the ridge** is
-# limited by memory, one **right of it** by computing: that is the whole verdict, as long as the
-# call is not in the way. Two of three functions are written down for you below.
+# `peak` in FLOP/s and its `bandwidth` in byte/s, and the operation's FLOPs and bytes. The slope and
+# the flat roof meet at the *ridge*. An operation **left of the ridge** is limited by memory, one
+# **right of it** by computing: that is the whole verdict, unless the call gets in the way. Below,
+# two of three functions are written for you.
 #
 # ### Exercise 1 · Time
 #
-# Speed is one view, time is the other, and in the end it is time that you wait for. Write the third
-# function: the shortest time in seconds. The checks ask about GPUs and other machines that they do
-# not name. One of their operations is a copy, which has no FLOPs at all, and takes its time. The
-# argument `bytes` hides Python's own.
+# Speed is one view, time is the other, and in the end time is what counts. Write the third
+# function: the shortest time in seconds. The checks ask about GPUs and other machines, without
+# naming them. One of the operations is a copy, which has no FLOPs at all but still takes time. The
+# argument `bytes` hides Python's own `bytes`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "03-time"}
@@ -203,8 +203,8 @@ rl.mine.save(ridge, attainable, time)
 
 # %% [markdown] tags=["core"]
 # Now let your function say what this core could do, and compare that with what it did. How many
-# times its bound did each of the ten take? The bandwidth is that of the main memory, measured with
-# the operation's own mix of reading and writing. A ⚠ means that the clock was not sure.
+# times its bound did each of the ten take? The bandwidth is the main memory's, measured with the
+# operation's own mix of reading and writing. A ⚠ marks a measurement with a warning.
 
 # %% tags=["core"]
 lines = []
@@ -227,8 +227,8 @@ rl.conclude("03-slopes", here)
 # %% [markdown] tags=["core"]
 # ## The live roofline
 #
-# Here is all of it in one picture, for this core and for the machines of the catalogue. What to try
-# stands below it.
+# Here is everything in one picture, for this core and for the machines in the catalogue. Below it
+# are things to try.
 
 # %% tags=["core"]
 rl.live.roofline(
@@ -242,38 +242,39 @@ rl.live.roofline(
 )
 
 # %% [markdown] tags=["core"]
-# 1. **Cold and warm.** You look at one operation, and the others are grey: press another one's name
-#    to look at that. It is there twice: with its name where it is cold, and where it is *warm*. The
-#    rows beside the axes say what the marks mean, and their rates. A thread joins what belongs
-#    together. Where the operands fit a cache, warm is straight above cold: the intensity is the
-#    same. Where they don't, the two meet.
+# 1. **Cold and warm.** One operation is in focus and the rest are grey: press a name to switch. The
+#    operation appears twice: *cold*, with its name, and *warm*. The rows beside the axes explain
+#    the marks and give their rates. A thread joins what belongs together. Where the operands fit a
+#    cache, warm is straight above cold, because the intensity is the same. Where they don't, the
+#    two meet.
 # 2. **Slide N down**, or pull GEMM itself to the left. Its marks walk to the left under the flat
-#    roof, and then they *fall off* and follow the dashed line of the call. A thin line shows the
-#    way: what was measured at each N. Where does it leave the roof? The warm one falls less: a cold call has to wait for memory before it can begin.
+#    roof, then *fall off* and follow the dashed line of the call. A thin line traces what was
+#    measured at each N. Where does it leave the roof? The warm mark falls less, because a cold call
+#    has to wait for memory before it can begin.
 # 3. **Change the machine**, then the number type. The points move with the type, the roof with
-#    both. The grey line is the machine before, if these axes hold it.
-#    *Same axes*, under *more*, shows both in full. Watch the shaded band from 4 to 8 FLOP/byte: it
-#    stays.
+#    both. The grey line is the previous machine, if it fits on these axes. *Same axes*, under
+#    *more*, shows both in full. Watch the shaded band from 4 to 8 FLOP/byte: it stays put.
 # 4. **Pull a roof** by its round handle: next year's machine. Which operations gain from twice the
-#    bandwidth, and which from twice the peak? *Undo* gives you back the machine as it is.
-# 5. **Read where time goes.** The first bar is the time that the roof allows. Each step begins where
-#    the last one ended, and they lead to the time that was predicted; the last one, *unexplained*,
-#    leads to what the clock said. Which step is the longest at N = 64, and which at N = 4096? A
-#    machine from the catalogue has only a datasheet, and so no steps. They are:
-#     - *level and mix*: the operands came from a cache and not from the main memory (*DRAM*), or
-#       with another mix of reading and writing than the best one;
-#     - *call overhead*: the call was paid on top;
-#     - *routine efficiency*: how near its roof the library's routine comes, timed on this machine;
-#     - *unexplained*: all the rest.
+#    bandwidth, and which from twice the peak? *Undo* brings back the real machine.
+# 5. **Read where the time goes.** The first bar is the time that the roof allows. Each step begins
+#    where the one before ended, and together they lead to the predicted time; the last,
+#    *unexplained*, leads to what the clock said. Which step is longest at N = 64, and which at N =
+#    4096? A machine from the catalogue has only a datasheet, so it has no steps. The steps are:
+#     - *level and mix*: the operands came from a cache instead of the main memory (*DRAM*), or with
+#       a mix of reading and writing other than the best;
+#     - *call overhead*: the cost of the call, on top;
+#     - *routine efficiency*: how close the library's routine comes to its roof, timed on this
+#       machine;
+#     - *unexplained*: everything else.
 
 # %% [markdown] tags=["core"]
 # ## Claim court: below 4, above 8
 #
-# The shaded band is a thumb rule from a public web lesson, in our words: *below 4 FLOP/byte a
+# The shaded band is a rule of thumb from a public web lesson, in our words: *below 4 FLOP/byte a
 # kernel waits for memory; above 8 it is limited by computing*. A *kernel* is a program that does
-# one operation, the inner part of a routine. This thumb rule is two rules, really. Let's ask
-# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs also have matrix
-# units, which do nothing but matrix products; they come later.
+# one operation, the inner part of a routine. That is really two rules. Let's try them on the
+# catalogue, with the ordinary (*vector*) units of each machine. Many GPUs also have matrix units,
+# but those come later.
 
 # %% tags=["core", "nbval-check-output"]
 for kind in ("fp32", "fp64"):
@@ -288,8 +289,8 @@ rl.conclude("03-thumb", here, rl.machine("h200-sxm"))
 # %% [markdown] tags=["core"]
 # ### Exercise 2 · Which rule holds?
 #
-# Return two truth values for a machine: whether everything below 4 FLOP/byte is limited by memory
-# on it, and whether everything above 8 is limited by computing. No ridge is exactly 4 or 8.
+# Return two truth values for a machine. Is everything below 4 FLOP/byte limited by memory? Is
+# everything above 8 limited by computing? No ridge is exactly 4 or 8.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "03-thumb-rules"}
@@ -306,23 +307,24 @@ rl.check("03-thumb-rules", holds)
 # %% [markdown] tags=["core"]
 # ## Claim court: higher intensity is faster
 #
-# It sounds like the lesson of the whole picture: further right is higher up. A book on GPU
+# It sounds like the moral of the whole picture: further right is higher up. A book on GPU
 # performance makes it a rule, in our words: raising the intensity as far as possible is always the
-# goal. On trial, then. Here are all pairs among your ten in which one has more than twice the
-# intensity of the other and the *lower* speed.
+# goal. On trial, then. Here are all the pairs among your ten in which one operation has more than
+# twice the intensity of the other, but the *lower* speed.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("03-pairs", measured, here), after=asked)
 
 # %% [markdown] tags=["core"]
-# Two that are stopped by different things, the call or a nearer cache, you may call an unfair pair.
-# But even with one roof over both, the claim is false where it matters. Intensity is FLOPs ÷ bytes,
-# and there are two ways to raise it: move fewer bytes, or do *more FLOPs*. The second alone never
-# saved any time.
+# If two operations are stopped by different things, the call or a nearer cache, you may call the
+# pair unfair. But even with one roof over both, the claim is false where it matters. Intensity is
+# FLOPs ÷ bytes, so there are two ways to raise it: move fewer bytes, or do *more FLOPs*. The second
+# alone never saved any time.
 #
 # The same book recommends packing: texts of different lengths go through a product without gaps,
-# instead of being padded with zeros to the longest. That, it says, moves the kernel towards the
-# compute side. Count it for eight texts, of 64 to 512 rows each, and one product:
+# instead of being padded with zeros to the length of the longest. That, says the book, moves the
+# kernel towards the compute side. Here is the count for eight texts of 64 to 512 rows each, and one
+# product:
 
 # %% tags=["core", "nbval-check-output"]
 h100 = rl.Roofline("h100-sxm", "bf16")
@@ -332,7 +334,7 @@ for way, total in {"padded": 8 * max(lengths), "packed": sum(lengths)}.items():
     print(f"{way}: {op.intensity:.0f} FLOP/byte, at best {rl.si(h100.time(op), 's')} on an H100")
 
 # %% [markdown] tags=["core"]
-# The intensity falls, and the job is done 2.17 times as fast: the zeros were arithmetic too.
+# The intensity falls, yet the job is done 2.17 times as fast: the zeros were arithmetic too.
 #
 # ### Exercise 3 · The counterexample
 #
@@ -363,11 +365,12 @@ rl.check("03-counterexample", counterexample)
 #
 # ## Claim court: a benchmark log
 #
-# Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and
-# what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY*
-# reads two vectors and writes one, and was called over and over. `tf32` is a type for matrix units
-# only: `fp32` numbers of which the product uses fewer digits. *Sparse products* leave out two of
-# every four numbers of one matrix, which have to be zero, and makers print twice the peak for them.
+# Here are eight rows of an invented log. Each gives an operation, its number type, the measured
+# time, and what the tool computed from it: a rate, and its share of the machine's peak or
+# bandwidth. *AXPY* reads two vectors and writes one, and was called over and over. `tf32` is a type
+# for matrix units only: `fp32` numbers, but the product uses fewer of their digits. *Sparse
+# products* skip two of every four numbers of one matrix, which have to be zero. Manufacturers print
+# twice the peak for them.
 #
 # | | machine | operation | type | time | the log says |
 # |---|---|---|---|---|---|
@@ -386,9 +389,9 @@ rl.check("03-counterexample", counterexample)
 # tool made of them. A word may occur more than once, or never.
 #
 # - `in_order`: rate and share follow from the time, and nothing is suspicious.
-# - `warm_cache`: not the memory was timed.
-# - `other_type`: the numbers were computed in another type than the row says.
-# - `sparse_peak`: the share was taken of the peak for *sparse* products, twice the true one.
+# - `warm_cache`: a cache was timed, not the memory.
+# - `other_type`: the computation did not use the row's type.
+# - `sparse_peak`: the share was computed from the peak for *sparse* products, twice the true one.
 # - `gib`: a unit of 2³⁰ bytes is called GB.
 # - `multiply_adds`: a multiply-add was counted as one FLOP.
 # - `cannot_tell`: it is slow, and nothing in the row says why.
@@ -420,12 +423,12 @@ rl.check("03-log", rows)
 #
 # ### Exercise 5 · Generations
 #
-# `peaks` (16-bit FLOP/s) and `bandwidths` (byte/s) list GPUs in the order in which they were sold.
-# Return two lists of truth values, one for each step from a GPU to the next:
+# `peaks` (16-bit FLOP/s) and `bandwidths` (byte/s) list GPUs in the order in which they came out.
+# Return two lists of truth values, with one value for each step from a GPU to the next:
 #
 # 1. whether the ridge fell,
-# 2. whether the verdict changed, memory or compute, on `m` rows times a matrix of 4096 × 4096, all
-#    in 2-byte numbers. The rows and the result travel too.
+# 2. whether the verdict, memory or compute, changed for `m` rows times a 4096 × 4096 matrix, all in
+#    2-byte numbers. The rows and the result travel too.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-ridge-grew"}
@@ -449,9 +452,9 @@ for name in ("nvidia-v100-sxm2", *six):
     print(f"ridge {edge.ridge:3.0f}, 256 rows: {edge.limit(product):7}  {edge.m.name}")
 
 # %% [markdown] tags=["deep"]
-# Between the two A100, and from H100 to H200, only the memory changed. From H100 to B200 the
-# bandwidth grew more than the peak. From B200 to GB200 the peak alone grew, by a ninth. What moves a
-# ridge *much* further is another number type, such as `fp8` or `fp4`.
+# Between the two A100s, and from H100 to H200, only the memory changed. From H100 to B200 the
+# bandwidth grew more than the peak. From B200 to GB200 the peak alone grew, by a ninth. A different
+# number type, such as `fp8` or `fp4`, moves a ridge *much* further.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: another type, another verdict
@@ -460,7 +463,7 @@ for name in ("nvidia-v100-sxm2", *six):
 #
 # On an H200 one call does a thousand products of 256 × 256 matrices, which lie in its memory. In
 # `fp32` it is limited by computing. You change the numbers to `bf16`. Each has half the bytes, and
-# for `bf16` there is a matrix unit, whose peak is 15 times as high. The call is now …
+# the matrix unit for `bf16` has 15 times the peak. The call is now …
 #
 # <details><summary><b>A</b> limited by computing, even more than before: its intensity has
 # doubled.</summary>
@@ -471,7 +474,8 @@ for name in ("nvidia-v100-sxm2", *six):
 #
 # <details><summary><b>B</b> limited by memory.</summary>
 #
-# **Right.** The point moves to the right by 2, the ridge by 15: it overtakes the point.
+# **Right.** The point moves right by a factor of 2, the ridge by 15, so the ridge overtakes the
+# point.
 #
 # </details>
 #
@@ -495,14 +499,14 @@ for dtype in ("fp32", "bf16"):
     print(f"{dtype}: intensity {call.intensity:.1f}, ridge {edge:.1f} FLOP/byte")
 
 # %% [markdown] tags=["deep"]
-# How large does a square GEMM have to be? It has $2n^3$ FLOPs on $3n^2$ numbers, so there is an
-# edge $n$ from which on it is limited by computing.
+# How large does a square GEMM have to be? It has $2n^3$ FLOPs on $3n^2$ numbers, so from some edge
+# $n$ on it is limited by computing.
 #
 # ### Exercise 6 · The edge, before and after
 #
-# A machine has `bandwidth`, and two number types, each with a peak and an itemsize. Return the
-# edge for the first type, and for the second. They need not be whole numbers. For every $n$
-# between the two, a change of type changes the verdict. In which direction?
+# A machine has a `bandwidth` and two number types, each with a peak and an itemsize. Return the
+# edge for the first type and the edge for the second. Both may be fractions. For every $n$ between
+# the two, a change of type changes the verdict. In which direction?
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-number-type"}
@@ -533,8 +537,8 @@ for name, dtypes in changes.items():
 # %% [markdown] tags=["deep"]
 # ## Deeper: worth the call
 #
-# A call is paid before any work is done. The 8×8 product is nearly all call, so its time shows what
-# one costs on this core. On a GPU it is some microseconds.
+# You pay for a call before any work is done. The 8×8 product is nearly all call, so its time shows
+# what a call costs on this core. On a GPU it is a few microseconds.
 
 # %% tags=["deep"]
 rl.show.say(rl.si(measured[4].median_s, "s"), after=tiny)
@@ -542,9 +546,9 @@ rl.show.say(rl.si(measured[4].median_s, "s"), after=tiny)
 # %% [markdown] tags=["deep"]
 # ### Exercise 7 · The smallest GEMM
 #
-# Return the smallest `n` for which an n×n×n GEMM takes at least as long as its `call` (in seconds), on a
-# machine with this peak and bandwidth: below it, you pay more for asking than for the answer.
-# Nothing is in a cache.
+# Return the smallest `n` for which an n×n×n GEMM takes at least as long as its `call` (in seconds),
+# on a machine with this peak and bandwidth. Below that `n`, you pay more for asking than for the
+# answer. Nothing is in a cache.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-worth-the-call"}
@@ -563,8 +567,8 @@ rl.check("03-worth-the-call", worth)
 # %% [markdown] tags=["deep"]
 # ## Deeper: predict what was measured
 #
-# A bound is a promise. Can you also say what the clock *will* show? The estimate needs three things
-# more than the roof of the main memory, and you have met them all: the roof of every cache, which
+# A bound is a promise. Can you also say what the clock *will* show? Besides the roof of the main
+# memory, the estimate needs three things, and you have met them all: the roof of every cache, which
 # cache holds the operands, and the time of a call.
 #
 # Here is a processor that was recorded with one thread: its peaks, and the best bandwidth of each
@@ -578,13 +582,14 @@ core
 # %% [markdown] tags=["deep"]
 # ### Exercise 8 · Predict
 #
-# Return the seconds of an operation that ran warm on this processor, on one core or on both. Four
-# of the cases ran elsewhere, on accelerators of the catalogue, timed and published by others.
+# Return the time in seconds of an operation that ran warm on this processor, on one core or on
+# both. Four of the cases ran elsewhere, on accelerators from the catalogue, timed and published by
+# other people.
 #
 # - `bandwidth` lists the byte/s of the levels, the nearest first and the main memory last, each
 #   measured with the operation's own mix of reading and writing;
 # - `capacity` lists the bytes that each level holds; for an accelerator, both have one entry;
-# - `call` is the time of an empty call in seconds; 0 for an accelerator, for which nobody published
+# - `call` is the time of an empty call in seconds; 0 for an accelerator, because nobody published
 #   it.
 #
 # `bytes` is what travels, and here also what has to fit. Your answer is compared with *the clock*.
@@ -617,8 +622,8 @@ for one in kept[-3:]:
     )
 
 # %% [markdown] tags=["deep"]
-# Your function is nearly what `rl.predict` does. It knows one thing more, how well each routine
-# of the library uses its roof, and lists its steps:
+# Your function does nearly what `rl.predict` does. But `rl.predict` also knows how well each
+# routine of the library uses its roof, and it lists its steps:
 
 # %% tags=["deep"]
 rl.show.say(rl.predict(rl.gemv(1024, 1024), here, cache="warm"), after=cards)
@@ -626,20 +631,20 @@ rl.show.say(rl.predict(rl.gemv(1024, 1024), here, cache="warm"), after=cards)
 # %% [markdown] tags=["deep"]
 # ## Deeper: figures that are true of something else
 #
-# A roof is as good as its two figures. Here are six, as they stand in public tables and tools.
+# A roof is only as good as its two figures. Here are six figures from public tables and tools.
 #
 # 1. H100 SXM, the kind that is plugged in as a module: `bf16` peak 1979 TFLOP/s.
-# 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU. Software sees two on such
-#    a module, each on a *die*, a piece of silicon, of its own; AMD calls one a GCD.
+# 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU. Software sees two GPUs on
+#    such a module, each on its own *die*, a piece of silicon; AMD calls each of them a GCD.
 # 3. A computer with an H200. A tool asks for the name of the die, gets GH100, looks it up, and
 #    says: H100, 3.35 TB/s.
 # 4. GB200: `bf16` peak 2250 TFLOP/s for one of its two GPUs.
 # 5. A100 SXM, 80 GB: `bf16` peak 312 TFLOP/s.
 # 6. L4: bandwidth 3350 GB/s.
 #
-# And here is what the catalogue of this course says, from several sources each. The GPUs of NVIDIA
-# in this list double their rate on paper for *2:4 sparse* products, in which two of every four
-# numbers are zero. The MI250X knows no such thing.
+# And here is what this course's catalogue says, from several sources each. On paper, the NVIDIA
+# GPUs in this list double their rate for *2:4 sparse* products, in which two of every four numbers
+# are zero. The MI250X has no such mode.
 
 # %% tags=["deep", "nbval-check-output"]
 for name in ("h100-sxm", "mi250x-gcd", "h200-sxm", "gb200", "b200", "a100-sxm-80", "l4"):
@@ -664,8 +669,9 @@ rl.check("03-catalogue", verdicts)
 # %% [markdown] tags=["deep"]
 # ### Exercise 10 · How wrong is a wrong peak?
 #
-# A table lists the sparse peak, `claimed`, which is twice the dense one. You take it for dense and
-# compute the time of an operation of this `intensity`. How many times too short is what you get?
+# A table lists the sparse peak, `claimed`, which is twice the dense one. You mistake it for the
+# dense peak and compute the time of an operation with this `intensity`. How many times too short is
+# your answer?
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-sparse-peak"}
@@ -680,23 +686,28 @@ def too_short(intensity, claimed, bandwidth):
 rl.check("03-sparse-peak", too_short)
 
 # %% [markdown] tags=["deep"]
-# That is why such an error lives so long: a test of the table with AXPY finds nothing wrong.
+# That is why such an error lives so long: test the table with AXPY, and you find nothing wrong.
 
 # %% [markdown] tags=["core"]
+# ## Numbers worth keeping
+#
+# - **13.9 and 206 FLOP/byte**: an H200's ridges in `fp32` and `bf16`, by its datasheet.
+# - **Above 8 FLOP/byte**: every `fp32` ridge in the catalogue.
+# - **1 FLOP/byte**: where the slope is as high as the bandwidth.
+#
 # ## What you can do now
 #
-# - **Sort** an operation before it runs: the call, if its work is shorter than that; memory, left
-#   of the ridge; computing, right of it.
+# - **Sort** an operation before it runs: the call, if the work takes less time than that; memory,
+#   left of the ridge; computing, right of it.
 # - **Compute** ridge, attainable speed and shortest time from four figures: peak ÷ bandwidth, the
 #   lower of two roofs, the longer of two times.
-# - **Judge** a thumb rule, which holds where the ridge lets it, and a log: no row lies above its
+# - **Judge** a rule of thumb, which holds where the ridge lets it, and a log: no row lies above its
 #   roof without a cause.
 # - And if you went deeper: **predict** a measured time to within a quarter, and **catch** a figure
 #   that is true of something else.
 #
-# Now you know what bounds an operation. The next lesson opens up the operation that most machines
-# of today are bought for, the product in a layer of a language model, and asks what its three
-# edges are.
+# Now you know what bounds an operation. The next lesson opens up one operation, the product in a
+# layer of a language model, and asks what its three edges are.
 #
 # Go on with [lesson 04](04_gemm_shapes.ipynb).
 

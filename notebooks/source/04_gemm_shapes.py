@@ -14,16 +14,16 @@
 #
 # **What are M, N and K in a language model, and when are more tokens free?**
 #
-# <details><summary>70 minutes, with the exercises 105: what you learn, and what you need</summary>
+# <details><summary>65 minutes, 100 with the exercises: what you learn, and what you need</summary>
 #
 # - **name** M, N and K of a layer, when a model reads a prompt and when it writes,
-# - **compute** the intensity and the shortest time of a layer, for any number of tokens,
-# - **find** its knee: the number of tokens up to which more of them cost next to nothing,
-# - **choose** the shape with which a wrong formula is convicted,
-# - after the *Deeper* parts: **predict** what the clock says of a layer, and **say** what its
-#   widths allow at best, what padding costs, and which products training adds.
+# - **compute** its intensity and its shortest time, for any number of tokens,
+# - **find** its knee: how many tokens are nearly free,
+# - **choose** a shape that convicts a wrong formula,
+# - after the *Deeper* parts: **predict** its measured time, and **say** what its widths allow at
+#   best, what padding costs, and which products training adds.
 #
-# You need lessons 01 and 03. The *Deeper* parts take 35 minutes more.
+# You need lessons 01 and 03. The *Deeper* parts take another 40 minutes.
 #
 # </details>
 
@@ -37,10 +37,10 @@ from rooflab.predict.estimate import mix_of
 # ## One token, sixty-four tokens
 #
 # A language model reads and writes *tokens*: words, or pieces of words. Inside the model a token is
-# a row of numbers; in Llama-2-7B, of 4096. On its way through the model the row is multiplied, again
-# and again, by large matrices that never change, the *weights*. One such product
-# is called a **linear layer**. Here is one that makes 11 008 numbers out of 4096. It is known as
-# the *up projection*, because the row gets longer.
+# a row of numbers, 4096 of them in Llama-2-7B. On its way through, the row is multiplied again and
+# again by large matrices that never change, the *weights*. One such product is called a **linear
+# layer**. Here is one that turns 4096 numbers into 11 008. It is known as the *up projection*,
+# because the row gets longer.
 
 
 # %% tags=["core"]
@@ -52,7 +52,7 @@ def up(tokens, dtype="fp32"):
 up(1)
 
 # %% [markdown] tags=["core"]
-# One token is a GEMV, a matrix times a vector. Models keep their weights in numbers of 2 bytes or
+# One token is a GEMV, a matrix times a vector. Models store their weights in numbers of 2 bytes or
 # fewer. NumPy has no fast product for those, so on this core they have 4.
 #
 # And 64 tokens at once? Each is a vector of its own, but they all meet the *same* matrix, the
@@ -66,9 +66,9 @@ one, many = up(1), up(64)
 print(f"{many.flops / one.flops:.0f} times the FLOPs, {many.bytes / one.bytes:.3f} times the bytes")
 
 # %% [markdown] tags=["core"]
-# 64 times the arithmetic, and 2 per cent more bytes. **By what factor does the time grow on one
-# core?** The next cell measures several numbers of tokens, from memory, which takes ten to twenty
-# seconds. Guess, then look.
+# 64 times the arithmetic, for 2 per cent more bytes. The next cell measures several numbers of
+# tokens, from memory, in ten to twenty seconds. **How many times longer do 64 tokens take than one,
+# on one core?** Guess.
 
 # %% tags=["core"]
 here = rl.this_machine(threads=1)
@@ -81,14 +81,14 @@ grows
 # %% [markdown] tags=["core"]
 # <details><summary>What the picture shows (open this when you have guessed)</summary>
 #
-# The solid line is the bound: what the roof of this core allows, in units of the shortest time for
-# a single token. It is flat at first: the weights have to come from memory, and while they come
-# there is time to multiply each of them with a few tokens. Then it bends and rises. From there on
-# the core is busy computing, and twice the tokens take twice the time. The diamonds are your
-# measurements, in the same unit. Your guess was the diamond at 64 tokens ÷ the one at 1 token.
+# The solid line is the bound: what the roof of this core allows, in units of the bound for a single
+# token. It starts flat. While the weights come from memory, there is time to multiply each of them
+# with a few tokens. Then it bends and rises: the core is busy computing, and twice the tokens take
+# twice the time. The diamonds are your measurements, in the same unit. You guessed the diamond at
+# 64 tokens divided by the diamond at 1.
 #
-# The dashed line is the layer under the roof of an H200, a data-centre GPU, in `bf16`: 2-byte
-# numbers with fewer digits. It is a *datasheet*, not a run.
+# The dashed line is the same layer under the roof of an H200, a data-centre GPU, in `bf16`: 2-byte
+# numbers with fewer digits. It shows a *datasheet*, not a run.
 #
 # </details>
 
@@ -96,8 +96,8 @@ grows
 rl.show.say(rl.conclude("04-second-token", walk), after=grows)
 
 # %% [markdown] tags=["core"]
-# What would you have to wait on the H200, by its roof? Two things are different there, so change
-# one at a time. First the machine, with the same 4-byte numbers; then the number type:
+# And on the H200, by its roof? Change one thing at a time: first the machine, still with 4-byte
+# numbers, then the number type:
 
 # %% tags=["core", "nbval-check-output"]
 for kind in ("fp32", "bf16"):
@@ -107,15 +107,15 @@ for kind in ("fp32", "bf16"):
     print(f"64 tokens: {rl.si(roof.time(many), 's')}, {factor:.2f} times as long as one")
 
 # %% [markdown] tags=["core"]
-# In fp32 the 64 tokens are right of the H200's ridge, and take more than twice as long as one. The
-# 2-byte type does two things. Half the bytes make twice the intensity. And products of such numbers
-# may use the GPU's **matrix units**, which do nothing else and have a far higher peak: that moves
-# the ridge far to the right. Now 64 tokens are left of it, and nearly free. They are only four and
-# a half times as fast, because they wait for bytes. **A chip has a ridge for each number
-# type.**
+# In fp32, 64 tokens are right of the H200's ridge and take more than twice as long as one. The
+# 2-byte type changes two things. Half the bytes mean twice the intensity. And products of 2-byte
+# numbers may use the GPU's **matrix units**, which only multiply matrices and have a far higher
+# peak. That moves the ridge far to the right. Now 64 tokens are left of it, and nearly free. They
+# are only four and a half times as fast as in fp32, because they wait for bytes. **A chip has a
+# ridge for each number type.**
 #
-# **The H200's bf16 ridge lies further right than that of this core. By what factor?** Guess; then
-# you see both roofs, side by side.
+# **The H200's bf16 ridge is further right than this core's. By what factor?** Guess, and see both
+# roofs side by side.
 
 # %% tags=["core"]
 picture = rl.show.walk(4096, 11008, [core, gpu], list(walk.values()))
@@ -126,20 +126,19 @@ further
 # <details><summary>What the picture shows (open this when you have guessed)</summary>
 #
 # Each half is a roofline: teal where memory limits a product, purple where computing does. Speed is
-# a share of the machine's own peak, so both roofs are equally high. The numbers are tokens, the
-# hollow diamonds what the roof allows, the filled ones your measurements.
+# a share of the machine's own peak, so both roofs are equally high. The numbers are tokens. Hollow
+# diamonds show what the roof allows, filled ones what you measured.
 #
-# It is the same walk in both halves. On the right every step has twice the intensity, because each
-# number has half the bytes, and the roof bends much further right: 64 tokens are still on the
-# slope, and 256 are just over the ridge. The H200's matrix units have 15 times the peak of its
-# ordinary ones in `fp32`, and its memory is the same: so its own ridge moved 15 times to the right.
+# It is the same walk in both halves. On the right every step has twice the intensity, but the roof
+# bends much further right: 64 tokens are still on the slope, and 256 are just over the ridge. The
+# H200's matrix units have 15 times the peak of its ordinary units in `fp32`. Its memory is the
+# same, so its `bf16` ridge is 15 times its `fp32` ridge.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
-# In numbers, where do 64 tokens lie? The slope is now the bandwidth of *reading*, because a layer
-# mostly reads its weights. Lesson 03 had the best mix of reading and writing, so its ridge may have
-# been lower.
+# Where do 64 tokens lie, in numbers? The slope is now the bandwidth of *reading*, because a layer
+# mostly reads its weights. Lesson 03 used the best mix, so your ridge may have been lower there.
 
 # %% tags=["core"]
 lines = []
@@ -154,15 +153,15 @@ rl.show.say(rl.conclude("04-sides", (up(64), core), (up(64, "bf16"), gpu)), afte
 # %% [markdown] tags=["core"]
 # ## What are M, N and K?
 #
-# Write the tokens below each other, as the rows of a matrix $X$. The weights are a matrix $W$ with
-# one row for each number that comes out. Then the layer is a single product, $Y = X\,W^T$:
+# Stack the tokens as the rows of a matrix $X$. The weights are a matrix $W$ with one row for each
+# number that comes out. Then the layer is a single product, $Y = X\,W^T$. In rows × columns:
 #
-# - $X$ has *tokens* rows and *inputs* columns,
-# - $W^T$ has *inputs* rows and *outputs* columns,
-# - $Y$ has *tokens* rows and *outputs* columns.
+# - $X$ is *tokens* × *inputs*,
+# - $W^T$ is *inputs* × *outputs*,
+# - $Y$ is *tokens* × *outputs*.
 #
-# So **M is the number of tokens, N the outputs and K the inputs**: M and N are the edges of the
-# result, and each number of it is a sum of K products. `rl.gemm(tokens, outputs, inputs)` counts
+# So **M is the number of tokens, N the outputs and K the inputs**. M and N are the edges of the
+# result, and each of its numbers is a sum of K products. `rl.gemm(tokens, outputs, inputs)` counts
 # the same as `up`.
 
 # %% tags=["core", "nbval-check-output"]
@@ -170,10 +169,9 @@ product = rl.gemm(64, 11008, 4096)
 product.flops == up(64).flops, product.bytes == up(64).bytes
 
 # %% [markdown] tags=["core"]
-# In practice tokens come as a *batch*. A prompt and what is written after it are a **sequence**,
+# In practice tokens come in a *batch*. A prompt and what is written after it form a **sequence**,
 # and several sequences go through the model at once: batch × length × inputs numbers. The layer
-# does the same with every row. So lay all rows below each other, multiply once, and cut the result
-# up again. Try it on a small one:
+# treats every row alike. So stack all rows, multiply once, and cut the result up again. Try it:
 
 # %% tags=["core", "nbval-check-output"]
 draw = np.random.default_rng(0).normal
@@ -186,14 +184,14 @@ print("no number was moved for it:", np.shares_memory(rows, x))
 # %% [markdown] tags=["core"]
 # **All edges but the last become M.**
 #
-# Language models work in two *phases*. In **prefill** the model reads the prompt, and all its
-# tokens go through the layer together. In **decode** it writes: it makes one new token for each
-# sequence, and only *that* token goes through the layer. What it needs of the earlier ones is kept.
+# A language model works in two *phases*. In **prefill** it reads: all tokens of the prompt go
+# through the layer together. In **decode** it writes one new token for each sequence, and only
+# *that* token goes through the layer. What it needs from the earlier tokens is kept.
 #
 # ### Exercise 1 · M, N and K
 #
-# `batch` sequences of `length` tokens each, a layer from `inputs` to `outputs`. Return M, N and K,
-# in this order: if `decode` is true those of decode, else those of prefill.
+# You get `batch` sequences of `length` tokens each, and a layer from `inputs` to `outputs`. Return
+# M, N and K, in this order: for decode if `decode` is true, otherwise for prefill.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "04-shapes"}
@@ -214,11 +212,11 @@ rl.check("04-shapes", shape)
 # travels. The box of a layer has the weights $W$ for a lid, and **every token makes it one number
 # thicker**.
 #
-# 1. Put *tokens* to 1. The box is a sheet: all of it is surface, and the dot is far left.
-# 2. Slide *tokens* up. The volume grows, and the face $W$ does not change at all. The dot walks to
-#    the right, and passes the ridge of this core.
-# 3. Choose the H200, and then `bf16`. Go back to 1. Now the dot has a much longer way to go.
-# 4. Go on to 4096 tokens, then make *inputs* small. Does the dot stay?
+# 1. Set *tokens* to 1. The box is a sheet, all surface, and the dot is far left.
+# 2. Slide *tokens* up. The volume grows, but the face $W$ stays as it is. The dot walks right, past
+#    the ridge of this core.
+# 3. Choose the H200, then `bf16`, and go back to 1 token. Now the dot has much further to go.
+# 4. Go up to 4096 tokens, then make *inputs* small. Does the dot stay?
 
 # %% tags=["core"]
 rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"], after=further)
@@ -245,17 +243,17 @@ def intensities(batch, length, inputs, outputs, itemsize):
 rl.check("04-intensities", intensities)
 
 # %% [markdown] tags=["core"]
-# What it comes to for the up projection, in `bf16`:
+# For the up projection, in `bf16`, that comes to:
 
 # %% tags=["core", "nbval-check-output"]
 for tokens in (1, 8, 64, 256, 2048, 16384):
     print(f"{tokens:6} tokens: {up(tokens, 'bf16').intensity:8.4g} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# With few tokens the weights are nearly all that travels. Each weight has 2 bytes, and is good for
-# 2 FLOPs a token: so the intensity is *nearly the number of tokens*. With many tokens it falls
-# behind, because what comes in and what goes out weighs more and more. Divide the FLOPs and the
-# numbers by M·N·K, and you have it in one line:
+# With few tokens, nearly all that travels is weights. Each weight has 2 bytes and gives 2 FLOPs per
+# token, so the intensity is *nearly the number of tokens*. With many tokens it falls behind,
+# because what comes in and goes out weighs more and more. Divide the FLOPs and the numbers by
+# M·N·K, and the intensity fits on one line:
 #
 # $$\text{intensity} = \frac{2}{\text{itemsize}} \;\Big/\; \Big(\frac1M + \frac1N + \frac1K\Big)$$
 #
@@ -266,8 +264,8 @@ for tokens in (1, 8, 64, 256, 2048, 16384):
 #
 # ### Exercise 3 · Layer
 #
-# Return the shortest time of a layer in seconds. As in lesson 03, it is the longer of two times.
-# This function goes into your `mine.py` too.
+# Return the shortest time of a layer, in seconds. As in lesson 03, it is the longer of two times.
+# This function goes into your `mine.py`, too.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "04-layer"}
@@ -286,8 +284,8 @@ rl.check("04-layer", layer)
 rl.mine.save(layer)
 
 # %% [markdown] tags=["core"]
-# Your function against the clock of this core. A ⚠ marks a measurement that carries a warning;
-# `walk[2]`, for example, prints it.
+# Now your function against the clock of this core. A ⚠ marks a warning; `walk[2]`, for example,
+# prints it.
 
 # %% tags=["core"]
 bounds = {n: rl.mine.layer(n, 4096, 11008, 4, core.peak, core.bandwidth) for n in walk}
@@ -303,16 +301,17 @@ rl.show.say(rl.conclude("04-gaps", walk, bounds, core), after=grows)
 # %% [markdown] tags=["deep"]
 # ## Deeper: predict another layer
 #
-# A bound is a promise. What *will* the clock say, between one token and many, where the library is
+# A bound is a promise. What *will* the clock say between one token and many, where the library is
 # far from the roof? There are two ways through a layer.
 #
-# - **Vector by vector**: a GEMV for each token. The first one waits for the weights to come from
-#   memory. If they fit a cache, each further one finds them nearer, and meets all of them again.
-# - **All at once**: a GEMM. It copies the weights into its blocks first, and then it computes.
+# - **Vector by vector**: a GEMV for each token. The first GEMV waits for the weights to come from
+#   memory. If they fit in a cache, every further GEMV finds them nearer, but still has to go
+#   through all of them.
+# - **All at once**: a GEMM. First it copies the weights into its blocks, then it computes.
 #
-# Here is a small language model that was recorded while it wrote, on one core with 32 MB of cache.
-# Its up projection, 768 → 2048, was tried in both ways, each with the weights stored by rows and by
-# columns; here is the better of the two. Which way is quicker, and for how many tokens?
+# We recorded a small language model while it wrote, on one core with 32 MB of cache. Its up
+# projection, 768 → 2048, was tried both ways, each with the weights stored by rows and by columns.
+# For each way, the better order is shown here. Which way is quicker, and for how many tokens?
 
 # %% tags=["deep", "nbval-check-output"]
 for run in rl.decode_recording("epyc-2core-vm").runs:
@@ -321,24 +320,24 @@ for run in rl.decode_recording("epyc-2core-vm").runs:
     print(f"{run.batch:2} tokens: vector by vector {gemv:4.0f} µs, all at once {gemm:4.0f} µs")
 
 # %% [markdown] tags=["deep"]
-# The first column begins low, and every further vector adds about the same. The second one begins
-# high: with a single token it is nearly all copy. Then it grows by its arithmetic alone. They cross
-# between 8 tokens and 16.
+# The first column starts low, and every further vector adds about the same. The second starts high:
+# with a single token, nearly all of it is copying. After that only its arithmetic grows. The two
+# cross between 8 tokens and 16.
 #
 # ### Exercise 4 · Another layer
 #
-# When the model wrote, each product was done in the quicker way. You get three figures that were
-# taken from *one* of its layers, and the peak of the core:
+# While the model wrote, it did each product the quicker way. You get three figures from *one* of
+# its layers, and the peak of the core:
 #
-# - `first`: seconds that the first vector takes for each weight,
-# - `again`: seconds that a further vector takes for each weight,
-# - `copy`: seconds that the copy takes for each weight,
+# - `first`: seconds per weight for the first vector,
+# - `again`: seconds per weight for each further vector,
+# - `copy`: seconds per weight for the copy,
 # - `peak`: FLOP/s.
 #
 # Return the seconds of *another* layer, `inputs` → `outputs`, for all its `tokens` together. As in
 # lesson 03, your answer is compared with the clock. It may be off by the spread of the recorded
-# times, and by a quarter besides, because no two layers are quite alike. You are asked only where
-# the quicker of the two ways comes close.
+# times, plus a quarter, because no two layers are quite alike. You are asked only where the quicker
+# of the two ways, so computed, comes close.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "04-predict"}
@@ -355,11 +354,11 @@ def predict(tokens, inputs, outputs, first, again, copy, peak):
 rl.check("04-predict", predict)
 
 # %% [markdown] tags=["deep"]
-# Under a roof the longer of two times counts; here two times are *added*. There is one core for
-# both, and while it copies a block it multiplies nothing. So look at the table once more: from 8
-# tokens to 64 the second column does not even grow threefold. By the roof, more tokens are free
-# until the arithmetic takes over. With a routine that copies, each of them still makes the others
-# cheaper long after that, because they share one copy.
+# Under a roof the longer of two times counts; here the two times *add up*. One core does both jobs,
+# and while it copies a block it multiplies nothing. Look at the numbers once more: from 8 tokens to
+# 64 the second column does not even triple. By the roof, more tokens are free until the arithmetic
+# takes over. With a routine that copies, each further token keeps making the rest cheaper long
+# after that, because they share one copy.
 
 # %% [markdown] tags=["core"]
 # ## The knee
@@ -372,20 +371,20 @@ rl.show.say(each, after=grows)
 
 # %% [markdown] tags=["core"]
 # On the slope the tokens share the weights, and each new one makes all of them cheaper. Beyond the
-# **knee** every token pays for its own arithmetic, and company no longer helps. That is how large a
-# batch wants to be, by the roof. And your diamonds?
+# **knee** every token pays for its own arithmetic, and company no longer helps. By the roof, that
+# is how large you want a batch. And your diamonds?
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("04-beyond", walk, core), after=grows)
 
 # %% [markdown] tags=["core"]
-# Where is the knee? Where the intensity reaches the ridge. You have a formula for the intensity:
-# set it equal to the ridge and solve it for M.
+# The knee is where the intensity reaches the ridge. Set your formula for the intensity equal to the
+# ridge, and solve for M.
 #
 # ### Exercise 5 · The knee
 #
-# Return the number of tokens at the knee, which need not be whole. Each layer that you are asked
-# about has one.
+# Return the number of tokens at the knee. It can be a fraction. Every layer in the checks has a
+# knee.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "04-knee"}
@@ -400,10 +399,10 @@ def knee(inputs, outputs, itemsize, peak, bandwidth):
 rl.check("04-knee", knee)
 
 # %% [markdown] tags=["core"]
-# A rule that you may hear: *with 2-byte weights the batch has to be as large as the ridge*. Let's
-# try it on four machines (datasheet figures) and three layers: 4096 → 11008 of Llama-2-7B, 4096 →
-# 14336 of Llama-3-8B, and 768 → 3072 of GPT-2, a small model. At how many tokens does each layer
-# become compute-bound?
+# You may hear this rule: *with 2-byte weights the batch has to be as large as the ridge*. Let's try
+# it on four machines (datasheet figures) and three layers: 4096 → 11008 of Llama-2-7B, 4096 → 14336
+# of Llama-3-8B, and 768 → 3072 of GPT-2, a small model. From how many tokens on is each
+# compute-bound?
 
 
 # %% tags=["core"]
@@ -420,20 +419,20 @@ for name in ("mi300x", "rtx-4090", "h100-sxm", "h200-sxm"):
     print(f"{name:9} ridge {roof.ridge:.1f}: from {large}, {larger} and {small} tokens on")
 
 # %% [markdown] tags=["core"]
-# For the two wide layers the rule is not bad, a tenth too low at worst. For the layer of GPT-2 it
-# is far off: on an MI300X **the knee is just beyond 412 tokens, not at 247**. A narrow layer has
-# few weights, so what comes in and goes out weighs in early. For numbers of any size the rule says
-# *ridge × itemsize ÷ 2*; lesson 05 calls it the batch at which the arithmetic takes over.
+# For the two wide layers the rule is not bad, a tenth too low at worst. For GPT-2's layer it is far
+# off: on an MI300X **the knee is just beyond 412 tokens, not at 247**. A narrow layer has few
+# weights, so what comes in and goes out weighs in early. For other types the rule says *ridge ×
+# itemsize ÷ 2*.
 #
-# Another saying: *a batch of 128 fills the GPU*. A model has products of several shapes, and they
+# Another rule: *a batch of 128 fills the GPU*. But a model has products of several shapes, and they
 # share a batch.
 #
 # ### Exercise 6 · Who is last?
 #
-# `products` is a list of (inputs, outputs). Return three things: the place in the list, from 0, of
-# the product that becomes compute-bound last; the smallest whole batch at which all of them are;
-# and the share of the peak that the roof allows that last one at `batch`. You may call your `knee`
-# and `layer`.
+# `products` is a list of (inputs, outputs). Return three things: the position in the list, from 0,
+# of the product that becomes compute-bound last; the smallest whole batch at which all are
+# compute-bound; and the share of the peak that the roof allows that last product at `batch`. You
+# may call your `knee` and `layer`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "04-last"}
@@ -450,8 +449,8 @@ def last(products, batch, itemsize, peak, bandwidth):
 rl.check("04-last", last)
 
 # %% [markdown] tags=["core"]
-# Llama-3-8B has products of five shapes. Here they are on an H100, with the names of its layers;
-# those that stand together have the same shape:
+# Llama-3-8B has products of five shapes. Here are its layers on an H100. Those on one line have the
+# same shape:
 
 # %% tags=["core", "nbval-check-output"]
 h100 = rl.Roofline("h100-sxm", "bf16")
@@ -467,40 +466,40 @@ for name, edges in (wide | {"down": (4096, 14336), "output": (128256, 4096)}).it
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# Two models have layers of the same form. Those of the second are half as wide, in both
-# directions. On the same GPU, the knee of the second model is …
+# One model's layers are half as wide as another's, in both directions. On the same GPU, the
+# narrower model's knee is …
 #
 # <details><summary><b>A</b> at a quarter of the tokens: a layer has a quarter of the
 # weights.</summary>
 #
-# This is *less to load, sooner done*: there is less to load, and less to compute as well.
+# This is *less to load, sooner done*. But there is less to compute, too.
 #
 # </details>
 #
-# <details><summary><b>B</b> at half of the tokens.</summary>
+# <details><summary><b>B</b> at half the tokens.</summary>
 #
-# This is the thought of A, half as strong.
+# This is A's idea, half as strong.
 #
 # </details>
 #
 # <details><summary><b>C</b> at the same number: the ridge is the same.</summary>
 #
-# This is *batch = ridge*, which is true for very wide layers only.
+# This is *batch = ridge*, which holds only for very wide layers.
 #
 # </details>
 #
 # <details><summary><b>D</b> at more tokens.</summary>
 #
-# **Right.** The intensity of a narrow layer grows more slowly, so it takes more tokens to get to
-# the same ridge.
+# **Right.** The intensity of a narrow layer grows more slowly, so it takes more tokens to reach the
+# same ridge.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
-# ## As much work, another shape
+# ## Same work, another shape
 #
-# Four products with equally many multiply-adds: a cube, a slab, and two thin ones. The third is
-# like a layer with 16 tokens. In the last one the edge that is *summed over* is thin.
+# Here are four products with the same number of multiply-adds: a cube, a slab, and two thin ones.
+# The third is like a layer with 16 tokens. In the last, the edge *summed over* is thin.
 
 # %% tags=["core", "nbval-check-output"]
 shapes = [(1024, 1024, 1024), (128, 4096, 2048), (16, 8192, 8192), (8192, 8192, 16)]
@@ -509,14 +508,14 @@ for op in ops:
     print(f"{op.label:24} {rl.si(op.flops, 'FLOP')}, {op.intensity:6.2f} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# What does the roof of this core say of them? Each gets the slope of its own mix of reading and
-# writing: the last one does little but write.
+# What does the roof of this core say about them? Each gets the slope of its own mix: the last one
+# does little but write.
 
 # %% tags=["core"]
 rl.conclude("04-thin-sides", ops, core)
 
 # %% [markdown] tags=["core"]
-# And the clock? **What is the time of the third one ÷ that of the cube?**
+# And the clock? **Divide the third product's time by the cube's. What do you get?**
 
 # %% tags=["core"]
 timed = [rl.measure(op, threads=1) for op in ops]
@@ -524,8 +523,8 @@ thin = rl.ask("04-thin", timed[2].median_s / timed[0].median_s)
 thin
 
 # %% [markdown] tags=["core"]
-# Here are all four, each compared with the cube, and beside them the H200 by its roof, also in
-# fp32, and then in `bf16` (datasheet).
+# Here are all four, compared with the cube. Beside them is the H200 by its roof, in fp32 and in
+# `bf16` (datasheet).
 
 
 # %% tags=["core"]
@@ -548,17 +547,17 @@ rl.show.say(*lines, after=thin)
 rl.show.say(rl.conclude("04-thin", timed[0], timed[2], core), after=thin)
 
 # %% [markdown] tags=["core"]
-# The last product has little to copy, but a result of 268 MB to write, and only sixteen products go
-# into each number of it. On an H200, by its datasheet, the roof alone makes the thin ones slower: in
-# fp32 they are left of its ridge, in `bf16` the slab is too, and there time is bytes. **Among products of equally
-# many FLOPs, the smallest edge decides.**
+# The last product has little to copy, but a result of 268 MB to write, and each number of it sums
+# only sixteen products. On the H200 the roof alone makes the thin ones slower: in fp32 they are
+# left of its ridge, in `bf16` so is the slab. There, time is bytes. **Among products with the same
+# FLOPs, the smallest edge decides.**
 
 # %% [markdown] tags=["core"]
 # ## Claim court: the same face twice
 #
 # A public text on the efficiency of GEMM gives the intensity as $2MNK$ divided by the bytes of
-# $MK + KN + MK$ numbers. One of the three faces is there twice, and one is missing. Check it with a
-# cube, and you see nothing:
+# $MK + KN + MK$ numbers. One of the three faces is there twice, and one is missing. Test it with a
+# cube, and you notice nothing:
 
 
 # %% tags=["core", "nbval-check-output"]
@@ -575,7 +574,7 @@ print("a cube notices nothing:", claimed(512, 512, 512) == right(512, 512, 512))
 # %% [markdown] tags=["core"]
 # ### Exercise 7 · The shape that convicts
 #
-# Somebody tests the formula with a product of this shape and compares it, exactly, with the true
+# Somebody tests the formula on a product of this shape and compares it, exactly, with the true
 # count. Return `True` if the test notices the mistake, and `False` if the formula gets away.
 
 
@@ -592,17 +591,13 @@ rl.check("04-convicts", convicts)
 # %% [markdown] tags=["core"]
 # <details><summary>The derivation (open this when your answer is right)</summary>
 #
-# *Claimed − right* is $MK - MN = M\,(K - N)$. M is never zero, so the difference is zero when, and
-# only when, K = N. The edges that look most suspicious, M and K, prove nothing.
-#
-# There is a second slip in the printed line: it says $2MNK / (\ldots) \cdot \text{bytes}$. Taken by
-# the letter that multiplies by the bytes of a number where it should divide: 4 times too high for
-# 2-byte numbers, 16 times for 4-byte ones. Use parentheses.
+# *Claimed − right* is $MK - MN = M\,(K - N)$. M is never zero, so the difference is zero exactly
+# when K = N. The edges that look most suspicious, M and K, prove nothing.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
-# How much does it matter? By how much is the claimed intensity too high, for the up projection?
+# How much does it matter? For the up projection, the claimed intensity is too high by:
 
 # %% tags=["core", "nbval-check-output"]
 for tokens in (1, 64, 2048, 16384):
@@ -616,18 +611,18 @@ for tokens in (1, 64, 2048, 16384):
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# A service adds more and more sequences to its batch in decode. The shortest time of a layer, by
-# the roof, …
+# In decode, a service adds more and more sequences to its batch. By the roof, the shortest time of
+# a layer …
 #
-# <details><summary><b>A</b> grows with the sequences from the first one on.</summary>
+# <details><summary><b>A</b> grows from the very first sequence on.</summary>
 #
-# This is *more work takes more time*: not while the work is hidden behind the loading.
+# This is *more work takes more time*. Not while the loading hides it.
 #
 # </details>
 #
 # <details><summary><b>B</b> stays the same, because the weights are read only once.</summary>
 #
-# This forgets that there is a flat roof too.
+# This forgets the flat roof.
 #
 # </details>
 #
@@ -639,16 +634,16 @@ for tokens in (1, 64, 2048, 16384):
 #
 # <details><summary><b>D</b> grows up to the knee, then stays the same.</summary>
 #
-# This is the picture of the *speed*, in FLOP/s, read as if it were time.
+# So does the *speed*, in FLOP/s. The question is about time.
 #
 # </details>
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: claim court, N and K exchanged
 #
-# The text with the repeated face also has a table of shapes for the *up* projection, from `d_model`
-# numbers to `d_ff` numbers: *N = d_model, K = d_ff*. You know better from exercise 1. But would you
-# have noticed?
+# The text with the repeated face also has a table of shapes. For the *up* projection, from
+# `d_model` numbers to `d_ff` numbers, it says *N = d_model, K = d_ff*. You know better from
+# exercise 1. But would you have noticed?
 #
 # ### Exercise 8 · What notices?
 #
@@ -678,17 +673,21 @@ rl.gemm(8, 4096, 11008, "bf16")
 
 # %% [markdown] tags=["deep"]
 # FLOPs, bytes, intensity, weights: no total convicts the table, because all of them treat the edges
-# N and K alike. It is why such a mistake lives long. What comes out of the layer tells it at once:
-# look at shapes before you look at sums.
+# N and K alike. That is why such a mistake lives long. The shape of the result gives it away at
+# once: look at shapes before you look at sums.
+#
+# The line with the repeated face has a second slip: it says $2MNK / (\ldots) \cdot \text{bytes}$.
+# Taken literally, that multiplies by the bytes of a number where it should divide: 4 times too high
+# for 2-byte numbers, 16 times for 4-byte ones. Use parentheses.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: the ceiling of a layer
 #
-# With more and more tokens the box gets thicker and thicker. Does its intensity grow for ever?
+# With more and more tokens the box gets thicker and thicker. Does its intensity grow forever?
 #
 # ### Exercise 9 · The ceiling
 #
-# Return the intensity that a layer comes near to, and never reaches, however many tokens it gets.
+# Return the intensity that a layer approaches but never reaches, however many tokens it gets.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "04-ceiling"}
@@ -702,10 +701,11 @@ def ceiling(inputs, outputs, itemsize):
 rl.check("04-ceiling", ceiling)
 
 # %% [markdown] tags=["deep"]
-# If the ceiling is below the ridge, there is *no knee*: no number of tokens makes such a layer
-# limited by computing. Some layers are made that narrow on purpose. A *low-rank adapter* (LoRA)
-# changes a model through two thin layers, say from 4096 numbers to 16 and back to 4096. Here is the
-# first of the two beside layers that you know, with $10^{12}$ tokens, which is as good as endless:
+# If the ceiling is below the ridge, there is *no knee*: such a layer never becomes limited by
+# computing, whatever the number of tokens. Some layers are that narrow on purpose. A *low-rank
+# adapter* (LoRA) changes a model through two thin layers, say from 4096 numbers to 16 and back.
+# Here is the first of the two, beside layers that you know, with $10^{12}$ tokens, which is as good
+# as infinitely many:
 
 # %% tags=["deep", "nbval-check-output"]
 for inputs, outputs in ((4096, 16), (768, 3072), (4096, 11008)):
@@ -714,15 +714,15 @@ for inputs, outputs in ((4096, 16), (768, 3072), (4096, 11008)):
 
 # %% [markdown] tags=["deep"]
 # Even with endless tokens the adapter gets no further than a thirteenth of the H200's peak. Its
-# FLOPs are few, and they are slow: that is the price of being thin.
+# FLOPs are few but slow. That is the price of being thin.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: padding
 #
-# It is an old piece of advice: fill up the edges of a matrix with zeros to a *good* size, a
-# multiple of 8 or 64 or 128, and the product gets faster, although it has more work to do. GPT-2's
-# list of tokens has 50 257 entries; some programs make it 50 304, a multiple of 64. The price is
-# the product of what is added to each edge:
+# An old piece of advice: pad the edges of a matrix with zeros up to a *good* size, a multiple of 8
+# or 64 or 128, and the product gets faster, although there is more work to do. GPT-2's list of
+# tokens has 50 257 entries; some programs make it 50 304, a multiple of 64. The price multiplies
+# over the edges:
 
 # %% tags=["deep", "nbval-check-output"]
 print(f"50257 → 50304: {100 * (50304 / 50257 - 1):.3f} % more work, in that one edge")
@@ -730,9 +730,9 @@ print(f"1000 → 1024, all edges: {100 * (1024**3 / 1000**3 - 1):.1f} % more wor
 print(f"1025 → 1152, all edges: {100 * (1152**3 / 1025**3 - 1):.1f} % more work")
 
 # %% [markdown] tags=["deep"]
-# A few zeros cost next to nothing, and an unlucky edge costs a lot. Does it pay on this core? The
-# next cell times a product of 1000 × 1000 matrices, and one with their edges filled up to 1024.
-# Guess the ratio: above 1, padding loses.
+# A few zeros cost next to nothing, but an unlucky edge costs a lot. Does padding pay on this core?
+# The next cell times a product of 1000 × 1000 matrices, and one with the edges padded to 1024.
+# Guess padded ÷ unpadded: above 1, padding loses.
 
 # %% tags=["deep"]
 edges = (1000, 1001, 1023, 1024, 1025)
@@ -751,34 +751,34 @@ rl.show.say(*lines, after=padding)
 rl.show.say(rl.conclude("04-padding", sizes[1000], sizes[1024]), after=padding)
 
 # %% [markdown] tags=["deep"]
-# Many texts explain the gain with the intensity: a larger matrix has more of it. It cannot be
-# that. If you count only the *useful* FLOPs, the intensity falls:
+# Many texts explain the gain by the intensity, which is higher for a larger matrix. That cannot be
+# it. Count only the *useful* FLOPs, and the intensity falls:
 
 # %% tags=["deep", "nbval-check-output"]
 plain, padded = rl.gemm(1000, 1000, 1000), rl.gemm(1024, 1024, 1024)
 print(f"{plain.intensity:.1f} FLOP/byte, padded {plain.flops / padded.bytes:.1f} useful ones")
 
 # %% [markdown] tags=["deep"]
-# Where padding does help, it helps the *routine*: rows that begin at good addresses, blocks that
-# are full, no left-over pieces at the edges, or the way to the matrix units of a GPU, which some
-# libraries take for multiples of 8 or 16 only. 1024 may even be an unlucky edge: rows that begin
-# exactly 4096 bytes apart compete for the same places in a cache. Measure before you pad.
+# Where padding does help, it helps the *routine*: rows start at good addresses, blocks are full, no
+# odd pieces are left over at the edges, or a library can use the matrix units of a GPU, which some
+# do only for multiples of 8 or 16. 1024 may even be an unlucky edge: rows that start exactly 4096
+# bytes apart compete for the same places in a cache. Measure before you pad.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: the way back
 #
-# To *train* a layer one needs to know how the model's error changes with each of its inputs, $dX$,
+# To *train* a layer you need to know how the model's error changes with each of its inputs, $dX$,
 # and with each of its weights, $dW$. The forward product was $Y = X\,W^T$, with $X$ of size M×K and
-# $W$ of size N×K. The layer above hands down $dY$, how the error changes with each number of $Y$.
-# From it come two more products:
+# $W$ of size N×K. The layer above hands down $dY$: how the error changes with each number of $Y$.
+# Two more products follow from it:
 #
 # $$dX = dY \; W \qquad\qquad dW = dY^T\, X$$
 #
 # ### Exercise 10 · The way back
 #
-# The forward product is (M, N, K) = (`m`, `n`, `k`). Return M, N and K of the product for $dX$,
-# then of the one for $dW$: six numbers. First the two edges of the result, then the edge that is
-# summed over.
+# The forward product is (M, N, K) = (`m`, `n`, `k`). Return six numbers: M, N and K of the product
+# for $dX$, then M, N and K of the product for $dW$. The two edges of a result come first, then the
+# edge that is summed over.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "04-gradients"}
@@ -798,21 +798,21 @@ for name, edges in (("Y", (m, n, k)), ("dX", (m, k, n)), ("dW", (n, k, m))):
     print(f"{name:2} {rl.si(op.flops, 'FLOP')}, {op.intensity:.1f} FLOP/byte")
 
 # %% [markdown] tags=["deep"]
-# Three boxes with the same three edges, lying on different sides: as many FLOPs, as many bytes.
-# **Training a layer costs three times the FLOPs of its forward pass**, if what the forward pass
-# made is kept; some programs keep less and do the forward pass twice. The first layer of all needs
-# no $dX$. One thing changes: the tokens, which are M on the way forward, are the edge that $dW$
-# *sums over*. Its result is as large as $W$, however many tokens there were. Where a layer also
-# adds a *bias*, a row of N numbers, its gradient is the sum of all rows of $dY$: one addition for
-# each number that is read, limited by memory on every machine here.
+# Three boxes with the same three edges, lying on different sides: the same FLOPs, the same bytes.
+# **Training a layer costs three times the FLOPs of its forward pass**, if the results of the
+# forward pass are kept. Some programs keep less and do the forward pass twice. The very first layer
+# needs no $dX$. One thing changes: the tokens, which are M on the way forward, are the edge that
+# $dW$ *sums over*. Its result is as large as $W$, however many tokens there were. If a layer also
+# adds a *bias* $b$, a row of N numbers, $db$ is the sum of all rows of $dY$: one addition for each
+# number read, limited by memory on every machine here.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: claim court, bytes per FLOP
 #
 # Some texts turn the intensity upside down and call it *B/F*, bytes per FLOP. A public slide deck
-# compares two models in 2-byte numbers. ResNet-50, which looks at one picture, has 25 557 032
-# weights and is given 4.09 GFLOP. GPT-2, for one token, has 124 337 664 weights and is given 0.2848
-# GFLOP. The 102 144 biases of GPT-2 are left out; they change nothing here.
+# compares two models in 2-byte numbers. ResNet-50 has 25 557 032 weights; for one picture, the deck
+# gives it 4.09 GFLOP. GPT-2 has 124 337 664 weights; for one token, the deck gives it 0.2848 GFLOP.
+# The 102 144 biases of GPT-2 are left out; they change nothing here.
 
 # %% tags=["deep", "nbval-check-output"]
 print(f"ResNet-50: {25_557_032 * 2 / 4.09e9:.4f} B/F as printed")
@@ -820,10 +820,10 @@ print(f"GPT-2:     {124_337_664 * 2 / 0.2848e9:.3f} B/F as printed")
 
 # %% [markdown] tags=["deep"]
 # **GPT-2** first. One token is a stack of GEMVs: each weight has 2 bytes and gives 2 FLOPs, so B/F
-# has to be near 1. Where does 0.873 come from? The FLOPs include the work on 1024 earlier tokens, to
-# which the model pays *attention*. The bytes do not. Count both with them, or both
-# without. 123 532 032 of the weights are in matrices that every token is multiplied with. GPT-2 has
-# 12 blocks, its rows have 768 numbers, and of an earlier token it keeps two rows in a block.
+# has to be near 1. Where does 0.873 come from? The FLOPs include the work on 1024 earlier tokens,
+# to which the model pays *attention*. The bytes do not. Count both with them, or both without.
+# 123 532 032 of the weights are in matrices that multiply every token. GPT-2 has 12 blocks, its
+# rows have 768 numbers, and each block keeps two rows of every earlier token.
 
 # %% tags=["deep", "nbval-check-output"]
 matrices, kept = 123_532_032, 2 * 1024 * 768 * 12
@@ -832,9 +832,9 @@ print(f"both with: {2 * (124_337_664 + kept) / (2 * matrices + 2 * kept):.3f} B/
 print(f"FLOPs with, bytes without: {2 * 124_337_664 / (2 * matrices + 2 * kept):.3f} B/F")
 
 # %% [markdown] tags=["deep"]
-# And **ResNet-50**? Its 4.09 G are *multiply-adds*: it does twice as many FLOPs. So B/F is half of
-# what is printed? Not quite, because only the weights were counted. What goes out of its layers,
-# 11.1 million numbers, is written, and read again by the next ones:
+# And **ResNet-50**? Its 4.09 G are *multiply-adds*, so it does twice as many FLOPs. Is B/F half of
+# what is printed, then? Not quite, because only the weights were counted. The results of its
+# layers, 11.1 million numbers, are written, and the next layers read them again:
 
 # %% tags=["deep", "nbval-check-output"]
 weights, between, flops = 2 * 25_557_032, 2 * 2 * 11_113_984, 2 * 4_089_184_256
@@ -842,22 +842,28 @@ print(f"weights alone: {weights / flops:.4f} B/F")
 print(f"with what goes between the layers: {(weights + between) / flops:.4f} B/F")
 
 # %% [markdown] tags=["deep"]
-# Two mistakes that nearly cancel: half of the FLOPs, and half of the bytes. A figure that is nearly
-# right is no proof that somebody has counted.
+# Two mistakes nearly cancel: half the FLOPs were missing, and half the bytes. A figure that is
+# nearly right does not prove that somebody has counted.
 
 # %% [markdown] tags=["core"]
+# ## Numbers worth keeping
+#
+# - **64 times the FLOPs, 2 % more bytes**: 64 tokens instead of one, in the fp32 up projection.
+# - **2 ÷ itemsize ÷ (1/M + 1/N + 1/K)**: the intensity of a layer. The smallest edge rules.
+# - **Ridge × itemsize ÷ 2**: the knee of a very wide layer, in tokens. Narrow layers: later.
+# - **412, not 247**: the knee of GPT-2's 768 → 3072 on an MI300X.
+#
 # ## What you can do now
 #
-# - **Name** M, N and K of a layer: M is all tokens that go through it together, N what comes out,
-#   K what goes in. In decode M is the batch, whatever the length.
-# - **Compute** its intensity, 2 ÷ itemsize ÷ (1/M + 1/N + 1/K), and its shortest time.
-# - **Find** the knee: at the ridge for wide layers in 2-byte numbers, later for narrow ones.
+# - **Name** M, N and K of a layer. In decode M is the batch, whatever the length.
+# - **Compute** its intensity and its shortest time.
+# - **Find** its knee.
 # - **Choose** a shape that convicts: all edges different, none of them small.
-# - And if you went deeper: **predict** a layer from another one, **say** what its widths allow at
-#   best, what padding costs, and why training takes three times the FLOPs.
+# - And if you went deeper: **predict** one layer from another, and **say** what widths allow, what
+#   padding costs, and what training adds.
 #
-# A whole model is a stack of such layers, and when it writes a single sequence each of them is a
-# GEMV. The next lesson puts them together, and lets a model write on your computer.
+# A whole model is a stack of such layers. The next lesson lets a model write on your computer: for
+# a single sequence, each layer is a GEMV.
 #
 # Go on with [lesson 05](05_decode.ipynb).
 

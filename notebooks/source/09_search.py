@@ -14,11 +14,12 @@
 #
 # **Can a search beat your own schedule? And what can no search beat?**
 #
-# In lesson 08 you changed the order of loops by hand. Such an order, with all its marks, is a
-# **schedule**. The next cell gives a machine ten seconds and one core to find one, for a product of
-# two 384 × 384 matrices. It begins with the three plain loops. Guess how far it gets.
+# In lesson 08 you changed the order of loops by hand. Such an order, together with its lanes and
+# unrolled loops, is a **schedule**. The next cell gives the machine ten seconds and one core to
+# find one for a product of two 384 × 384 matrices. It starts from the three plain loops. Guess how
+# far it gets.
 #
-# <details><summary>What you will be able to do, the time, and what you need</summary>
+# <details><summary>40 minutes, 90 with the exercises: what you learn, and what you need</summary>
 #
 # - **Choose** the tile that fits the registers of a processor.
 # - **Complete** a beam search, and **find** how wide it has to be.
@@ -28,8 +29,7 @@
 # - After the *Deeper* parts: **describe** an operator by what it touches, and **place** a compiler
 #   on a map.
 #
-# Reading takes about 40 minutes, with the exercises 90; the *Deeper* parts add 25. A lecture shows
-# some of it in 25. You need lessons 07 and 08.
+# You need lessons 07 and 08. The *Deeper* parts add 25 minutes. A lecture shows some of it in 25.
 #
 # </details>
 
@@ -43,7 +43,7 @@ first
 
 # %% [markdown] tags=["core"]
 # The loops do not know that they are a product. A library does, and experts have tuned it for
-# years. So the next cell measures the library on the same core.
+# years. So the next cell measures it on the same core.
 
 # %% tags=["core"]
 gemm = rl.gemm(N, N, N, accumulate=True)
@@ -56,13 +56,13 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 #
 # The search knows five **moves**. Each is a small change that you know from lessons 07 and 08: it
 # swaps two loops, puts the innermost loop into lanes, unrolls a loop, cuts a loop into tiles, or
-# copies an operand into the order in which it is read. Nobody says which move to make, in which
-# order, or with which size.
+# copies an operand into the order in which it is read. Nobody tells it which move to make, when, or
+# with what size.
 #
-# Each dot below is a schedule that was measured, in order from left to right. When one was clearly
-# faster than all before it, the line climbs a step. The step has the name of the last move. Pull
-# the slider back to the first step, and read the loops as you climb. Which step pays most? And
-# which of them did you make yourself in lesson 08?
+# Each dot below is a schedule that was measured, in order from left to right. Whenever one was
+# clearly faster than all before it, the line climbs a step, named after the last move. Pull the
+# slider back to the first step, and read the loops as you climb. Which step pays most? And which
+# did you make yourself in lesson 08?
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -70,9 +70,9 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 # %% [markdown] tags=["core"]
 # ## Predict to sort out, measure to decide
 #
-# Why does it not try every schedule? Split each of the three loops once. Six loops have 720 orders.
-# In half of them the inner loop of a pair is inside its outer one. With three pairs that leaves 90
-# orders, and each loop can have 14 tile sizes.
+# Why not try every schedule? Split each of the three loops once. Six loops have 720 orders. In half
+# of these, the inner loop of a pair lies inside its outer one. With three pairs that leaves 90
+# orders, and each of the three loops can have 14 tile sizes.
 
 # %% tags=["core", "nbval-check-output"]
 import math
@@ -87,11 +87,11 @@ print(f"{count / 1000:.0f} thousand schedules, at ten a second {count / 10 / 360
 # works in *rounds*:
 #
 # 1. It applies all moves to the four fastest schedules so far.
-# 2. It **predicts** the time of everything that comes out, from bytes and roofs.
+# 2. It **predicts** the time of every schedule that comes out, from bytes and roofs.
 # 3. It checks the twelve most promising: are they legal? Then it compiles and **measures** them.
 # 4. It goes on from the four fastest.
 #
-# A prediction takes a few milliseconds. A measurement takes many times longer, because its schedule
+# A prediction takes a few milliseconds. A measurement takes many times longer, because the schedule
 # has to be compiled first. But is the prediction good enough to decide? In the picture, press
 # *against the prediction*. If all predictions were right, all dots would lie on the dashed line.
 
@@ -99,7 +99,7 @@ print(f"{count / 1000:.0f} thousand schedules, at ten a second {count / 10 / 360
 rl.show.say(rl.conclude("09-predicted", found), after=first)
 
 # %% [markdown] tags=["core"]
-# Here is something that a count of bytes does not see. In these four schedules a tile of sums is
+# Here is something that counting bytes does not show. In these four schedules, a tile of sums is
 # meant to stay in registers while k runs. It has 16 columns of C, and 1, 4, 8 or 64 rows. With more
 # rows, each number of B is used more often while it is there. By bytes alone, 64 rows are best.
 # What do you expect?
@@ -113,21 +113,23 @@ for count in (1, 4, 8, 64):
 rl.conclude("09-rows", rows, here)
 
 # %% [markdown] tags=["core"]
-# With few sums, each multiply-add waits for the one before it in its sum. With too many, the sums
-# do not fit the registers: some go to the cache and come back, which is called *spilling*. The
-# search has a rule for each. People who write libraries know both, and choose the tile by hand.
+# With too few sums, each multiply-add waits for the one before it in its sum. With too many, the
+# sums do not fit the registers: some go to the cache and come back, which is called *spilling*. The
+# search has a rule for each case. People who write libraries know both, and choose the tile by
+# hand.
 #
 # ### Exercise 1 · A tile in registers
 #
-# A processor has `registers` vector registers of `lanes` numbers. It has `units` vector units. In
-# every cycle each unit begins a multiply-add of vectors, and its result is there `latency` cycles
-# later. A tile of rows × vectors registers, each a vector of sums, stays there. In each step of k,
-# its `vectors` vectors of B are loaded, each into a register. Then one number of A after another is
-# loaded into all lanes of one more register. Every vector of sums in its row gets a multiply-add.
+# A processor has `registers` vector registers of `lanes` numbers, and `units` vector units. In
+# every cycle each unit begins a multiply-add of vectors, and its result arrives `latency` cycles
+# later. A tile of rows × vectors registers, each holding a vector of sums, stays there. In each
+# step of k, its `vectors` vectors of B are loaded, each into a register. Then one number of A after
+# another is loaded into all lanes of one more register. Every vector of sums in that number's row
+# gets a multiply-add.
 #
 # Which tile fits, has enough vectors of sums to keep all units busy, and needs the fewest loads for
-# each multiply-add? Little's law gives the number that is enough. Return (1) its rows, (2) its
-# columns, counted in numbers, not in vectors. There is always exactly one best tile.
+# each multiply-add? Little's law says how many are enough. Return (1) its rows, (2) its columns,
+# counted in numbers, not in vectors. There is always exactly one best tile.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-register-tile"}
@@ -149,27 +151,27 @@ rl.check("09-register-tile", register_tile)
 # %% [markdown] tags=["core"]
 # ## How wide?
 #
-# Here is a search so small that you can see all of it. Each dot is a schedule, and a line leads to
-# what one move makes of it. The lower a dot, the faster its schedule. The search knows none of the
-# times in advance. It begins at *s*. Pull the slider: how many schedules must it keep in each
-# round, so that it finds *g*?
+# Here is a search so small that you can see all of it. Each dot is a schedule, and each line leads
+# to what one move turns it into. The lower a dot, the faster its schedule. The search knows none of
+# the times in advance. It begins at *s*. Pull the slider: how many schedules must it keep in each
+# round to find *g*?
 
 # %% tags=["core"]
 rl.search.tree()
 
 # %% [markdown] tags=["core"]
-# A search that keeps several schedules from round to round is a **beam search**. How many it keeps
-# is the **width** of the beam. With width 1 it is *greedy*: it goes on from the fastest schedule
-# alone. So it misses whatever begins with a slow step. A wider beam finds more, but not always: at
-# width 3, two quick schedules push out the one that would have led to *g*.
+# A search that keeps several schedules from round to round is a **beam search**. The number it
+# keeps is the **width** of the beam. With width 1 it is *greedy*: it goes on from the fastest
+# schedule alone. So it misses anything that begins with a slow step. A wider beam finds more, but
+# not always: at width 3, two quick schedules push out the one that would have led to *g*.
 #
 # ### Exercise 2 · The line that makes it a beam
 #
-# `children[name]` lists the schedules that one move makes of a schedule, and `seconds[name]` is the
-# time of one. All times are different. In a round, everything new is timed. Then the `width`
-# fastest are kept, out of those kept before and the new ones. The loop below lacks one line. Copy
-# it into the function, and add the line. It returns the fastest schedule and how many were timed.
-# The example is the picture.
+# `children[name]` lists the schedules that one move makes out of schedule `name`, and
+# `seconds[name]` is its time. All times are different. In each round, everything new is timed. Then
+# the `width` fastest are kept, out of the new ones and those kept before. In the loop below, one
+# line is unfinished. Copy the loop into the function and finish the line. The function returns the
+# fastest schedule and how many were timed. The example comes from the picture.
 #
 # ```python
 # kept, timed, new = [], set(), {start}
@@ -199,9 +201,9 @@ rl.check("09-beam", beam)
 # %% [markdown] tags=["core"]
 # ### Exercise 3 · How wide does it have to be?
 #
-# With the same data, return the least width with which the search finds the fastest of all
+# With the same data, return the smallest width at which the search finds the fastest of all
 # schedules in `seconds`. All of them can be reached from `start`. Your `beam` may help, and the
-# picture shows what comes out for its own graph.
+# picture shows the answer for its own graph.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-width"}
@@ -220,26 +222,26 @@ rl.check("09-width", least_width)
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# A search has one minute. With width 8 instead of 1, what it finds after that minute is …
+# A search has one minute. With width 8 instead of 1, what it has found by then is …
 #
 # <details><summary><b>A</b> faster: it has looked at more schedules.</summary>
 #
-# The time is the same, so about as many are measured.
+# The time is the same, so it measures about as many.
 #
 # </details>
 #
-# <details><summary><b>B</b> at least as fast: a wide beam keeps all that a narrow one
+# <details><summary><b>B</b> at least as fast: a wide beam keeps everything that a narrow one
 # keeps.</summary>
 #
-# It does in the first round. After that, new schedules can push out the one that would have led
-# on, as in the picture at width 3. And there are fewer rounds in a minute.
+# In the first round it does. After that, new schedules can push out the one that would have led on,
+# as in the picture at width 3. And there are fewer rounds in a minute.
 #
 # </details>
 #
-# <details><summary><b>C</b> faster or slower, which depends on the nest and the minute.</summary>
+# <details><summary><b>C</b> faster or slower, depending on the nest and the minute.</summary>
 #
-# **Right.** A wide beam measures more in each round, and gets through fewer rounds. Tools leave the
-# width to their users.
+# **Right.** A wide beam measures more in each round, but gets through fewer rounds. Tools let their
+# users choose the width.
 #
 # </details>
 #
@@ -249,16 +251,16 @@ rl.check("09-width", least_width)
 #
 # </details>
 #
-# Now take the place of the search.
+# Now you are the search.
 #
 # ### Exercise 4 · Tiles for two caches
 #
-# `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. Its core has a first
-# cache of 640 bytes and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule
-# that moves few bytes between the two, and few between the second one and memory. Both are
-# simulated, and each may be at most 1.45 times what ours moves. You need tiles only; copies would
-# count, too. Every step returns a new nest: `nest.tile({"i": 48})` cuts i into `io` and `ii`, and
-# `ii` can be cut again.
+# `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 60 × 72. The core has a first
+# cache of 640 bytes and a second one of 16 KiB, both with lines of 32 bytes. Return a legal
+# schedule that moves few bytes between the two caches, and few between the second cache and memory.
+# We simulate both: below each cache, the bytes may be at most 1.45 times ours. You need only tiles;
+# copies would count, too. Every step returns a new nest: `nest.tile({"i": 48})` cuts i into `io`
+# and `ii`, and `ii` can be cut again.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}
@@ -275,11 +277,11 @@ rl.check("09-tiles", two_caches)
 # %% [markdown] tags=["core"]
 # ## Change the sum, not the loops
 #
-# A schedule changes the order of the work. Is all the work needed? Let *A* and *B* be 1024 × 1024
-# matrices and *v* a vector. (*AB*)*v* is a GEMM and a GEMV. *A*(*Bv*) gives the same result in
-# exact arithmetic, and is two GEMVs: 512 times fewer FLOPs. The next cell measures one GEMM and one
-# GEMV on one core, with operands in the cache, and adds up. **How many times faster is *A*(*Bv*)?**
-# Guess.
+# A schedule changes the order of the work. But is all the work needed? Let *A* and *B* be 1024 ×
+# 1024 matrices and *v* a vector. (*AB*)*v* is a GEMM and a GEMV. *A*(*Bv*) gives the same result in
+# exact arithmetic, but it is only two GEMVs: about 512 times fewer FLOPs. The next cell measures
+# one GEMM and one GEMV on one core, with operands in the cache, and adds up the times. **How many
+# times faster is *A*(*Bv*)?** Guess.
 
 # %% tags=["core"]
 matrix, vector = rl.gemm(1024, 1024, 1024), rl.gemv(1024, 1024)
@@ -293,9 +295,9 @@ rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
 
 # %% [markdown] tags=["core"]
 # How does a machine find that? With a *rewrite rule*: (*XY*)*Z* = *X*(*YZ*). In the picture, each
-# frame holds forms of one result, and a line leads to each thing that a form needs. Pull the slider
-# back to the start. In round 1 the rule adds a second form to the frame of (*AB*)*v*. The old one
-# stays.
+# frame holds different forms of one result, and lines lead from a form to what it needs. Pull the
+# slider back to the start. In round 1 the rule adds a second form to the frame of (*AB*)*v*. The
+# old one stays.
 
 # %% tags=["core"]
 A, B = (rl.search.matrix(name, 1024, 1024) for name in "AB")
@@ -303,18 +305,18 @@ v = rl.search.vector("v", 1024)
 rl.search.growth((A @ B) @ v, cost="flops")
 
 # %% [markdown] tags=["core"]
-# This is an **e-graph**. A frame is a *class*: everything in it is equal. What stands in a class is
+# This is an **e-graph**. A frame is a *class*: everything in it is equal. Each entry in a class is
 # a *node*: an operation whose arguments are classes, not single expressions. So a few nodes stand
-# for a great many expressions. When no rule adds anything, the e-graph is *saturated*. Then the
-# cheapest expression is taken out of it.
+# for a great many expressions. When no rule adds anything new, the e-graph is *saturated*. Then you
+# take out the cheapest expression.
 #
 # ### Exercise 5 · The cheapest expression
 #
-# `classes` is a saturated e-graph. For each class it lists the nodes in it, each as its own cost
-# and the list of its arguments, which are classes. To compute a class, choose one of its nodes and
-# compute all its arguments. A class that is needed twice is paid twice, wherever it stands. Some
-# nodes lead back to their own class, and going round in a circle computes nothing. Return the least
-# cost of the class `root`.
+# `classes` is a saturated e-graph. For each class it lists the nodes, each as its own cost and the
+# list of its arguments, which are classes. To compute a class, choose one of its nodes and compute
+# all its arguments. A class that is needed twice is paid for twice, wherever it stands. Some nodes
+# lead back to their own class, but going round in a circle computes nothing. Return the least cost
+# of the class `root`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-extract"}
@@ -336,18 +338,18 @@ rl.check("09-extract", cheapest)
 # %% [markdown] tags=["core"]
 # ## What no search can beat
 #
-# A search finds an order of the work. It does not beat the peak. Operands that begin in memory must
-# be carried from it at least once. If a log says otherwise, the log is wrong. That happens: a clock
-# was read before the work was done, or nobody compared the result.
+# A search finds an order of the work. It cannot beat the peak. Operands that begin in memory must
+# be carried in at least once. If a log says otherwise, the log is wrong. That happens: someone
+# reads the clock before the work is done, or nobody checks the result.
 #
 # ### Exercise 6 · Rows that cannot be true
 #
-# A search for a product of two `n` × `n` matrices left a `log`. Each row is a list: the seconds as
-# measured, the name of a level, and the bytes that a simulator counted from and to that level. The
-# two factors begin in memory. The result is only written, and ends in memory. On its way,
-# everything passes every level. Work and traffic overlap. `peak` is in FLOP/s, and `bandwidths`
+# A search for a product of two `n` × `n` matrices left a `log`. Each row is a list: the measured
+# seconds, the name of a level, and the bytes that a simulator counted to and from that level. The
+# two factors begin in memory. The result is only written, and ends up in memory. Everything passes
+# through every level on its way. Work and traffic overlap. `peak` is in FLOP/s, and `bandwidths`
 # gives byte/s for each level. Return a list with True for each row that cannot be true, and False
-# for each other row.
+# for every other row.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-impossible"}
@@ -368,10 +370,10 @@ rl.check("09-impossible", impossible)
 # %% [markdown] tags=["core"]
 # ## Claim court: the beam on a laptop
 #
-# *Claim: on the GPU of a laptop, a beam search found a product of two 1024 × 1024 matrices in
-# `fp32` that takes 0.3 ms.* The GPU has 14 cores of 128 lanes. Each lane begins a multiply-add in
-# every cycle, at 1.4e9 cycles a second. Its memory brings 150e9 byte/s. A slide gives 0.023
-# byte/FLOP for this machine, and no time. We added the 0.3 ms.
+# *Claim: on a laptop GPU, a beam search found a way to multiply two 1024 × 1024 matrices in `fp32`
+# in 0.3 ms.* The GPU has 14 cores of 128 lanes. Each lane begins a multiply-add in every cycle, at
+# 1.4e9 cycles a second. Its memory delivers 150e9 byte/s. A slide gives 0.023 byte/FLOP for this
+# machine, but no time. The 0.3 ms is ours.
 #
 # ### Exercise 7 · Could it be?
 #
@@ -394,27 +396,29 @@ rl.check("09-claim-beam", verdict)
 # $$\text{time} = \frac{\text{work}}{\text{resources} \times \text{efficiency}}$$
 #
 # **Work** is the FLOPs that are asked for, and each operand carried once. **Resources** are cores,
-# lanes and bandwidth. **Efficiency** is the share of them that is used. A search over schedules
-# pulls the third lever only. *A*(*Bv*) pulled the first.
+# lanes and bandwidth. **Efficiency** is the share of them that you use. A search over schedules
+# pulls only the third lever. *A*(*Bv*) pulled the first.
 #
 # When a program waits for memory, people blame the hardware. But if one pass over a vector does
-# what two passes did, half of the bytes need not be carried at all. That is the first lever again.
+# what two passes did, half of the bytes no longer have to be carried. That is the first lever
+# again.
 #
 # ### Vote, or choose for yourself
 #
 # GPT-2 keeps what it computed for earlier tokens, in the KV cache of lesson 05. After 1024 tokens,
-# in `bf16` and by the roofs of an A100 with its matrix units, it makes more than four times as many
-# tokens a second as without the cache, at less than a hundredth of the FLOP/s. Which lever is that?
+# by the roofs of an A100 with its matrix units in `bf16`, it makes more than four times as many
+# tokens a second as it would without the cache, at less than a hundredth of the FLOP/s. Which lever
+# is that?
 #
 # <details><summary><b>A</b> None: the FLOP/s fell, so it is slower.</summary>
 #
-# FLOP/s are not the goal. You want tokens, and there are more than four times as many.
+# FLOP/s are not the goal. You want tokens, and you get more than four times as many.
 #
 # </details>
 #
 # <details><summary><b>B</b> Efficiency: the hardware is used better.</summary>
 #
-# The arithmetic units are nearly idle now. Measured by their peak, the efficiency fell.
+# The arithmetic units are nearly idle now. Measured against their peak, the efficiency fell.
 #
 # </details>
 #
@@ -427,15 +431,15 @@ rl.check("09-claim-beam", verdict)
 # <details><summary><b>D</b> Work: most of the FLOPs are not needed any more.</summary>
 #
 # **Right.** There is so much less to do that it pays to do it at a lower rate. So compare results
-# in a second, never rates of different work.
+# per second, never the rates of different work.
 #
 # </details>
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: why keep the old form?
 #
-# The obvious way to use rules is greedy: take the first of the list that fits, again and again.
-# Look what that does to 2*a*/2, where *a* holds integers. The rules are 2*x* → *x* shifted left
+# The obvious way to use rules is greedy: take the first in the list that fits, again and again.
+# Look at what that does to 2*a*/2, where *a* holds integers. The rules are 2*x* → *x* shifted left
 # by one bit, (*sx*)/*t* → (*s*/*t*)*x*, and 1*x* → *x*:
 
 # %% tags=["deep", "nbval-check-output"]
@@ -444,23 +448,23 @@ rules = ["shift", "multiply-divide", "once"]
 print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
 
 # %% [markdown] tags=["deep"]
-# Two rules fitted. The shift stood first in the list, and now no rule fits any more. An e-graph
-# keeps both forms. Look how two frames become one in round 2:
+# Two rules fitted. The shift came first in the list, and now no rule fits any more. An e-graph
+# keeps both forms. Watch two frames become one in round 2:
 
 # %% tags=["deep"]
 rl.search.growth(2 * a / 2, rules)
 
 # %% [markdown] tags=["deep"]
-# The second rule assumes that 2*a* is no larger than an `int32` can be. Where it is larger, 2*a*/2
-# is not *a*, and a compiler has to know that it may ignore this.
+# The second rule assumes that 2*a* fits into an `int32`. Where it does not, 2*a*/2 is not *a*, and
+# a compiler has to know that it may ignore this.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: what more resources bring
 #
 # Resources are a lever, too. By the datasheet, the matrix units of an A100 do 16 times the FLOP/s
 # in `bf16` that its vector units do in `fp32`. *Claim: a program that uses them is 16 times as
-# fast.* Here are the roofs' times of N × N products of `bf16` numbers, computed in `fp32` by the
-# vector units, each matrix carried once:
+# fast.* Here is the gain by the roofs, for N × N products of `bf16` numbers. The vector units
+# compute them in `fp32`, and each matrix is carried once:
 
 # %% tags=["deep", "nbval-check-output"]
 a100 = rl.machine("a100-sxm-80")
@@ -474,19 +478,19 @@ print(*[f"{a100.bandwidth() / peak:.4f} byte/FLOP" for peak in (vector, unit)], 
 
 # %% [markdown] tags=["deep"]
 # The gain is 16 only where nothing but arithmetic takes time. And the last line has two numbers:
-# the byte/FLOP of this chip with its vector units, and with its matrix units. A chip alone has no
-# such number; a chip with a number type and a unit has one.
+# the byte/FLOP of this chip with its vector units, and with its matrix units. A chip on its own has
+# no such number; a chip with a number type and a unit does.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: one description for all operators
 #
-# The search knew nothing of matrices. It was given loops, and a line that says which elements are
-# touched. Much of deep learning can be written so: *data* with a shape, for each of them the index
-# as a sum of loops, and what is done with the numbers. From that alone the package reads what
-# lessons 01 to 04 counted by hand, here in `fp32`. It also names a loop whose turns need the fewest
-# new cache lines, the first of them where several need as few. By that count alone it would stand
-# innermost; lanes, or a loop of two turns, may decide otherwise. A loop that the result does not
-# name is a reduction: a sum, or for max-pool a maximum.
+# The search knew nothing about matrices. We gave it loops, and a line that says which elements are
+# touched. Much of deep learning can be written this way: *data* with a shape, the index of each
+# array as a sum of loops, and what is done with the numbers. From that alone the package works out
+# what lessons 01 to 04 counted by hand, here in `fp32`. It also names the loop whose turns need the
+# fewest new cache lines, or the first of several. By that count alone, this loop would go
+# innermost; lanes, or a loop of two turns, may change that. A loop that does not appear in the
+# result is a reduction: a sum, or for max-pool a maximum.
 
 # %% tags=["deep", "nbval-check-output"]
 ops = rl.search.operators
@@ -499,8 +503,9 @@ for one in (
     print(f"{one.name:17} {intensity:6.3g} FLOP/byte, innermost: {one.innermost}")
 
 # %% [markdown] tags=["deep"]
-# Each of them is a nest of loops, so it can be searched as the product was. Here is a convolution.
-# Each line is a schedule that was the fastest so far. Which of its moves did the product make, too?
+# Each of these is a nest of loops, so you can search it just like the product. Here is a
+# convolution. Each line is a schedule that was the fastest so far. Which of its moves did the
+# product use, too?
 
 # %% tags=["deep"]
 windows = rl.search.search(ops.conv2d(1, 30, 30, 32, 32, 3).nest(), seconds=5, progress=False)
@@ -508,7 +513,8 @@ for one in windows.records():
     print(f"{rl.si(windows.rate(one), 'FLOP/s'):>13}  {windows.short(one)}")
 
 # %% [markdown] tags=["deep"]
-# And an operator of your own, from a line of text. A row of *X* is multiplied by a row of weights:
+# And here is an operator of your own, from a line of text. Each row of *X* is multiplied by a row
+# of weights:
 
 # %% tags=["deep", "nbval-check-output"]
 rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
@@ -517,8 +523,9 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # ## Deeper: a map of compilers
 #
 # Real compilers differ in three decisions. Who chooses the schedule: the user, the compiler, or a
-# search? What makes it legal? And what scores it: a clock or a model? Here are some of them by the
-# second question, each with a fact from its source, paper or documentation, or from a run of ours.
+# search? What makes it legal? And what scores it: a clock or a model? Here are some, sorted by the
+# second question, each with a fact from its source code, its paper or documentation, or from a run
+# of our own.
 #
 # | compiler | what makes it legal | who chooses the schedule | what scores it | what comes out | in its own words |
 # |---|---|---|---|---|---|
@@ -533,9 +540,9 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # | Triton | not stated in our sources | the user cuts the work into blocks and lists their sizes; inside one the compiler decides <sup>20, 21</sup> | configurations are run; a model of the user's may prune them <sup>21</sup> | LLVM IR, then PTX or AMD's assembly <sup>21</sup> | “the Triton compiler makes heavy use of block-level data-flow analysis, a technique for scheduling iteration blocks statically” <sup>20</sup> |
 # | XLA | not stated in our sources | passes of the compiler: what is fused, laid out, sent to a library <sup>22</sup> | on GPUs a model of time decides on fusions; kernels' parameters are tuned <sup>23, 24</sup> | LLVM IR, and native code from it <sup>22</sup> | “These backends emit the LLVM IR necessary to represent the HLO computation in an efficient manner, and then invoke LLVM to emit native code” <sup>22</sup> |
 #
-# Two names are often put on the wrong shelf. SGLang serves language models: it does not compile
+# Two names often end up on the wrong shelf. SGLang serves language models: it does not compile
 # loops. And an e-graph does not find a shortest *path*. It gives one node for each class that is
-# needed, and together these are an expression.
+# needed, and together these nodes form an expression.
 #
 # Sources, with the version that was read:
 #
@@ -567,24 +574,24 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping
 #
-# - **90 × 14³, about 250 thousand**: schedules of three loops, each split once. Nobody tries all.
-# - **12 vectors of sums**: what 16 registers have room for, beside the operands. Ten are enough
-#   where two units take five cycles.
+# - **90 × 14³, about 250 thousand**: schedules of three loops, each split once. Nobody tries them
+#   all.
+# - **12 vectors of sums**: the best tile in 16 registers, as a rule, next to its operands. Ten are
+#   enough where two units take five cycles.
 # - **2N³ and 3N²**: the FLOPs of a product, and the numbers that it has to carry. No schedule
-#   changes them.
-# - **N/2**: how many times fewer FLOPs *A*(*Bv*) needs, for N × N matrices.
+#   changes either.
+# - **About N/2**: how many times fewer FLOPs *A*(*Bv*) needs, for N × N matrices.
 #
 # ## What you can do now
 #
-# - **Choose** a tile for the registers: enough sums to hide the latency, and room for what is
-#   multiplied.
+# - **Choose** a tile for the registers: enough sums to hide the latency, and room for the operands.
 # - **Complete** a beam search: predict to sort out, measure to decide, keep several. **Tile** for
 #   each cache.
-# - **Extract** the cheapest out of all equal expressions.
-# - **Judge** a log: nothing beats the peak, and what begins in memory is carried at least once.
-# - And if you went deeper: **describe** an operator, and **place** a compiler.
+# - **Extract** the cheapest of all equal expressions.
+# - **Judge** a log: nothing beats the peak, and whatever begins in memory is carried at least once.
+# - And if you went deeper: **describe** an operator, and **place** a compiler on the map.
 #
-# So far each operation stood alone. Lesson 10 joins two of them, so that what the first one makes
+# So far each operation stood alone. Lesson 10 joins two of them, so that the result of the first
 # never goes to memory.
 
 # %% tags=["core"]
