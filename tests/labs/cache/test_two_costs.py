@@ -47,8 +47,8 @@ def test_the_bytes_of_a_few_rows_are_those_of_all():
 @each_row(
     (([1], [1], [1]), "1 turns, 1 moved, 1 seconds"),
     (([1, 2], [1], [1, 2]), "as many of each"),
-    (([1, 2], [1, 2], [1, 0]), "seconds: 0"),
-    (([1, float("nan")], [1, 2], [1, 2]), "turns: nan"),
+    (([1, 2], [1, 2], [1, 0]), "seconds=0"),
+    (([1, float("nan")], [1, 2], [1, 2]), "turns=nan"),
 )
 def test_what_tells_nothing_is_refused(given_, words):
     with pytest.raises(ValueError, match=words):
