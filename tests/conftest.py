@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 import pytest
@@ -73,12 +74,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest first: begun last, one alone would keep everybody waiting. Slow ones: --all."""
-    items.sort(key=lambda item: item.get_closest_marker("notebook") is None)
+    """Each worker begins with its share of the longest. Slow ones: --all."""
     if not config.option.all:
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if item not in slow]
         config.hook.pytest_deselected(items=slow)
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Deal the longest tests out, those of one lesson together; the others fill each share up.
+
+    Worksteal cuts the list into equal parts. What one worker alone had to begin with, it would
+    still have when the others are done.
+    """
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    lessons: dict[object, list[pytest.Item]] = {}
+    for item in (item for item in items if item.get_closest_marker("notebook")):
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        lessons.setdefault((item.path, params.get("lesson", item.nodeid)), []).append(item)
+    for number, group in enumerate(lessons.values()):
+        shares[number % workers] += group
+    others = iter([item for item in items if not item.get_closest_marker("notebook")])
+    for number, share in enumerate(shares):
+        share += islice(
+            others,
+            len(items) * (number + 1) // workers - len(items) * number // workers - len(share),
+        )
+    return [*chain(*shares), *others]
 
 
 @pytest.fixture(scope="session")
