@@ -97,10 +97,8 @@ def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
         shares[number % workers] += group
     others = iter([item for item in items if not item.get_closest_marker("notebook")])
     for number, share in enumerate(shares):
-        share += islice(
-            others,
-            len(items) * (number + 1) // workers - len(items) * number // workers - len(share),
-        )
+        part = len(items) * (number + 1) // workers - len(items) * number // workers
+        share += islice(others, max(0, part - len(share)))
     return [*chain(*shares), *others]
 
 
