@@ -194,7 +194,7 @@ def test_everything_that_is_imported_is_declared() -> None:
     assert {p for p in everything if declared_as(p) not in base | extra} == set()
     run_not_imported = {
         "ipympl", "jupyterlab", "mypy", "notebook", "nvidia-cuda-nvdisasm",
-        "nvidia-cuda-nvrtc", "nvidia-ml-py", "pre-commit", "pytest-xdist", "ruff", "scipy-stubs",
+        "nvidia-cuda-nvrtc", "nvidia-ml-py", "pre-commit", "pytest-xdist", "ruff",
         "setuptools", "types-PyYAML",
     }  # fmt: skip
     assert (base | extra) - {declared_as(p) for p in everything} == run_not_imported
