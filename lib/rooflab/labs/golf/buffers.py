@@ -166,13 +166,13 @@ class Coverage:
 def _in_lines(
     address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, phase: int
 ) -> Place:
-    """A view with gaps, where each of its parts fills a line at least."""
+    """A view with gaps, where each of its parts fills a line at least, and lies in that line."""
     together = _together(shape, strides, itemsize)
     if together >= LINE:
         return address, shape, strides, itemsize
     far = [(n, step) for n, step in zip(shape, strides) if abs(step) - together >= LINE or n == 1]
     kept = tuple(n for n, _ in far), tuple(step for _, step in far)
-    return address - (address - phase) % LINE, *kept, LINE
+    return max(address - (address - phase) % LINE, address + together - LINE), *kept, LINE
 
 
 def _together(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:

@@ -112,7 +112,7 @@ def search(
 
     Examples
     --------
-    >>> found = rl.search.search(64, seconds=2, width=1, progress=False)
+    >>> found = rl.search.search(64, seconds=2, progress=False)
     >>> found.flops_per_s > found.rate(found.naive)
     True
     """
