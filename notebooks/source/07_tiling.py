@@ -138,8 +138,8 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 # steps of k. They need a tile of A and a tile of B: T³ multiply-adds on 2T² numbers. Then take the
 # next tiles along k, until the tile of C is finished.
 #
-# Press *run* for each size. The cache holds 32 numbers here, and a line is one number. Which tile
-# moves the dot furthest to the right?
+# Press *run* for each size. The cache holds 32 numbers here, and a line is one number. Inside a
+# tile, k runs outermost. Which tile moves the dot furthest to the right?
 
 # %% tags=["core"]
 rl.cache.tiles()
