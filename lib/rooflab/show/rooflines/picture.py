@@ -145,7 +145,7 @@ class Sheet:
                       for row in self.values.limits]  # fmt: skip
             seen = By("machine same_axes", inside)
             scene.line(line, "grid", 1, opacity=seen, clip=f.box, name="grid")
-            place = self.near(self.at(left, float(decade)), -7 - self.names, 5)
+            place = self.near(self.at(left, float(decade)), -7 - self.names - 12 * (self.wide and self.names > 0), 5)
             words = canvas.rate_tick(10.0**decade)
             scene.text(place, None, words, size=LETTERS, anchor="end", opacity=seen, name="tick")
         f.draw(scene)
@@ -370,7 +370,7 @@ class Sheet:
                 middle = self.near(self.at(x, (low + high) / 2), 0, 4)
                 self.scene.text(middle, None, times(10 ** (high - low), 2), "soft",
                                 size=LETTERS - 1, anchor="middle", name="jump", **look)  # fmt: skip
-        away, turn, off = (170, 0.0, (180.0, 6.0)) if self.wide else (112, 90.0, (118.0, -18.0))
+        away, turn, off = (184, 0.0, (194.0, 6.0)) if self.wide else (112, 90.0, (118.0, -18.0))
         bracket = np.array([away - 8, 0, away, 0, away, 0, away - 8, 0], float)
         place = self.at(x, slow, x, slow, x, fast, x, fast)
         self.scene.line(Sum(place, bracket), "ink", 2, **look, name="apart")
