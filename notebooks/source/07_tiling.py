@@ -154,8 +154,8 @@ for T in (1, 2, 4, 8, 16, 32, 48, 72):
     print(f"T = {T:2}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>7}")
 
 # %% [markdown] tags=["core"]
-# Twice the side, half the bytes, or nearly, until the tile is too large. That leaves two questions:
-# how much does a tile save, and when is it too large?
+# Twice the side, half the bytes, or nearly, up to T = 16. Then it saves less, and at 72 the tile is
+# too large. That leaves two questions: how much does a tile save, and when is it too large?
 #
 # ### Exercise 2 · What a tile fetches
 #
@@ -238,8 +238,8 @@ rl.check("07-claim-thousand", saving)
 # Three tiles are at work: one of A, one of B, one of C. With 10 × 10 numbers each, that makes 300.
 # So take a cache that holds exactly 300 numbers, and make it as kind as possible: a line holds one
 # number, and lines may lie anywhere. For N = 100 the formula of exercise 2 now gives 880 kB, with C
-# read once, too. It assumes that all three tiles stay. **How many times more does LRU really
-# move?**
+# read once, too. It assumes that all three tiles stay. **How many times as much does LRU
+# really move?**
 
 # %% tags=["core"]
 small = rl.cache.gemm_stream(100, 100, 100, tile=10)
@@ -412,8 +412,9 @@ for T in (None, 40):
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# So tiles of 40 move about 1/300 of the bytes. On most real machines, with the order of loops
-# within a tile unchanged, the time is …
+# Without tiles, nearly every number of B costs a line of 64 bytes. So tiles of 40 move about 1/300
+# of the bytes. On most real machines, with the order of loops within a tile unchanged, the time is
+# …
 #
 # <details><summary><b>A</b> about 1/300.</summary>
 #

@@ -147,11 +147,13 @@ swapped.check()
 # The two iterations that it names are a **counterexample**: one pair is enough to convict an order.
 #
 # In the picture each dot is an iteration. An arrow leads from the one that must run first to the
-# one that waits for it. Change the order, and see which arrows turn red. Can you run column by
-# column without a red arrow? Pull the knob beside the last row: it makes the rows lean.
+# one that waits for it. An arrow is red where the order breaks it. Here columns run first. Can you
+# keep that order without a red arrow? Pull the knob beside the last row: it makes the rows lean.
 
 # %% tags=["core"]
-rl.loops.space(stencil)
+picture = rl.loops.space(stencil)
+picture.order = "columns first"
+picture
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -373,7 +375,7 @@ rl.check("08-vectorise", vectorised)
 #
 # The order decides one more thing. A core can begin one multiply-add in every cycle, or several,
 # but each result arrives some cycles later. In a sum over k, each multiply-add has to wait for the
-# one before it, and the core is idle most of the time. That is the third thing that slows ijk down.
+# one before it, and the core is idle most of the time. That slows ijk down, too.
 # So give the core several sums that do not depend on each other. In the next picture a result takes
 # four cycles. How many sums fill all boxes of the unit? And of two units?
 

@@ -110,7 +110,7 @@ rows = {}
 for count in (1, 4, 8, 64):
     cut = textbook.split("j", 16).split("i", count).reorder("io", "jo", "k", "ii", "ji")
     rows[count] = cut.unroll("ii").vectorize("ji").measure(gemm)
-rl.conclude("09-rows", rows, here)
+rl.show.say(rl.conclude("09-rows", rows, here, found), after=first)
 
 # %% [markdown] tags=["core"]
 # With too few sums, each multiply-add waits for the one before it in its sum. With too many, the

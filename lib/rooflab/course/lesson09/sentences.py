@@ -150,15 +150,28 @@ TILES: Rows = (
 )
 
 
-def rows(timed: Mapping[int, Measurement], core: Machine) -> Conclusion:
-    """Register tiles of few and of many rows, by rate."""
+BY_HAND: Rows = (
+    ("beats the search", lambda lead: lead > CLEARLY,
+     "That beats the search: its winner reached {rate:FLOP/s}, {best:of row} {lead:times} as much. "
+     "Small steps did not lead it there in its time."),
+    ("as the search", lambda lead: 1 / CLEARLY <= lead <= CLEARLY,
+     "The winner of the search reached {rate:FLOP/s}, about as much as {best:of row}."),
+    ("behind the search", lambda lead: lead < 1 / CLEARLY,
+     "The winner of the search reached {rate:FLOP/s}, {behind:times} as much as {best:of row}."),
+)
+
+
+def rows(timed: Mapping[int, Measurement], core: Machine, found: Search) -> Conclusion:
+    """Register tiles of few and of many rows, by rate, and what a search ``found``."""
     few, many = min(timed), max(timed)
     best = min(timed, key=lambda count: timed[count].median_s)
     shown = {several(count, "row"): one for count, one in timed.items()}
     from_few, from_many = (timed[one].median_s / timed[best].median_s for one in (few, many))
+    lead = timed[best].flop_per_s / found.flops_per_s
     return choose(
-        "{table}\n\n", TILES, "{unit}", of=timed.values(), many=many, best=best, from_few=from_few,
-        from_many=from_many, table="\n".join(speed_table("at a time", shown, core)),
+        "{table}\n\n", TILES, "{unit}", BY_HAND, of=timed.values(), many=many, best=best,
+        from_few=from_few, from_many=from_many, rate=found.flops_per_s, lead=lead, behind=1 / lead,
+        table="\n".join(speed_table("at a time", shown, core)),
         unit=matrix_unit(timed[best], core),
     )
 

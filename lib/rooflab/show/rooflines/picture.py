@@ -138,6 +138,7 @@ class Sheet:
         scene, f, across = self.scene, self.frame, self.across
         f.x_ticks(scene, across, across.decades(), theme.intensity)
         left, right = canvas.X_DECADES
+        beside = self.names + 12 * (self.wide and self.names > 0)  # as wide as "memory"
         every = [limit for row in self.values.limits for limits in row for limit in limits]
         for decade in range(math.ceil(min(every)), math.floor(max(every)) + 1):
             line = self.at(left, float(decade), right, float(decade))
@@ -145,7 +146,7 @@ class Sheet:
                       for row in self.values.limits]  # fmt: skip
             seen = By("machine same_axes", inside)
             scene.line(line, "grid", 1, opacity=seen, clip=f.box, name="grid")
-            place = self.near(self.at(left, float(decade)), -7 - self.names - 12 * (self.wide and self.names > 0), 5)
+            place = self.near(self.at(left, float(decade)), -7 - beside, 5)
             words = canvas.rate_tick(10.0**decade)
             scene.text(place, None, words, size=LETTERS, anchor="end", opacity=seen, name="tick")
         f.draw(scene)
