@@ -371,8 +371,8 @@ class Sheet:
                 middle = self.near(self.at(x, (low + high) / 2), 0, 4)
                 self.scene.text(middle, None, times(10 ** (high - low), 2), "soft",
                                 size=LETTERS - 1, anchor="middle", name="jump", **look)  # fmt: skip
-        away, turn, off = (184, 0.0, (194.0, 6.0)) if self.wide else (112, 90.0, (118.0, -18.0))
-        bracket = np.array([away - 8, 0, away, 0, away, 0, away - 8, 0], float)
+        away, turn, off = (177, 0.0, (185.0, 6.0)) if self.wide else (112, 90.0, (118.0, -18.0))
+        bracket = np.array([away - 6, 0, away, 0, away, 0, away - 6, 0], float)
         place = self.at(x, slow, x, slow, x, fast, x, fast)
         self.scene.line(Sum(place, bracket), "ink", 2, **look, name="apart")
         beside = Sum(self.at(x, (slow + fast) / 2), np.array(off))
