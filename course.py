@@ -178,7 +178,7 @@ def lab(options: argparse.Namespace, rest: list[str]) -> int:
 
 def test(options: argparse.Namespace, rest: list[str]) -> int:
     prepare(options, TESTS)
-    workers = min((os.cpu_count() or 1) + 2, 4)  # two more than cores: many wait for a browser
+    workers = min((os.cpu_count() or 1) + 1, 4)  # one more than cores: many wait for a browser
     return run("-m", "pytest", f"-n{workers}", "--dist=worksteal", *rest)
 
 

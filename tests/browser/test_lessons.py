@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from rooflab.jupyter_save import STATE, VIEW, drop_unseen
 from tests.browser.tab import Tab, stand
@@ -140,7 +141,7 @@ def look(page, number: int) -> int:
     """The widget of a cell is drawn, and moves by each of its sliders; how many those were."""
     cell = f".jp-Notebook .jp-Cell[data-windowed-list-index='{number}'] .jp-OutputArea"
     page.wait_for_function(THERE, arg=[number, f"{cell} {OURS}"], polling=500)
-    assert page.locator(LOST).count() == 0
+    expect(page.locator(LOST)).to_have_count(0, timeout=20_000)  # until Lab has read all states
     sliders = page.locator(f"{cell} {MOVED}").locator("visible=true")
     for slider in sliders.all():
         before = page.evaluate(DRAWN, cell)
