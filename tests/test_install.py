@@ -77,6 +77,17 @@ def test_answers_are_checked_without_threads_and_processes(tmp_path: Path) -> No
     assert run(BARE + code, tmp_path) == "True"
 
 
+@pytest.mark.slow
+def test_a_machine_is_waited_for_where_there_are_no_threads(tmp_path: Path) -> None:
+    code = (
+        "import importlib, rooflab as rl\n"
+        "here = importlib.import_module('rooflab.measure.this_machine')\n"
+        "here.this_machine = lambda *args, **more: 'measured'\n"
+        "print(rl.this_machine_async(progress=False).done())"
+    )
+    assert run(BARE + code, tmp_path) == "True"
+
+
 # What a missing package is told by.
 
 

@@ -208,11 +208,9 @@ def test_what_memory_cannot_hold_is_named(monkeypatch):
     assert all("of memory" in entry["reason"] for entry in found.left_out)
 
 
-@each_row(0, float("inf"), True, "5")
-def test_seconds_to_stop_after_are_positive(wrong):
-    with pytest.raises(
-        (ValueError, TypeError), match=r"stop_after=.* must be a positive number of seconds"
-    ):
+@each_row((0, ValueError), (float("inf"), ValueError), (True, TypeError), ("5", TypeError))
+def test_seconds_to_stop_after_are_positive(wrong, error):
+    with pytest.raises(error, match=r"stop_after=.* must be a positive number of seconds"):
         record(stop_after=wrong)
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from rooflab.count.validation import unknown
 from rooflab.exercises.discovery import lessons, of_lesson
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.verdict import RETIRED
+from rooflab.exercises.verdict import UNASKED
 
 
 @cache
@@ -38,7 +38,7 @@ def exercise(exercise_id: object) -> Exercise:
 def retired(exercise_id: str) -> str:
     """Return what there is to say of an exercise that was asked once; "" for any other."""
     why = dict(of_lesson(exercise_id[:2], "exercises", "RETIRED")).get(exercise_id)
-    return f"{RETIRED}: {why}" if why else ""
+    return f"{UNASKED}: {why}" if why else ""
 
 
 def lesson(number: object) -> tuple[Exercise, ...]:

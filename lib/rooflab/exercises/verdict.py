@@ -13,7 +13,7 @@ from rooflab.exercises.observe.plaindata import Plain
 if TYPE_CHECKING:
     from rooflab.exercises.exercise import Case, Exercise, Misconception
 
-UNANSWERED, RETIRED = "not answered yet", "not asked any more"
+UNANSWERED, UNASKED = "not answered yet", "not asked any more"
 COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B"}  # of the marks
 
 
@@ -50,7 +50,7 @@ class Verdict:
     @property
     def unanswered(self) -> bool:
         """Whether there was nothing to judge yet."""
-        return self.reason.startswith((UNANSWERED, RETIRED))
+        return self.reason.startswith((UNANSWERED, UNASKED))
 
     @property
     def mark(self) -> str:

@@ -296,21 +296,15 @@ def record(
     Traceback (most recent call last):
     ValueError: name='My laptop' must be lower-case letters, digits, ...
     """
-    chosen = select(backend)
+    chosen, some = select(backend), "a positive number of"
     options = {
         "backend": chosen.name,
         "dtypes": kinds(dtypes, chosen),
         "threads": thread_counts(threads, chosen),
         "quick": bool(quick),
-        "minutes": minutes,
+        "minutes": None if minutes is None else amount("minutes", minutes, f"{some} minutes"),
     }
-    for argument, given, unit in (
-        ("minutes", minutes, "minutes"),
-        ("stop_after", stop_after, "seconds"),
-    ):
-        if given is not None:
-            amount(argument, given, f"a positive number of {unit}")
-    limit = math.inf if stop_after is None else stop_after
+    limit = math.inf if stop_after is None else amount("stop_after", stop_after, f"{some} seconds")
     target = target_of(name, folder, overwrite)
     surroundings = environment(chosen)
     options["machine"] = surroundings["gpu"]["name"] if chosen.is_gpu else surroundings["host"]

@@ -214,7 +214,10 @@ def this_machine_async(
             future.set_result(machine)
 
     future.set_running_or_notify_cancel()
-    threading.Thread(target=work, daemon=True, name="rooflab-roofs").start()
+    try:
+        threading.Thread(target=work, daemon=True, name="rooflab-roofs").start()
+    except RuntimeError:  # no threads here, as with Python in a browser: the caller waits instead
+        work()
     return future
 
 

@@ -153,7 +153,7 @@ TILES: Rows = (
 BY_HAND: Rows = (
     ("beats the search", lambda lead: lead > CLEARLY,
      "That beats the search: its winner reached {rate:FLOP/s}, {best:of row} {lead:times} as much. "
-     "Small steps did not lead it there in its time."),
+     "Small steps did not lead it there."),
     ("as the search", lambda lead: 1 / CLEARLY <= lead <= CLEARLY,
      "The winner of the search reached {rate:FLOP/s}, about as much as {best:of row}."),
     ("behind the search", lambda lead: lead < 1 / CLEARLY,

@@ -28,16 +28,14 @@ class Column(NamedTuple):
 
 
 def column(size: int, rows: int) -> Column:
-    """Read a column, then the next one, in the same lines; a set keeps those touched last."""
+    """Read a column, then the next one, in the same lines; a set keeps those touched last.
+
+    Where more come than a set has room for, each is gone before it is read again.
+    """
     lines = [row * size * WORD // LINE for row in range(rows)]
-    sets, misses = [list[int]() for _ in range(SETS)], 0
-    for n, line in enumerate([*lines, *lines]):
-        held = sets[line % SETS]
-        misses += n >= rows and line not in held
-        held[:] = [*(one for one in held if one != line), line][-WAYS:]
-    many = [len(held) for held in sets]  # as many as before the next column
     came = [sum(line % SETS == n for line in lines) for n in range(SETS)]
-    return Column(size, lines, many, [a - b for a, b in zip(came, many)], misses)
+    held, misses = [min(n, WAYS) for n in came], sum(n for n in came if n > WAYS)
+    return Column(size, lines, held, [a - b for a, b in zip(came, held)], misses)
 
 
 def sets() -> Player:
