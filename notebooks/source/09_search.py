@@ -68,7 +68,7 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 rl.search.trail(found, here, peer={"library": library}, after=first)
 
 # %% [markdown] tags=["core"]
-# ## Predict to sort out, measure to decide
+# ## Predict to weed out, measure to decide
 #
 # Why not try every schedule? Split each of the three loops once. Six loops have 720 orders. In half
 # of these, the inner loop of a pair lies inside its outer one. With three pairs that leaves 90
@@ -585,7 +585,7 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # ## What you can do now
 #
 # - **Choose** a tile for the registers: enough sums to hide the latency, and room for the operands.
-# - **Complete** a beam search: predict to sort out, measure to decide, keep several. **Tile** for
+# - **Complete** a beam search: predict to weed out, measure to decide, keep several. **Tile** for
 #   each cache.
 # - **Extract** the cheapest of all equal expressions.
 # - **Judge** a log: nothing beats the peak, and whatever begins in memory is carried at least once.
