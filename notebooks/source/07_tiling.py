@@ -138,15 +138,17 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 # steps of k. They need a tile of A and a tile of B: T³ multiply-adds on 2T² numbers. Then take the
 # next tiles along k, until the tile of C is finished.
 #
-# Press *run* for each size. The cache holds 32 numbers here, and a line is one number. Inside a
-# tile, k runs outermost. Which tile moves the dot furthest to the right?
+# Press *run* for each size. The cache holds 32 numbers here, and a line is one number. They stand in
+# the order in which they were touched, and the one at the end leaves next. The bars compare the
+# four sizes. Which tile moves the dot furthest to the right, and why not the largest?
 
 # %% tags=["core"]
 rl.cache.tiles()
 
 # %% [markdown] tags=["core"]
 # The dot shows the FLOPs done so far ÷ the bytes moved so far. The largest tile has 64 results,
-# more than the cache holds. Now for real sizes: N = 288, and the first cache of 48 KiB.
+# more than the cache holds: each is thrown out before its next turn. Now for real sizes: N = 288,
+# and the first cache of 48 KiB.
 
 # %% tags=["core", "nbval-check-output"]
 for T in (1, 2, 4, 8, 16, 32, 48, 72):
@@ -275,6 +277,9 @@ rl.show.say(*lines, after=second)
 # LRU needs room for all of these and the number itself: 410, which is four tiles and a row. With k
 # outermost, `kij`, the number of C comes up again after one turn of k. In between come the rest of
 # its tile, a column of A and one more number, and two rows of B: with the number itself, 131.
+#
+# You can see it in the picture of tiles. For 4 × 4 the same sums give 68 and 29. The cache has room
+# for 32: with `kij` the whole tile of C stays in the queue, with `ijk` some of it falls out.
 #
 # </details>
 #

@@ -147,8 +147,9 @@ swapped.check()
 # The two iterations that it names are a **counterexample**: one pair is enough to convict an order.
 #
 # In the picture each dot is an iteration. An arrow leads from the one that must run first to the
-# one that waits for it. An arrow is red where the order breaks it. Here columns run first. Can you
-# keep that order without a red arrow? Pull the knob beside the last row: it makes the rows lean.
+# one that waits for it. An arrow is red where the order breaks it. Beside the dots stand the loops,
+# and the call that makes them out of `nest`, the original. Here columns run first. Can you keep
+# that order without a red arrow? Pull the knob beside the last row: it makes the rows lean.
 
 # %% tags=["core"]
 picture = rl.loops.space(stencil)
@@ -254,6 +255,16 @@ def pair(rows, columns, back, ahead, tile):
 
 # %% tags=["core", "nbval-check-output"]
 rl.check("08-pair", pair)
+
+# %% [markdown] tags=["core"]
+# Once you have a pair, it is ringed in orange below, among 6 × 6 iterations in tiles of 2 × 2. Step
+# through the order: which of the two is filled first?
+
+# %% tags=["core"]
+six = rl.loops.Nest({"i": 6, "j": 6}, "A[i + 1, j] = A[i, j + 1] * 0.5")
+picture = rl.loops.space(six, pair=pair(6, 6, 1, 1, 2))
+picture.tile = 2
+picture
 
 # %% [markdown] tags=["core"]
 # ## Lean it, then tile it

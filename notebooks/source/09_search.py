@@ -527,6 +527,8 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # second question, each with a fact from its source code, its paper or documentation, or from a run
 # of our own.
 #
+# <details><summary>The map of ten compilers</summary>
+#
 # | compiler | what makes it legal | who chooses the schedule | what scores it | what comes out | in its own words |
 # |---|---|---|---|---|---|
 # | loopy | **the user**: the order of loops is taken as told, even one that changes the result <sup>1</sup> | the user, by a library of transformations <sup>2</sup> | nothing: the user measures <sup>2</sup> | code for OpenCL, CUDA and other targets <sup>2</sup> | `prioritize_loops(kernel, "j,i")` puts `j` outside in `a[i + 1, j] = a[i, j + 1] + 1`, without a word of warning <sup>1</sup> |
@@ -540,11 +542,13 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # | Triton | not stated in our sources | the user cuts the work into blocks and lists their sizes; inside one the compiler decides <sup>20, 21</sup> | configurations are run; a model of the user's may prune them <sup>21</sup> | LLVM IR, then PTX or AMD's assembly <sup>21</sup> | “the Triton compiler makes heavy use of block-level data-flow analysis, a technique for scheduling iteration blocks statically” <sup>20</sup> |
 # | XLA | not stated in our sources | passes of the compiler: what is fused, laid out, sent to a library <sup>22</sup> | on GPUs a model of time decides on fusions; kernels' parameters are tuned <sup>23, 24</sup> | LLVM IR, and native code from it <sup>22</sup> | “These backends emit the LLVM IR necessary to represent the HLO computation in an efficient manner, and then invoke LLVM to emit native code” <sup>22</sup> |
 #
+# </details>
+#
 # Two names often end up on the wrong shelf. SGLang serves language models: it does not compile
 # loops. And an e-graph does not find a shortest *path*. It gives one node for each class that is
 # needed, and together these nodes form an expression.
 #
-# Sources, with the version that was read:
+# <details><summary>24 sources, with the version that was read</summary>
 #
 # 1. loopy, run by us: loopy 2025.2
 # 2. loopy, doc/misc.rst: [inducer/loopy](https://github.com/inducer/loopy) 0b84581
@@ -570,6 +574,8 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # 22. OpenXLA, docs/architecture.md: [openxla/xla](https://github.com/openxla/xla) 28ac9d3
 # 23. T. Joerg, Cost models in XLA GPU: present and future: [openxla/xla, discussion 10065](https://github.com/openxla/xla/discussions/10065)
 # 24. OpenXLA, docs/persisted_autotuning.md: [openxla/xla](https://github.com/openxla/xla) 31a7ef0
+#
+# </details>
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping

@@ -97,13 +97,9 @@ picture = rl.memory.bandwidth_bars(rl.memory.bandwidths(core, chases=found(10, t
     "pipeline": "picture = rl.loops.pipeline()",
     "sets": "picture = rl.cache.sets()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
-picture = rl.loops.space(nest)""",
+picture = rl.loops.space(nest, pair=((2, 0), (1, 1)))""",
     "space in 12 rows": """nest = rl.loops.Nest({"i": 12, "j": 12}, "C[i] += A[i,j]")
 picture = rl.loops.space(nest)""",
-    "space of schedules": """nest = rl.loops.Nest({"i": (1, 5), "j": 5}, "A[i,j] = A[i-1,j+1]*0.5")
-picture = rl.loops.space(
-    nest, {"as written": nest, "interchange": nest.interchange("i", "j"), "back": nest.reverse("i")}
-)""",
     "trail": """from tests.labs.search.support.searches import PLAIN, searched
 picture = rl.search.trail(searched(), PLAIN, peer={"a library": 120e9})""",
     "tree": "picture = rl.search.tree()",

@@ -6,30 +6,38 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.labs.cache.tiles_picture import MOMENTS, film
+from rooflab.labs.cache.tiles_picture import MOMENTS, ORDERS, accesses, film
 
 N, WORDS = 8, 32
 
 
-def whole(side: int) -> rl.cache.Ledger:
-    tile, order = (None, "ijk") if side == 1 else (side, "kij")
-    stream = rl.cache.gemm_stream(N, N, N, tile=tile, order=order)
-    return rl.cache.simulate(stream, rl.cache.Cache("L1", 4 * WORDS, line=4))
+def nest(side: int, inside: str) -> rl.cache.AccessStream:
+    tile, order = (None, "ijk") if side == 1 else (side, inside)
+    return rl.cache.gemm_stream(N, N, N, tile=tile, order=order, bases=[0, 4 * N * N, 8 * N * N])
 
 
-def test_at_its_end_a_film_has_moved_what_the_whole_nest_moves() -> None:
-    for side in [1, 2, 4, 8]:
-        moments = film(N, WORDS, side)
-        assert moments[-1].moved == whole(side).bytes()
-        assert [moment.done for moment in moments] == [N**3 * at // MOMENTS for at in range(33)]
-        assert (np.diff([moment.moved for moment in moments]) >= 0).all()
-
-
-def test_no_more_words_are_tinted_than_the_cache_holds() -> None:
-    for side in [1, 2, 4, 8]:
-        held = [len(moment.held) for moment in film(N, WORDS, side)]
-        assert held[0] == 0
-        assert max(held) == WORDS
+@pytest.mark.parametrize("inside", ORDERS)
+@pytest.mark.parametrize("side", [1, 2, 4, 8])
+def test_a_film_is_what_a_queue_does_that_throws_out_what_was_touched_longest_ago(
+    side: int, inside: str
+) -> None:
+    stream = nest(side, inside)
+    queue: list[int] = []
+    done, expected = 0, [([], 0)]
+    for one, address, _ in accesses(stream):
+        word = address // 4
+        queue = [word, *(held for held in queue if held != word)][:WORDS]
+        done += one.array == "B"
+        if one.array == "B" and done % (N**3 // MOMENTS) == 0:
+            expected.append((queue, done))
+    moments = film(N, WORDS, side, inside)
+    expected[-1] = queue, done
+    assert [([*moment.queue], moment.done) for moment in moments] == expected
+    for before, moment in zip(moments, moments[1:]):
+        assert {*moment.queue[moment.new]} == {*moment.queue} - {*before.queue}
+    ledger = rl.cache.simulate(stream, rl.cache.Cache("L1", 4 * WORDS, line=4))
+    assert moments[-1].moved == ledger.bytes()
+    assert (np.diff([moment.moved for moment in moments]) >= 0).all()
 
 
 def test_a_tile_that_fits_stays_and_its_point_lies_furthest_right() -> None:
@@ -37,11 +45,14 @@ def test_a_tile_that_fits_stays_and_its_point_lies_furthest_right() -> None:
     ends = {side: film(N, WORDS, side)[-1].moved for side in (1, 2, 4, 8)}
     assert sorted(ends, key=ends.__getitem__) == [4, 2, 1, 8]
     assert ends[4] == 4 * (2 * N**3 // 4 + 2 * N**2)
+    assert film(N, WORDS, 4, "ijk")[-1].moved > ends[4]  # k innermost needs 68 words
+    assert film(N, 68, 4, "ijk")[-1].moved == ends[4]
 
 
 def test_refused_with_a_reason() -> None:
     for wrong, said in [
         ({"n": 3}, "n=3 must be an integer, 4 or more"), ({"n": 32}, "n=32 must be at most 16"),
+        ({"words": 65}, "words=65 must be at most 64"),
         ({"words": 0}, "words=0 must be a positive"),
         ({"sides": (1, 3)}, "3 does not divide n=8"), ({"sides": (4,)}, "must be two or more"),
         ({"sides": (0, 4)}, "sides\\[0\\]=0 must be"),

@@ -1,12 +1,12 @@
-"""A tiled product as a picture: the tiles move over A, B and C, and cells in the cache are tinted.
+"""A tiled product as a picture: tiles that move over A, B and C, and the cache as the queue it is.
 
-A small roofline beside them shows the intensity that has been reached so far. What is in the cache
-and what has been moved is counted by the simulator, access by access.
+What is in the cache, in which order, and what has been moved is counted by the simulator, access by
+access. Bars compare the tiles, and a small roofline shows the intensity that has been reached.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,26 +23,40 @@ from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Scale
 from rooflab.show.scene.player import Player
 
-WIDTH, HEIGHT = 420, 548  # so narrow that its letters are large enough on a phone
-LEFT, TOP, SIDE, GAP = 44.0, 58.0, 160.0, 34.0  # of the four quarters: roofline, B, A and C
+WIDE, NARROW = 720, 400
 WORD = 4  # bytes of an element
 RIDGE = 0.5  # FLOP/byte of the machine that is drawn
 MOMENTS = 32
-LETTERS = 14
-TINT = 0.55
+ORDERS = ("kij", "ijk")  # of the loops inside a tile
+HELD, NEW = 0.35, 1.0  # opacity of what is in the cache, and of what has just come in
+LETTERS, ROW, SLOT = 14, 24, 26  # pixels: of letters, from bar to bar, from slots to slots below
+ACROSS = 16  # slots beside each other
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What has happened after some multiply-adds: bytes moved, and which words are in the cache.
+    """What has happened after some multiply-adds: bytes moved, and the words in the cache.
 
+    ``queue``: those words, touched last first; ``new``: which of them were not there a moment ago.
     ``corner``: the indices i, j, k at which the current tile begins.
     """
 
+    how: str
     done: int
     moved: int
-    held: Integers
+    queue: Integers
+    new: np.ndarray
     corner: tuple[int, int, int]
+
+    @property
+    def intensity(self) -> float:
+        """FLOP/byte so far; where nothing has been moved, the end of the axis."""
+        return 2 * self.done / self.moved if self.moved else 0.1
+
+    @property
+    def reached(self) -> str:
+        """The same in words."""
+        return plain(self.intensity, 2) if self.moved else "0"
 
 
 def accesses(stream: AccessStream) -> Iterator[tuple[Reference, int, tuple[int, ...]]]:
@@ -64,15 +78,16 @@ def accesses(stream: AccessStream) -> Iterator[tuple[Reference, int, tuple[int, 
     return inside(())
 
 
-def film(n: int, words: int, side: int) -> list[Moment]:
+def film(n: int, words: int, side: int, inside: str = "kij") -> list[Moment]:
     """The product of two n×n matrices in tiles, at evenly spaced moments; a side of 1 is no tile.
 
-    The memory of ``words`` words is an LRU cache with lines of one word. What is dirty at the end
-    is written back in the last moment.
+    The memory of ``words`` words is an LRU cache with lines of one word; ``inside`` is the order of
+    the loops in a tile. What is dirty at the end is written back in the last moment.
     """
     from rooflab.labs.cache.engine import FETCHED, WRITTEN, play
 
-    tile, order = (None, "ijk") if side == 1 else (side, "kij")
+    tile, order = (None, "ijk") if side == 1 else (side, inside)
+    how = f"In tiles of {side}×{side}, {inside} inside" if tile else "Without tiles"
     area = WORD * n * n
     stream = gemm_stream(n, n, n, tile=tile, order=order, bases=[0, area, 2 * area])
     memory = Hierarchy(Cache("memory", WORD * words, line=WORD))
@@ -83,37 +98,36 @@ def film(n: int, words: int, side: int) -> list[Moment]:
     writes = np.array([one.write for one, _, _ in every])
     ends = np.searchsorted(work, np.linspace(0, n**3, MOMENTS + 1), "left") + 1
     ends[0], ends[-1] = 0, len(every)
-    found = []
+    found, touched, before = [], np.zeros(3 * n * n, int), np.zeros(0, int)
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         play(*state, addresses[start:end], writes[start:end], WORD, WORD.bit_length() - 1)
+        touched[addresses[start:end] // WORD] = np.arange(start, end)
         held = np.flatnonzero(state.where[0, :-1] >= 0)
+        queue = held[np.argsort(-touched[held])]
         if end == len(every):
             write_dirty(state, 1)
         moved = WORD * int(state.counts[0, 0, [FETCHED, WRITTEN]].sum())
         now = min(max(end - 1, 0), len(every) - 1)
         done = int(work[now]) if end else 0
-        found.append(Moment(done, moved, held, _corner(every[now][2], side)))
+        i, j, k = (*every[now][2], 0, 0, 0)[:3]  # loops that have not begun stand at 0
+        new = ~np.isin(queue, before)
+        found.append(Moment(how, done, moved, queue, new, (side * i, side * j, side * k)))
+        before = queue
     return found
-
-
-def _corner(index: tuple[int, ...], side: int) -> tuple[int, int, int]:
-    """Where the tile of an iteration begins. Loops that have not begun stand at 0."""
-    i, j, k = (*index, 0, 0, 0)[:3]
-    return side * i, side * j, side * k
 
 
 @installed("rooflab.cache.tiles")
 def tiles(n: int = 8, words: int = 32, sides: Sequence[int] = (1, 2, 4, 8)) -> Player:
-    """Show tiles moving over A, B and C, with what is in the cache and the intensity so far.
+    """Show tiles moving over A, B and C, the cache as a queue, and the bytes that each tile moves.
 
-    One slider runs through the product, and buttons choose the tile.
+    One slider runs through the product. Buttons choose the tile and the order of the loops inside.
 
     Parameters
     ----------
     n : int, default 8
         Rows and columns of the matrices, 4 to 16.
     words : int, default 32
-        Words that the cache holds. It replaces the least recently used one.
+        Words that the cache holds, at most 64. It replaces the least recently used one.
     sides : sequence of int, default (1, 2, 4, 8)
         Sides of the tiles to choose from, which divide n. 1 stands for no tiles.
 
@@ -127,95 +141,110 @@ def tiles(n: int = 8, words: int = 32, sides: Sequence[int] = (1, 2, 4, 8)) -> P
     >>> picture = rl.cache.tiles()
     >>> picture.tile, picture.moment = "4×4", 32
     >>> print(picture.sentence)
-    In tiles of 4×4, 512 of 512 multiply-adds have moved 1.54 kB: 0.67 FLOP/byte, where the \
-machine is limited by its peak.
+    In tiles of 4×4, kij inside, 512 of 512 multiply-adds have moved 1.54 kB: 0.67 FLOP/byte, where
+    the machine is limited by its peak. ...
     """
     n, words = size("n", n, 4), size("words", words)
-    if n > 16:
-        raise ValueError(f"n={n} must be at most 16, or the cells would be too small to see")
+    for name, value, most in (("n", n, 16), ("words", words, 64)):
+        if value > most:
+            raise ValueError(
+                f"{name}={value} must be at most {most}, or cells are too small to see"
+            )
     found = [size(f"sides[{at}]", side) for at, side in enumerate(sides)]
     for side in found:
         if n % side:
             raise ValueError(f"sides: {side} does not divide n={n}")
     if len(found) < 2:
         raise ValueError(f"sides={sides!r} must be two or more, to choose from")
-    films = [film(n, words, side) for side in found]
-    return Player(_Drawing(n, words, found, films).scene(), stem="tiles", kind="rl-tiles")
+    films = [[film(n, words, side, order) for order in ORDERS] for side in found]
+    sheets = (_Drawing(n, words, found, films, wide).scene() for wide in (WIDE, NARROW))
+    return Player(*sheets, stem="tiles")
 
 
 @dataclass(frozen=True)
 class _Drawing:
-    """The scene of some films, one for each side of a tile."""
+    """The scene of some films, one for each side of a tile and order inside it."""
 
     n: int
     words: int
     sides: Sequence[int]
-    films: Sequence[Sequence[Moment]]
+    films: Sequence[Sequence[Sequence[Moment]]]
+    wide: int
 
-    def by(self, value: Any) -> By:
-        """``value(side, moment)`` in every state."""
-        rows = [
-            [value(side, moment) for moment in moments]
-            for side, moments in zip(self.sides, self.films, strict=True)
-        ]
-        words = isinstance(rows[0][0], str)
-        return By("tile moment", np.array(rows, object if words else float))
+    def by(self, value: Callable[[Moment], Any]) -> By:
+        """``value(moment)`` in every state."""
+        rows = [[[value(one) for one in film] for film in two] for two in self.films]
+        found = np.array(rows, object)
+        words = isinstance(found.flat[0], str)
+        return By("tile order moment", found if words else found.astype(float))
+
+    @property
+    def edge(self) -> float:
+        """Pixels of the side of a matrix."""
+        return 134 if self.wide == WIDE else 124
 
     def scene(self) -> Scene:
-        """The whole picture."""
+        """The whole picture: matrices and roofline, and beside or below them cache and bars."""
         names = ["no tiles" if side == 1 else f"{side}×{side}" for side in self.sides]
-        done = [str(moment.done) for moment in self.films[0]]
-        dims = [Dim("tile", names, names), Dim("moment", done, glide=90, even=True)]
-        scene = Scene(WIDTH, HEIGHT, dims)
-        title = f"C ← C + A·B, through a cache of {several(self.words, 'number')}"
-        scene.text(WIDTH / 2, 24, title, anchor="middle", bold=True, size=16, name="title")
-        far, low = LEFT + SIDE + GAP, TOP + SIDE + GAP
-        self._matrix(scene, "A", 0, LEFT, low, (0, 2))
-        self._matrix(scene, "B", 1, far, TOP, (2, 1))
-        self._matrix(scene, "C", 2, far, low, (0, 1))
-        self._roofline(scene)
-        self._counts(scene)
+        done = [str(moment.done) for moment in self.films[0][0]]
+        dims = [
+            Dim("tile", names, names), Dim("order", ORDERS, ORDERS),
+            Dim("moment", done, start=MOMENTS // 2, glide=90, even=True),
+        ]  # fmt: skip
+        gap, top, block, beside = 28.0, 28.0, 2 * self.edge + 28, self.wide == WIDE
+        low, left = top + self.edge + gap, 26.0 if beside else (self.wide - block) / 2
+        right = left + self.edge + gap
+        x, y = (left + block + 44, 16.0) if beside else (8.0, low + self.edge + 34)
+        bars = y + 76 + SLOT * -(-self.words // ACROSS)
+        foot = bars + ROW * len(self.sides) + 52
+        scene = Scene(self.wide, max(low + self.edge + 6, foot), dims)
+        self._roofline(scene, left, top)
+        for at, place in enumerate([(left, low, 0, 2), (right, top, 2, 1), (right, low, 0, 1)]):
+            self._matrix(scene, at, *place)
+        self._queue(scene, x, y)
+        self._bars(scene, names, x, bars)
         scene.choice("tile", "the tile", names)
+        scene.choice("order", "loops inside a tile", [f"{order} inside" for order in ORDERS])
         scene.play("moment")
-        scene.slider("moment", "multiply-adds so far")
+        scene.slider("moment", f"multiply-adds, of {self.n**3}")
         scene.says = self.by(self._said)
         return scene
 
     def _matrix(
-        self, scene: Scene, name: str, place: int, left: float, top: float, axes: tuple[int, int]
+        self, scene: Scene, at: int, left: float, top: float, down: int, across: int
     ) -> None:
         """A matrix as cells, tinted where they are in the cache, and its current tile."""
-        cell = SIDE / self.n
-        first = place * self.n * self.n
-        held = np.zeros((len(self.sides), MOMENTS + 1, 3 * self.n * self.n))
-        for row, moments in enumerate(self.films):
-            for turn, moment in enumerate(moments):
-                held[row, turn, moment.held] = TINT
-        for number in range(self.n * self.n):
+        name, count, cell = "ABC"[at], self.n * self.n, self.edge / self.n
+
+        def shades(one: Moment) -> list[Any]:
+            found = np.zeros(3 * count)
+            found[one.queue] = np.where(one.new, NEW, HELD)
+            return [*found[at * count : (at + 1) * count]]
+
+        table = self.by(shades).values
+        for number in range(count):
             row, column = divmod(number, self.n)
-            scene.rect(
-                left + column * cell, top + row * cell, cell, cell, "carrying", radius=0,
-                opacity=By("tile moment", held[:, :, first + number]), name=f"cell-{name}",
-            )  # fmt: skip
+            shade = By("tile order moment", table[..., number])
+            scene.rect(left + column * cell, top + row * cell, cell, cell, "carrying", radius=0,
+                       opacity=shade, name=f"cell-{name}")  # fmt: skip
         for line in range(self.n + 1):
             x, y = left + line * cell, top + line * cell
-            scene.line([(x, top), (x, top + SIDE)], "grid", 1)
-            scene.line([(left, y), (left + SIDE, y)], "grid", 1)
-        down, across = axes
-        side = self.by(lambda side, moment: cell * side)
+            scene.line([(x, top), (x, top + self.edge)], "grid", 1)
+            scene.line([(left, y), (left + self.edge, y)], "grid", 1)
+        side = By("tile", [cell * side for side in self.sides])
+        at_x = self.by(lambda one: left + cell * one.corner[across])
+        at_y = self.by(lambda one: top + cell * one.corner[down])
         scene.rect(
-            self.by(lambda side, moment: left + cell * moment.corner[across]),
-            self.by(lambda side, moment: top + cell * moment.corner[down]),
-            side, side, None, ink="ink", width=2.5, radius=0, name=f"tile-{name}",
-        )  # fmt: skip
-        scene.text(left + SIDE / 2, top - 7, name, anchor="middle", bold=True, name="matrix")
+            at_x, at_y, side, side, None, ink="ink", width=2.5, radius=0, name=f"tile-{name}"
+        )
+        scene.text(left + self.edge / 2, top - 7, name, anchor="middle", bold=True, name="matrix")
 
-    def _roofline(self, scene: Scene) -> None:
+    def _roofline(self, scene: Scene, left: float, top: float) -> None:
         """FLOP/s over intensity so far, both on log axes, in the free quarter."""
-        right, foot = LEFT + SIDE - 6, TOP + SIDE - 18
-        x = Scale(0.1, 2.0, LEFT, right, log=True)
-        y = Scale(0.1, 1.5, foot, TOP + 8, log=True)
-        scene.line([(LEFT, TOP), (LEFT, foot), (right, foot)], "soft", 1, name="axes")
+        right, foot = left + self.edge - 6, top + self.edge - 18
+        x = Scale(0.1, 2.0, left, right, log=True)
+        y = Scale(0.1, 1.5, foot, top + 8, log=True)
+        scene.line([(left, top), (left, foot), (right, foot)], "soft", 1, name="axes")
         ends = [(x(v), y(min(v / RIDGE, 1.0))) for v in (0.1, RIDGE, 2.0)]
         scene.line(ends[:2], "carrying", 2.5, name="memory")
         scene.line(ends[1:], "computing", 2.5, name="peak")
@@ -224,50 +253,71 @@ class _Drawing:
             words = plain(value)
             scene.text(x(value), foot + 18, words, "soft", size=LETTERS, anchor="middle")
         scene.text(right, foot - 8, "FLOP/byte", "soft", size=LETTERS, anchor="end")
-        scene.text(LEFT - 8, TOP - 7, "FLOP/s", "soft", size=LETTERS)
-        scene.text(right, y(1.0) - 14, "peak", "computing", size=LETTERS, anchor="end")
+        scene.text(left - 8, top - 7, "FLOP/s", "soft", size=LETTERS)
+        scene.text(right, y(1.0) - 10, "peak", "computing", size=LETTERS, anchor="end")
+        across = self.by(lambda one: float(x(one.intensity)))
+        up = self.by(lambda one: float(y(min(one.intensity / RIDGE, 1.0))))
+        shown = self.by(lambda one: float(one.moved > 0))
+        scene.dot(across, up, size=7, ink="paper", opacity=shown, name="so far")
 
-        def place(axis: int, moment: Moment) -> float:
-            reached = _intensity(moment)
-            return float((x, y)[axis](reached if axis == 0 else min(reached / RIDGE, 1.0)))
+    def _queue(self, scene: Scene, x: float, y: float) -> None:
+        """The cache: what was touched last comes first, and the one at the end leaves next."""
+        title = f"the cache: {several(self.words, 'number')}, touched last first"
+        scene.text(x, y, title, bold=True, name="title")
+        wide, area = (self.wide - 8 - x) / ACROSS, self.n * self.n
 
-        spot = [self.by(lambda side, moment, axis=axis: place(axis, moment)) for axis in (0, 1)]
-        shown = self.by(lambda side, moment: float(moment.moved > 0))
-        scene.dot(spot[0], spot[1], size=7, ink="paper", opacity=shown, name="so far")
+        def slots(one: Moment, empty: Any, kinds: Callable[[int, bool], Any]) -> list[Any]:
+            full = [kinds(word // area, new) for word, new in zip(one.queue, one.new)]
+            return full + [empty] * (self.words - len(full))
 
-    def _counts(self, scene: Scene) -> None:
-        """What has been done and moved, below the matrices."""
-        rows = [
-            ("multiply-adds", lambda side, moment: f"{moment.done} of {self.n**3}"),
-            ("moved, both ways", lambda side, moment: si(moment.moved, "B")),
-            ("so far", lambda side, moment: f"{_said_intensity(moment)} FLOP/byte"),
-            ("in the cache", lambda side, moment: several(len(moment.held), "number")),
-        ]
-        top = TOP + 2 * SIDE + GAP + 34
-        for row, (name, value) in enumerate(rows):
-            y = top + 22 * row
-            scene.text(LEFT, y, name, "soft", size=15, name="count")
-            scene.text(
-                LEFT + 2 * SIDE + GAP, y, self.by(value), anchor="end", bold=True, name="count"
+        shade = self.by(lambda one: slots(one, 0.0, lambda _, new: NEW if new else HELD)).values
+        ink = self.by(lambda one: slots(one, "ink", lambda _, new: "paper" if new else "ink"))
+        word = self.by(lambda one: slots(one, "", lambda matrix, _: "ABC"[matrix]))
+        for slot in range(self.words):
+            left, top = x + slot % ACROSS * wide + 1, y + 12 + slot // ACROSS * SLOT
+            box, now = (left, top, wide - 2, SLOT - 3), "tile order moment"
+            seen = By(now, shade[..., slot])
+            scene.rect(*box, "carrying", opacity=seen, name="held")
+            scene.rect(*box, None, ink="soft", width=1, name="slot")
+            words, inks = (
+                By(now, np.asarray(one.values, object)[..., slot]) for one in (word, ink)
             )
-        note = f"a machine that needs {plain(RIDGE)} FLOP/byte for its peak"
-        scene.text(WIDTH / 2, HEIGHT - 8, note, "soft", size=LETTERS, anchor="middle", name="note")
+            scene.text(left + wide / 2 - 1, top + 17, words, inks, size=LETTERS, anchor="middle",
+                       name="word")  # fmt: skip
+        low = y + 28 + SLOT * -(-self.words // ACROSS)
+        for line, said in enumerate(["the one at the end leaves next", "full colour: new here"]):
+            scene.text(x, low + 18 * line, said, "soft", size=LETTERS)
 
-    def _said(self, side: int, moment: Moment) -> str:
-        how = "Without tiles" if side == 1 else f"In tiles of {side}×{side}"
-        if not moment.done:
-            return f"{how}, nothing has been moved yet."
-        limit = "its peak" if _intensity(moment) >= RIDGE else "the memory"
+    def _bars(self, scene: Scene, names: Sequence[str], x: float, y: float) -> None:
+        """Bytes that each tile has moved so far, inside what it moves in all; below, FLOP/byte."""
+        scene.text(x, y, "moved so far, in and out", bold=True)
+        left, end = x + 70, self.wide - 8
+        moved = np.array([[[one.moved for one in film] for film in two] for two in self.films])
+        long = (end - 72 - left) / moved.max() * moved
+        look: dict[str, Any] = {"size": LETTERS, "anchor": "end"}
+        for n, name in enumerate(names):
+            top = y + 10 + ROW * n
+            here = [side == self.sides[n] for side in self.sides]
+            ink = By("tile", ["ink" if one else "soft" for one in here])
+            shade = By("tile", [1 if one else HELD for one in here])
+            now, all_of_it = By("order moment", long[n]), By("order", long[n, :, -1])
+            scene.text(left - 8, top + 15, name, ink, name="bar-name", **look)
+            scene.rect(left, top, all_of_it, ROW - 5, None, ink="soft", width=1)
+            scene.rect(left, top, now, ROW - 5, "carrying", opacity=shade, name="bar")
+            words = [[si(bytes, "B") for bytes in film] for film in moved[n].tolist()]
+            scene.text(end, top + 15, By("order moment", words), ink, name="bytes", **look)
+        foot = y + 10 + ROW * len(names) + 32
+        reached = self.by(lambda one: one.reached)
+        scene.text(left - 8, foot, reached, size=26, bold=True, anchor="end", name="intensity")
+        scene.text(left, foot, f"FLOP/byte; the peak needs {plain(RIDGE)}", size=LETTERS)
+
+    def _said(self, one: Moment) -> str:
+        if not one.done:
+            return f"{one.how}, nothing has been moved yet."
+        limit = "its peak" if one.intensity >= RIDGE else "the memory"
+        a, b, c = np.bincount(one.queue // self.n**2, minlength=3)
         return (
-            f"{how}, {moment.done} of {self.n**3} multiply-adds have moved "
-            f"{si(moment.moved, 'B')}: {_said_intensity(moment)} FLOP/byte, where the machine is "
-            f"limited by {limit}."
+            f"{one.how}, {one.done} of {self.n**3} multiply-adds have moved {si(one.moved, 'B')}: "
+            f"{one.reached} FLOP/byte, where the machine is limited by {limit}. The cache holds "
+            f"{a} of A, {b} of B, {c} of C."
         )
-
-
-def _intensity(moment: Moment) -> float:
-    return 2 * moment.done / moment.moved if moment.moved else 0.1
-
-
-def _said_intensity(moment: Moment) -> str:
-    return plain(_intensity(moment), 2) if moment.moved else "0"

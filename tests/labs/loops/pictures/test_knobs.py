@@ -233,3 +233,31 @@ def test_a_nest_whose_names_tiles_would_need_is_not_tiled() -> None:
     nest = Nest({"i": 3, "ii": 3}, "B[i,ii] = A[i,ii]")
     assert counted(nest).tiles == (1,)
     assert space(nest).sentence.startswith("Rows first: legal")
+
+
+def test_arrows_that_follow_from_others_are_left_out() -> None:
+    assert len(seen(space(Nest({"i": 2, "j": 5}, "C[i] += A[i,j]")), "arrow")) == 2 * 4
+
+
+def test_a_pair_of_ones_own_is_ringed_wherever_its_points_go_and_the_sentence_orders_it() -> None:
+    picture = space(stencil(1, -1), pair=[[11, 10], [10, 11]])
+    for state in states(picture):
+        ringed = {tuple(held["at"]) for held in seen(picture, "own", **state)}
+        points = {tuple(held["at"]) for held in seen(picture, "iteration", **state)}
+        assert len(ringed) == 2
+        assert ringed <= points
+    assert "Yours: S(10,11) runs first." in picture.scene.sentence(order="rows first")
+    assert "Yours: S(11,10) runs first." in picture.scene.sentence(order="columns first")
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    for nest in [
+        Nest({"i": 4}, "B[i] = A[i]"),
+        Nest({"i": 13, "j": 2}, "B[i,j] = A[i,j]"),
+        Nest({"i": 4, "j": 4}, "B[i,j] = A[i,j]; C[i,j] = B[i,j]"),
+    ]:
+        with pytest.raises(ValueError, match="one statement in two loops of at most 12 turns"):
+            space(nest)
+    for pair in [((9, 9), (8, 10)), ((9, 9),), (9, 10), 3]:
+        with pytest.raises(ValueError, match="must be two iterations of the nest"):
+            space(stencil(1, -1), pair=pair)

@@ -129,8 +129,12 @@ def test_whole_runs_decide_at_the_end() -> None:
     assert kept.winner.log == second.log
     place = found.measured.index(second)
     rate = rl.si(kept.flops / 2e-6, "FLOP/s")
-    said = rl.search.trail(kept, PLAIN).sentence
-    assert said.endswith(f"compared: schedule {place + 1} wins with {rate}.")
+    shown = rl.search.trail(kept, PLAIN)
+    assert shown.sentence.endswith(f"compared: schedule {place + 1} wins with {rate}.")
+    one, ys = Replay(kept), places(shown, "step")[:, 1]
+    slope, zero = np.polyfit([one.rates[place] for place in one.steps], ys, 1)
+    ((_, y),) = places(shown, "whole runs")  # on the axis of the steps
+    assert y == pytest.approx(zero + slope * kept.flops / 2e-6)
 
 
 def test_the_loops_are_those_of_the_step_and_what_its_move_changed_is_in_colour(

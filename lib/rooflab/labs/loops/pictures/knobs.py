@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.labs.loops.pictures.fates import Fate, Pair, direct, fate
+from rooflab.labs.loops.pictures.fates import Fate, Pair, Point, direct, fate
 from rooflab.labs.loops.pictures.sheet import NARROW, TOP, WIDE, Place, Sheet
 from rooflab.show.scene import By, Dim, Scene
 
@@ -79,6 +80,11 @@ class Space:
     choices: dict[Place, Choice]
     fates: dict[Place, Fate]
 
+    @property
+    def points(self) -> set[Point]:
+        """All iterations."""
+        return set(next(iter(self.fates.values())).order)
+
 
 @functools.lru_cache(maxsize=4)
 def counted(nest: Nest) -> Space:
@@ -101,20 +107,20 @@ def counted(nest: Nest) -> Space:
     return Space(nest, skews, tiles, arrows, choices, fates)
 
 
-def scenes(nest: Nest) -> list[Scene]:
-    """The sheets of the picture, the widest first."""
+def scenes(nest: Nest, pair: Sequence[Point] = ()) -> list[Scene]:
+    """The sheets of the picture, the widest first; ``pair`` is somebody's own."""
     space = counted(nest)
-    return [_Knobs(space, wide).scene for wide in (WIDE, NARROW)]
+    return [_Knobs(space, wide, pair).scene for wide in (WIDE, NARROW)]
 
 
 class _Knobs(Sheet):
     """A sheet with two knobs to pull, and the tiles."""
 
-    def __init__(self, space: Space, wide: float) -> None:
+    def __init__(self, space: Space, wide: float, pair: Sequence[Point]) -> None:
         i, j = space.nest.dims("S")
         counts = [f"{j} + {_times(skew, i)}" if skew else j for skew in space.skews]
         sides = ["no tiles" if tile == 1 else f"tiles of {tile}×{tile}" for tile in space.tiles]
-        few = len(next(iter(space.fates.values())).order) <= MOST_SLIDING
+        few = len(space.points) <= MOST_SLIDING
         slide = SLIDE if few else 0
         dims = [
             Dim("skew", counts, space.skews, glide=slide),
@@ -122,8 +128,11 @@ class _Knobs(Sheet):
             Dim("order", ORDERS, ORDERS, glide=2 * slide),
         ]
         super().__init__(space.nest, space.arrows, dims, space.fates, space.skews, wide)
-        self.space = space
+        self.space, self.pair = space, pair
         self.draw()
+        for point in pair:
+            x, y = self.spot(point)
+            self.scene.dot(x, y, size=self.dot + 8, fill=None, ink="mine", width=3, name="own")
         self.scene.choice("order", "order", ORDERS)
         self.scene.play("step")
         self.scene.slider("step", "iterations run")
@@ -215,10 +224,15 @@ class _Knobs(Sheet):
     def said(self, place: Place, one: Fate) -> str:
         """What is said of one choice."""
         words, many = self.space.choices[place].words(self.names), len(self.arrows)
+        own = ""
+        if self.pair:
+            i, j = min(self.pair, key=one.order.index)
+            own = f" Yours: S({i},{j}) runs first."
         if not one.legal:
-            return f"{words}: not legal, {len(one.broken)} of {many} arrows are red. {one.why}"
+            red = f"{len(one.broken)} of {many} arrows are red"
+            return f"{words}: not legal, {red}. {one.why}{own}"
         kept = f"all {many} arrows keep their order" if many else "no iteration needs another"
-        return f"{words}: legal, {kept}."
+        return f"{words}: legal, {kept}.{own}"
 
 
 FOOT_OF_WORDS = 14  # pixels from the foot of the sheet to the words of the lower knob

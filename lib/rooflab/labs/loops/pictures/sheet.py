@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
 NARROW = 400  # a sheet for phones
-WIDE = 600  # of a wide sheet, left of the code
-CODE = 400  # pixels of the code beside the space, where there is room for it
-LINE, LETTERS, LONGEST = 20, 14, 46  # pixels of a line of code, of its letters; letters of one
+WIDE = 760  # of a wide sheet, left of the code
+CODE, APART = 344, 40  # pixels of the code beside the space, and between them
+LINE, LETTERS, LONGEST = 20, 14, 40  # pixels of a line of code, of its letters; letters of one
 TOP, FOOT = 56, 34
-ACROSS, DOWN = 56, 46  # a cell, at most
-HIGH = 290  # all rows together, at most
+CELL = 60  # pixels of a cell, at most
+HIGH = 360  # all rows together, at most
 HEAD = 8  # pixels of an arrow's head
 DASH = 8  # pixels of a dash and the gap after it, about
 TURN = 90  # milliseconds from one iteration to the next
@@ -50,9 +50,9 @@ class Sheet:
         self.rows, self.columns = upper - self.low, end - self.first
         columns = self.columns + max(leans) * (self.rows - 1)
         edge = 40 if wide <= NARROW else 56  # left of the space, and half as much right of it
-        self.across = min(ACROSS, (wide - 1.6 * edge) / columns)
-        self.down = min(DOWN, HIGH / self.rows)
         phone = wide <= NARROW
+        self.across = min(CELL, (wide - 1.6 * edge) / columns)
+        self.down = min(46 if phone else CELL, HIGH / self.rows)
         room = (wide - 1.6 * edge - columns * self.across) / 2
         self.left = edge + max(0, room) if phone else edge
         self.dot = min(6, 0.28 * self.across)
@@ -62,9 +62,11 @@ class Sheet:
         count = len(self.points)
         steps = [f"{step} of {count}" for step in range(count + 1)]
         held = [*dims, Dim("step", steps, start=count, glide=TURN, even=True)]
-        self.code_at = math.nan if phone else self.left + columns * self.across + 40
+        ends = [self.columns + lean * (self.rows - 1) for lean in leans]
+        places = [self.left + end * self.across + APART for end in ends]
+        self.code_at = None if phone else self.leaning(places)
         high = round(TOP + self.rows * self.down + FOOT)
-        self.scene = Scene(wide if phone else round(self.code_at + CODE), high, held)
+        self.scene = Scene(wide if phone else round(max(places) + CODE), high, held)
 
     # Where things stand.
 
@@ -215,7 +217,7 @@ class Sheet:
 
     def draw_code(self, calls: Mapping[Place, str]) -> None:
         """The schedule and its loops beside the space, and whether they are legal."""
-        if math.isnan(self.code_at):
+        if self.code_at is None:
             return
         blocks = {
             place: [*calls[place].replace(").", ")\n    .").split("\n"), "", *_lines_of(fate.code)]

@@ -117,13 +117,18 @@ class Replay:
         return f"{told} {self.end}".strip() if last else told
 
     @property
+    def whole(self) -> float:
+        """FLOP/s of the winner's whole runs, 0 if there were none."""
+        final = self.found.winner.final
+        return self.found.flops / final if final else 0.0
+
+    @property
     def end(self) -> str:
         """What whole runs of the fastest schedules have decided, "" if there were none."""
-        final = self.found.winner.final
-        if final is None:
+        if not self.whole:
             return ""
         which = "it" if self.winner == self.steps[-1] else f"schedule {self.winner + 1}"
-        rate = si(self.found.flops / final, "FLOP/s")
+        rate = si(self.whole, "FLOP/s")
         return f"At the end, whole runs of the fastest were compared: {which} wins with {rate}."
 
     @property

@@ -33,7 +33,6 @@ from rooflab.show.time_to_roofline import short
 WIDE, NARROW, AXES = 820, 400, 340  # pixels: widths of the sheets, height of the axes
 LEFT, TOP, FOOT, EDGE = 56, 40, 52, 12
 LISTING, LINE = 270, 19  # pixels of the loops beside the plot, and of a line of them
-NAMES = 128  # pixels at the right of the plot for the name of the last step
 CODE = {WIDE: 13, NARROW: 14}  # pixels of their letters
 ROOM, BELOW = 1.12, 0.16  # of the highest value: how far the axes reach, above it and below zero
 VIEWS = {"order": "in order", "prediction": "against the prediction"}
@@ -146,7 +145,7 @@ class _Sheet:
         most = max(*replay.rates, *self.lines.values())
         self.up = self.frame.y(-BELOW * most, ROOM * most, log=False)
         promised = [one for one in replay.promised if not math.isnan(one)] or [most]
-        order = Scale(0, len(replay.tried), LEFT, self.frame.right - NAMES, log=False)
+        order = Scale(0, len(replay.tried) + 1, LEFT, self.frame.right, log=False)
         self.across = order, self.frame.x(0, ROOM * max(promised), log=False)
         self.in_order = By("view", [1, 0])
         self.draw_axes()
@@ -154,6 +153,9 @@ class _Sheet:
         self.draw_lines([box for _, _, box in names.values()])
         for place in range(len(replay.tried)):
             self.draw_dot(place)
+        if replay.whole:
+            at = self.place(replay.winner)[0], float(self.up(replay.whole))
+            scene.dot(*at, "diamond", 7, fill="paper", ink="key", width=2, name="whole runs")
         scene.line(self.corners, "key", 2.2, opacity=self.in_order, name="stairs")
         self.draw_names(names)
         self.draw_now()
@@ -174,6 +176,8 @@ class _Sheet:
         self.scene.note(
             f"A dot is a schedule that was measured; {others} more came out of moves and were not. "
             "A step is at least 5 % higher than the one before."
+            + " The diamond: whole runs of the winner."
+            * (self.replay.whole > 0)
         )
         if self.machine is None:
             self.scene.note("No peak: nothing is known of the machine of this search.")
@@ -212,25 +216,31 @@ class _Sheet:
         scene.text(8, frame.top - 16, "measured FLOP/s", size=LETTERS, name="axis")
         frame.draw(scene)
 
-    def draw_lines(self, taken: list[Box]) -> None:
+    def draw_lines(self, names: list[Box]) -> None:
         """The peak and the libraries, each under its name; what was measured as predicted."""
         scene, frame = self.scene, self.frame
         stairs = [(min(x, u), v - 2, max(x, u), y + 2)
                   for (x, y), (u, v) in pairwise(self.corners)]  # fmt: skip
-        taken = [*taken, *stairs]
+        spots = [self.place(place) for place in range(len(self.replay.tried))]
+        dots = [[(x.values[view] - 5, y - 5, x.values[view] + 5, y + 5) for x, y in spots]
+                for view in (0, 1)]  # fmt: skip
+        taken = [[*names, *stairs, *dots[0]], dots[1]]  # in each view
         for words, rate in self.lines.items():
             y, peak = float(self.up(rate)), words.startswith("peak ")
             ink = "computing" if peak else "ink"
             scene.line([(frame.left, y), (frame.right, y)], ink, 2.6 if peak else 1.5,
                        dash=() if peak else (8, 4), name="level")  # fmt: skip
-            wide = width(words, LETTERS)
-            spots = [(x, y + lift) for x in (frame.left + 6, frame.right - wide - 6)
-                     for lift in (-6, 16, -24, 34)]  # fmt: skip
-            boxes = [_box(*spot, wide) for spot in spots]
-            free = (n for n, box in enumerate(boxes) if not overlaps(box, np.array(taken)))
-            at = next(free, 0)
-            taken = [*taken, boxes[at]]
-            scene.text(*spots[at], words, ink, size=LETTERS, halo=True, name="level name")
+            wide, found = width(words, LETTERS), []
+            across = frame.left + 6, frame.right - wide - 6
+            places = [(x, y + lift) for lift in (-6, 16, -24, 34) for x in across]
+            boxes = [_box(*place, wide) for place in places]
+            for view, others in enumerate(taken):
+                over = [overlaps(box, np.array(others)) for box in boxes]
+                at = over.index(min(over))
+                taken[view] = [*others, boxes[at]]
+                found.append(places[at])
+            x, y_of = (By("view", [place[axis] for place in found]) for axis in (0, 1))
+            scene.text(x, y_of, words, ink, size=LETTERS, halo=True, name="level name")
         end = min(self.across[1].hi, self.up.hi)
         ends = [(self.across[1](at), self.up(at)) for at in (0, end)]
         seen = By("view", [0, 1])
@@ -254,26 +264,37 @@ class _Sheet:
         return [*found, (float(self.across[0](len(self.replay.tried))), found[-1][1])]
 
     def names(self) -> dict[int, tuple[str, tuple[float, float], Box]]:
-        """The moves of steps, below their right, where the stairs never pass.
+        """The moves of steps: before a step, above the stairs, else below its right.
 
-        Where there is no room for all, those that gained least have none.
+        No dot lies before a step. Where there is no room for all below, those that gained least
+        have none.
         """
-        replay, named = self.replay, [*self.numbers]
-        spots = [self.place(place) for place in replay.steps]
-        while True:
-            feet, foot = dict[int, float](), -math.inf
-            for number in reversed(named):
-                feet[number] = foot = max(spots[number][1] + 20, foot + LINE)
-            if foot < self.frame.bottom - 4 or len(named) == 1:
-                break
-            named.remove(min(named[1:], key=replay.gain))
-        found = {}
-        for number, foot in feet.items():
+        replay, found, low = self.replay, dict[int, tuple[str, float, float]](), dict[int, str]()
+        spots = [(float(x.values[0]), y) for x, y in map(self.place, replay.steps)]
+        before, top = -math.inf, 0.0  # the end of the name before, and its line
+        for number, (x, y) in enumerate(spots):
             words = replay.move(replay.steps[number])
             words += f" {times(replay.gain(number), 2)}" if number else ""
-            at = float(spots[number][0].values[0]) + 12, foot
-            found[number] = words, at, _box(*at, width(words, LETTERS))
-        return found
+            left = x - 12 - width(words, LETTERS)
+            if left < self.frame.left + 4:
+                low[number] = words
+                continue
+            above = top - LINE if left < before else math.inf
+            before, top = x, min(y + 5, spots[number - 1][1] - 11, above)
+            found[number] = words, left, top
+        while True:
+            feet, foot = dict[int, float](), -math.inf
+            for number in reversed(low):
+                feet[number] = foot = max(spots[number][1] + 20, foot + LINE)
+            if foot < self.frame.bottom - 4 or len(low) < 2:
+                break
+            del low[min([*low][1:], key=replay.gain)]
+        found |= {n: (words, spots[n][0] + 12, feet[n]) for n, words in low.items()}
+        return {
+            n: (words, at, _box(*at, width(words, LETTERS)))
+            for n, (words, *where) in found.items()
+            for at in [(where[0], where[1])]
+        }
 
     def draw_names(self, names: dict[int, tuple[str, tuple[float, float], Box]]) -> None:
         """The moves; that of the step that is read in the colour of the stairs."""
