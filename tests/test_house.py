@@ -30,7 +30,7 @@ ONE_IMPORTER = {
     "rooflab.labs.search.schedules.moves": "what may be done to a schedule; a learner adds to it",
     "rooflab.labs.search.schedules.prediction": "bytes and seconds without a clock",
     "rooflab.labs.memory.energies.roofline": "figures alone, which the facade rl.memory names",
-    "rooflab.labs.loops.pictures.knobs": "half of a picture, whose limit is 400 lines",
+    "rooflab.labs.loops.pictures.sheet": "the picture, whose limit is 400 lines",
     "rooflab.labs.loops.code.simd": "written for numba's compiler, not for Python",
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",

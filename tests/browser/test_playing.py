@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 WINDOW = (1000, 900)
 PICTURES = {
     "growth": ("picture = rl.search.growth()", "round", 4),
-    "tiles": ("picture = rl.cache.tiles(4, 16, (1, 2))", "moment", 32),
+    "tiles": ("picture = rl.cache.tiles(4, 16); picture.moment = 0", "moment", 32),
 }
 # What the picture shows in each frame until it could be played again.
 STOPS = """async dim => {

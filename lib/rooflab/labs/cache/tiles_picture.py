@@ -117,7 +117,7 @@ def film(n: int, words: int, side: int, inside: str = "kij") -> list[Moment]:
 
 
 @installed("rooflab.cache.tiles")
-def tiles(n: int = 8, words: int = 32, sides: Sequence[int] = (1, 2, 4, 8)) -> Player:
+def tiles(n: int = 8, words: int = 32) -> Player:
     """Show tiles moving over A, B and C, the cache as a queue, and the bytes that each tile moves.
 
     One slider runs through the product. Buttons choose the tile and the order of the loops inside.
@@ -125,11 +125,9 @@ def tiles(n: int = 8, words: int = 32, sides: Sequence[int] = (1, 2, 4, 8)) -> P
     Parameters
     ----------
     n : int, default 8
-        Rows and columns of the matrices, 4 to 16.
+        Rows and columns of the matrices, an even number from 4 to 16.
     words : int, default 32
         Words that the cache holds, at most 64. It replaces the least recently used one.
-    sides : sequence of int, default (1, 2, 4, 8)
-        Sides of the tiles to choose from, which divide n. 1 stands for no tiles.
 
     Returns
     -------
@@ -145,19 +143,13 @@ def tiles(n: int = 8, words: int = 32, sides: Sequence[int] = (1, 2, 4, 8)) -> P
     the machine is limited by its peak. ...
     """
     n, words = size("n", n, 4), size("words", words)
-    for name, value, most in (("n", n, 16), ("words", words, 64)):
-        if value > most:
-            raise ValueError(
-                f"{name}={value} must be at most {most}, or cells are too small to see"
-            )
-    found = [size(f"sides[{at}]", side) for at, side in enumerate(sides)]
-    for side in found:
-        if n % side:
-            raise ValueError(f"sides: {side} does not divide n={n}")
-    if len(found) < 2:
-        raise ValueError(f"sides={sides!r} must be two or more, to choose from")
-    films = [[film(n, words, side, order) for order in ORDERS] for side in found]
-    sheets = (_Drawing(n, words, found, films, wide).scene() for wide in (WIDE, NARROW))
+    if n > 16 or n % 2:
+        raise ValueError(f"n={n} must be an even number of at most 16")
+    if words > 64:
+        raise ValueError(f"words={words} must be at most 64, for its places to be seen")
+    sides = [side for side in (1, 2, 4, 8) if n % side == 0]  # 1 stands for no tiles
+    films = [[film(n, words, side, order) for order in ORDERS] for side in sides]
+    sheets = (_Drawing(n, words, sides, films, wide).scene() for wide in (WIDE, NARROW))
     return Player(*sheets, stem="tiles")
 
 
@@ -174,9 +166,9 @@ class _Drawing:
     def by(self, value: Callable[[Moment], Any]) -> By:
         """``value(moment)`` in every state."""
         rows = [[[value(one) for one in film] for film in two] for two in self.films]
-        found = np.array(rows, object)
-        words = isinstance(found.flat[0], str)
-        return By("tile order moment", found if words else found.astype(float))
+        table = np.array(rows, object)
+        words = isinstance(table.flat[0], str)
+        return By("tile order moment", table if words else table.astype(float))
 
     @property
     def edge(self) -> float:
@@ -217,16 +209,16 @@ class _Drawing:
         name, count, cell = "ABC"[at], self.n * self.n, self.edge / self.n
 
         def shades(one: Moment) -> list[Any]:
-            found = np.zeros(3 * count)
-            found[one.queue] = np.where(one.new, NEW, HELD)
-            return [*found[at * count : (at + 1) * count]]
+            every = np.zeros(3 * count)
+            every[one.queue] = np.where(one.new, NEW, HELD)
+            return [*every[at * count : (at + 1) * count]]
 
         table = self.by(shades).values
         for number in range(count):
             row, column = divmod(number, self.n)
             shade = By("tile order moment", table[..., number])
-            scene.rect(left + column * cell, top + row * cell, cell, cell, "carrying", radius=0,
-                       opacity=shade, name=f"cell-{name}")  # fmt: skip
+            box = left + column * cell, top + row * cell, cell, cell
+            scene.rect(*box, "carrying", radius=0, opacity=shade, name=f"cell-{name}")
         for line in range(self.n + 1):
             x, y = left + line * cell, top + line * cell
             scene.line([(x, top), (x, top + self.edge)], "grid", 1)
@@ -250,8 +242,7 @@ class _Drawing:
         scene.line(ends[1:], "computing", 2.5, name="peak")
         for value in (0.1, RIDGE, 2.0):
             scene.line([(x(value), foot), (x(value), foot + 4)], "soft", 1)
-            words = plain(value)
-            scene.text(x(value), foot + 18, words, "soft", size=LETTERS, anchor="middle")
+            scene.text(x(value), foot + 18, plain(value), "soft", size=LETTERS, anchor="middle")
         scene.text(right, foot - 8, "FLOP/byte", "soft", size=LETTERS, anchor="end")
         scene.text(left - 8, top - 7, "FLOP/s", "soft", size=LETTERS)
         scene.text(right, y(1.0) - 10, "peak", "computing", size=LETTERS, anchor="end")

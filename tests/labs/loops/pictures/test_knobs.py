@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.labs.loops.nest import Nest
-from rooflab.labs.loops.pictures.knobs import ORDERS, Choice, counted
+from rooflab.labs.loops.pictures.fates import ORDERS, Choice, counted
 from rooflab.labs.loops.pictures.space import space
 from rooflab.show.scene import drawn
 from rooflab.show.scene.player import Player

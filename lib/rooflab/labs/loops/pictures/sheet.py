@@ -1,20 +1,20 @@
-"""A sheet with an iteration space: points that fill as they run, arrows, the way through them."""
+"""A sheet with an iteration space: points that fill as they run, arrows, the way through them.
+
+Rows lean and tiles grow under two knobs, and arrows that this breaks are red.
+"""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rooflab.labs.loops.pictures.fates import Fate, Pair, Point
+from rooflab.labs.loops.pictures.fates import ORDERS, Fate, Pair, Place, Point, Space, times_of
 from rooflab.show.scene import By, Dim, Fill, Scene
 from rooflab.show.scene.graph import Above, Either, Less
-
-if TYPE_CHECKING:
-    from rooflab.labs.loops.nest import Nest
 
 NARROW = 400  # a sheet for phones
 WIDE = 760  # of a wide sheet, left of the code
@@ -26,31 +26,27 @@ HIGH = 360  # all rows together, at most
 HEAD = 8  # pixels of an arrow's head
 DASH = 8  # pixels of a dash and the gap after it, about
 TURN = 90  # milliseconds from one iteration to the next
-
-Place = tuple[int, ...]
+SLIDE = 160  # milliseconds in which rows and tiles take their new places
+MOST_SLIDING = 64  # points; more of them would slide in jerks, so they jump
+KNOB, FINGER = 8, 13  # pixels, half as wide as what is seen, and as what can be touched
+OVER = "skew tile order"
 
 
 class Sheet:
-    """The marks that all pictures of an iteration space have.
+    """The picture on a sheet of one width, with the rings of a ``pair`` of somebody's own.
 
-    ``fates``: what happens at each place along the dimensions ``over``. ``leans``: by how many
-    columns a row stands further right than the row above it, at each place of the dimension "skew";
-    without that dimension it is (0,).
+    ``leans``: by how many columns a row stands further right than the row above it, at each place
+    of the dimension "skew".
     """
 
-    def __init__(
-        self, nest: Nest, arrows: Sequence[Pair], dims: Sequence[Dim],
-        fates: Mapping[Place, Fate], leans: Sequence[int], wide: float,
-    ) -> None:  # fmt: skip
-        self.nest, self.arrows, self.fates, self.leans = nest, arrows, fates, leans
-        self.over = " ".join(one.name for one in dims)
-        self.sizes = tuple(len(one.stops) for one in dims)
-        self.names = nest.dims("S")
+    def __init__(self, space: Space, wide: float, pair: Sequence[Point]) -> None:
+        nest, leans, phone = space.nest, space.skews, wide <= NARROW
+        self.space, self.fates, self.leans, self.pair = space, space.fates, leans, pair
+        i, j = self.names = nest.dims("S")
         (self.low, upper), (self.first, end) = (nest.extents[name] for name in self.names)
         self.rows, self.columns = upper - self.low, end - self.first
         columns = self.columns + max(leans) * (self.rows - 1)
-        edge = 40 if wide <= NARROW else 56  # left of the space, and half as much right of it
-        phone = wide <= NARROW
+        edge = 40 if phone else 56  # left of the space, and half as much right of it
         self.across = min(CELL, (wide - 1.6 * edge) / columns)
         self.down = min(46 if phone else CELL, HIGH / self.rows)
         room = (wide - 1.6 * edge - columns * self.across) / 2
@@ -60,13 +56,40 @@ class Sheet:
             (i, j) for i in range(self.low, upper) for j in range(self.first, end)
         ]  # as they were written: rows first
         count = len(self.points)
+        slide = SLIDE if count <= MOST_SLIDING else 0
+        counts = [f"{j} + {times_of(skew, i)}" if skew else j for skew in leans]
+        sides = ["no tiles" if tile == 1 else f"tiles of {tile}×{tile}" for tile in space.tiles]
         steps = [f"{step} of {count}" for step in range(count + 1)]
-        held = [*dims, Dim("step", steps, start=count, glide=TURN, even=True)]
+        dims = [
+            Dim("skew", counts, leans, glide=slide),
+            Dim("tile", sides, space.tiles, glide=slide),
+            Dim("order", ORDERS, ORDERS, glide=2 * slide),
+            Dim("step", steps, start=count, glide=TURN, even=True),
+        ]
+        self.sizes = len(leans), len(space.tiles), len(ORDERS)
         ends = [self.columns + lean * (self.rows - 1) for lean in leans]
         places = [self.left + end * self.across + APART for end in ends]
         self.code_at = None if phone else self.leaning(places)
         high = round(TOP + self.rows * self.down + FOOT)
-        self.scene = Scene(wide if phone else round(max(places) + CODE), high, held)
+        self.scene = scene = Scene(wide if phone else round(max(places) + CODE), high, dims)
+        self.draw()
+        scene.choice("order", "order", ORDERS)
+        scene.play("step")
+        scene.slider("step", "iterations run")
+        if len(space.tiles) > 1:
+            self.draw_tile_knob(sides)
+        if len(leans) > 1:
+            self.draw_skew_knob(counts)
+        scene.says = self.says()
+        calls = {place: one.text(self.names) for place, one in space.choices.items()}
+        self.draw_code(calls)
+        scene.note(self.each(lambda place, _: calls[place]), "more code")
+        scene.note(self.code(), "more code")
+        scene.note(
+            f"{nest.statements[0].text}. A point is an iteration. An arrow's tail must run "
+            "before its head. The grey band is the order in which the points run. Rings are around "
+            "the two iterations of which the sentence speaks."
+        )
 
     # Where things stand.
 
@@ -79,8 +102,8 @@ class Sheet:
         return TOP + (i - self.low + 0.5) * self.down
 
     def leaning(self, values: Sequence[Any]) -> Any:
-        """A value for each of the leans: a By of the skew, or the only one."""
-        return values[0] if len(self.leans) == 1 else By("skew", values)
+        """A value for each of the leans."""
+        return By("skew", values)
 
     def spot(self, point: Point) -> tuple[Any, float]:
         """Where an iteration stands."""
@@ -91,11 +114,11 @@ class Sheet:
         """``value(place, fate)`` at every place, as a By."""
         found = [value(place, self.fates[place]) for place in np.ndindex(*self.sizes)]
         table = np.array(found, object if isinstance(found[0], str) else float)
-        return By(self.over, table.reshape(self.sizes + table.shape[1:]))
+        return By(OVER, table.reshape(self.sizes + table.shape[1:]))
 
     def lean(self, place: Place) -> int:
-        """By how much rows lean at a place. The skew is the first dimension, where there is one."""
-        return self.leans[place[0]] if len(self.leans) > 1 else self.leans[0]
+        """By how much rows lean at a place."""
+        return self.leans[place[0]]
 
     def way(self, place: Place, fate: Fate) -> list[tuple[float, float]]:
         """The pixels of the iterations, in the order in which they run."""
@@ -107,6 +130,7 @@ class Sheet:
     def draw(self) -> None:
         """All of the space. The iteration that ran last lies on top, and can be pulled."""
         self.draw_cards()
+        self.draw_tiles()
         self.scene.line(self.each(self.way), "soft", 4, opacity=0.25, name="path")
         self.draw_arrows()
         self.draw_points()
@@ -119,18 +143,15 @@ class Sheet:
     def by_step(self, values: Sequence[Any], width: int) -> list[By]:
         """``width`` numbers for each step of each schedule, as one By a number."""
         table = np.array(values).reshape((*self.sizes, len(self.points) + 1, width))
-        return [By(f"{self.over} step", table[..., n]) for n in range(width)]
+        return [By(f"{OVER} step", table[..., n]) for n in range(width)]
 
     def draw_cards(self) -> None:
         """A card behind each row, and the numbers of rows and columns."""
         scene, half = self.scene, self.across / 2
         for i in range(self.low, self.low + self.rows):
-            left = [self.x(self.first, i, lean) - half for lean in self.leans]
-            scene.rect(
-                self.leaning(left), self.y(i) - self.down / 2 + 2,
-                self.columns * self.across, self.down - 4, "soft", radius=6, opacity=0.1,
-                name="card",
-            )  # fmt: skip
+            left = self.leaning([self.x(self.first, i, lean) - half for lean in self.leans])
+            box = left, self.y(i) - self.down / 2 + 2, self.columns * self.across, self.down - 4
+            scene.rect(*box, "soft", radius=6, opacity=0.1, name="card")
             scene.text(self.left - 10, self.y(i) + 5, str(i), "soft", anchor="end")
         ends = [self.first + self.columns + lean * (self.rows - 1) for lean in self.leans]
         each = math.ceil((10 * len(str(max(ends) - 1)) + 2) / self.across)
@@ -142,9 +163,74 @@ class Sheet:
         foot = self.scene.height - FOOT + 20
         scene.text(self.left - 10, foot, f"{self.names[0]} ↓", bold=True, anchor="end")
 
+    def draw_tiles(self) -> None:
+        """The edges of the tiles that hold points, and a tint on the one that runs."""
+        boxes = [
+            [self.boxes(lean, tile) if tile > 1 else [] for tile in self.space.tiles]
+            for lean in self.leans
+        ]
+        nowhere = [math.nan] * 4
+        for number in range(max(len(found) for row in boxes for found in row)):
+            table = np.array(
+                [[[*found, *[nowhere] * (number + 1)][number] for found in row] for row in boxes]
+            )
+            x, y, w, h = (By("skew tile", table[..., side]) for side in range(4))
+            self.scene.rect(x, y, w, h, None, ink="soft", width=1.25, radius=4, name="tile")
+        walks = [self.walk(place, one) for place, one in self.fates.items()]
+        x, y, w, h = self.by_step(walks, 4)
+        self.scene.rect(x, y, w, h, "key", radius=4, opacity=0.16, name="running")
+
+    def box(self, point: tuple[int, ...], lean: int, tile: int) -> tuple[float, ...]:
+        """Left, top, width and height of the tile in which an iteration lies."""
+        i = point[0] - self.low
+        row, column = i // tile * tile, (point[1] - self.first + lean * i) // tile * tile
+        high = min(tile, self.rows - row)  # the last ones may be shorter
+        wide = min(tile, self.columns + lean * (self.rows - 1) - column)
+        left, top = self.left + column * self.across, TOP + row * self.down
+        return left, top, wide * self.across, high * self.down
+
+    def boxes(self, lean: int, tile: int) -> list[tuple[float, ...]]:
+        """The tiles that hold points."""
+        return sorted({self.box(point, lean, tile) for point in self.points})
+
+    def walk(self, place: Place, one: Fate) -> list[Any]:
+        """The tile of the last iteration after each step. Without tiles there is none."""
+        tile, lean = self.space.choices[place].tile, self.lean(place)
+        nowhere = [math.nan] * 4
+        if tile == 1:
+            return [nowhere] * (len(one.order) + 1)
+        return [nowhere, *(self.box(point, lean, tile) for point in one.order)]
+
+    def draw_tile_knob(self, sides: list[str]) -> None:
+        """The first tile, and a knob at its corner: pulled sideways, it makes tiles larger."""
+        scene, tiles = self.scene, np.array(self.space.tiles)
+        side, high = By("tile", tiles * self.across), By("tile", tiles * self.down)
+        scene.rect(self.left, TOP, side, high, None, ink="key", width=2, radius=4, name="first")
+        x = By("tile", self.left + tiles * self.across)
+        words = By("tile", ["↔ pull to tile", *(f"↔ {side}" for side in sides[1:])])
+        scene.text(By("tile", x.values - KNOB), TOP - 36, words, "key", name="tile-words")
+        self.knob("tile", x, TOP)
+
+    def draw_skew_knob(self, counts: list[str]) -> None:
+        """A knob at the end of the last row: pulled sideways, it makes the rows lean."""
+        scene, last = self.scene, self.low + self.rows - 1
+        ends = [self.x(self.first + self.columns, last, lean) for lean in self.leans]
+        x = By("skew", np.array(ends) - self.across / 2 + KNOB + 4)
+        words = By("skew", ["↔ pull to skew", *(f"↔ skew: {count}" for count in counts[1:])])
+        high = scene.height - 14
+        scene.text(By("skew", x.values + KNOB), high, words, "key", anchor="end", name="skew-words")
+        self.knob("skew", x, self.y(last))
+
+    def knob(self, name: str, x: By, y: float) -> None:
+        """Something to pull at. The place for a finger is larger than what is seen."""
+        scene = self.scene
+        scene.dot(x, y, size=KNOB, fill="paper", ink="key", width=3, name=f"{name}-knob")
+        area = scene.dot(x, y, size=FINGER, fill=None, name=f"{name}-finger")
+        scene.grip(name, x, y, area=area, label=name, glide=True)
+
     def draw_arrows(self) -> None:
         """An arrow for each dependence, red and dashed where it is broken."""
-        for arrow in self.arrows:
+        for arrow in self.space.arrows:
             self.draw_arrow(arrow)
 
     def draw_arrow(self, arrow: Pair) -> None:
@@ -186,15 +272,31 @@ class Sheet:
 
         for end in (0, 1):
             found = np.asarray(self.each(lambda place, fate, end=end: at(place, fate, end)).values)
-            x, y = (By(self.over, found[..., axis]) for axis in (0, 1))
+            x, y = (By(OVER, found[..., axis]) for axis in (0, 1))
             if not np.isnan(found).all():
                 self.scene.dot(
                     x, y, size=self.dot + 4, fill=None, ink="warn", width=2.5, name="pair"
                 )
+        for point in self.pair:
+            own, foot = self.spot(point)
+            self.scene.dot(own, foot, size=self.dot + 8, fill=None, ink="mine", width=3, name="own")
 
     # What is said.
 
-    def says(self, fates: By) -> Fill:
+    def said(self, place: Place, one: Fate) -> str:
+        """What is said of one choice."""
+        words, many = self.space.choices[place].words(self.names), len(self.space.arrows)
+        own = ""
+        if self.pair:
+            i, j = min(self.pair, key=one.order.index)
+            own = f" Yours: S({i},{j}) runs first."
+        if not one.legal:
+            red = f"{len(one.broken)} of {many} arrows are red"
+            return f"{words}: not legal, {red}. {one.why}{own}"
+        kept = f"all {many} arrows keep their order" if many else "no iteration needs another"
+        return f"{words}: legal, {kept}.{own}"
+
+    def says(self) -> Fill:
         """The sentence: what is said of each schedule, and how far it has run."""
         count = len(self.points)
         some = f"{{fate}} {{n}} of {count} iterations have run, {{last}} last."
@@ -203,7 +305,7 @@ class Sheet:
             [["", *(f"S({i},{j})" for i, j in fate.order)] for fate in self.fates.values()], object
         ).reshape((*self.sizes, count + 1))
         steps = By("step", [str(step) for step in range(count + 1)])
-        return Fill(ran, fate=fates, n=steps, last=By(f"{self.over} step", last))
+        return Fill(ran, fate=self.each(self.said), n=steps, last=By(f"{OVER} step", last))
 
     def code(self) -> By:
         """The loops of each schedule, all with as many lines as the longest."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops.pictures import knobs
-from rooflab.labs.loops.pictures.fates import Pair, Point
+from rooflab.labs.loops.pictures.fates import Pair, Point, counted
+from rooflab.labs.loops.pictures.sheet import NARROW, WIDE, Sheet
 from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def space(nest: Nest, pair: Pair | None = None) -> Player:
             own = tuple(map(tuple, pair))
         except TypeError:
             own = ()
-        if len(own) != 2 or not {*own} <= knobs.counted(nest).points:
+        if len(own) != 2 or not {*own} <= {*counted(nest).fates[0, 0, 0].order}:
             raise ValueError(f"pair={pair!r} must be two iterations of the nest, ((i, j), (i, j))")
-    return Player(*knobs.scenes(nest, own), stem="loops", kind="rl-wide")
+    sheets = (Sheet(counted(nest), wide, own).scene for wide in (WIDE, NARROW))
+    return Player(*sheets, stem="loops", kind="rl-wide")

@@ -150,7 +150,7 @@ class _Sheet:
         self.in_order = By("view", [1, 0])
         self.draw_axes()
         names = self.names()
-        self.draw_lines([box for _, _, box in names.values()])
+        self.draw_lines([_box(*at, width(words, LETTERS)) for words, at in names.values()])
         for place in range(len(replay.tried)):
             self.draw_dot(place)
         if replay.whole:
@@ -219,12 +219,11 @@ class _Sheet:
     def draw_lines(self, names: list[Box]) -> None:
         """The peak and the libraries, each under its name; what was measured as predicted."""
         scene, frame = self.scene, self.frame
-        stairs = [(min(x, u), v - 2, max(x, u), y + 2)
-                  for (x, y), (u, v) in pairwise(self.corners)]  # fmt: skip
         spots = [self.place(place) for place in range(len(self.replay.tried))]
-        dots = [[(x.values[view] - 5, y - 5, x.values[view] + 5, y + 5) for x, y in spots]
-                for view in (0, 1)]  # fmt: skip
-        taken = [[*names, *stairs, *dots[0]], dots[1]]  # in each view
+        dots = ([(x.values[view] - 5, y - 5, x.values[view] + 5, y + 5) for x, y in spots]
+                for view in (0, 1))  # fmt: skip
+        stairs = [(x, v - 2, u, y + 2) for (x, y), (u, v) in pairwise(self.corners)]
+        taken = [[*names, *stairs, *next(dots)], next(dots)]  # in each view
         for words, rate in self.lines.items():
             y, peak = float(self.up(rate)), words.startswith("peak ")
             ink = "computing" if peak else "ink"
@@ -263,13 +262,12 @@ class _Sheet:
             found += [(x, self.place(before)[1]), (x, self.place(place)[1])]
         return [*found, (float(self.across[0](len(self.replay.tried))), found[-1][1])]
 
-    def names(self) -> dict[int, tuple[str, tuple[float, float], Box]]:
-        """The moves of steps: before a step, above the stairs, else below its right.
+    def names(self) -> dict[int, tuple[str, tuple[float, float]]]:
+        """The moves of steps and where they stand: before a step, where no dot lies, or below it.
 
-        No dot lies before a step. Where there is no room for all below, those that gained least
-        have none.
+        Where there is no room for all below, those that gained least have none.
         """
-        replay, found, low = self.replay, dict[int, tuple[str, float, float]](), dict[int, str]()
+        replay, found, low = self.replay, dict[int, tuple[str, tuple[float, float]]](), {}
         spots = [(float(x.values[0]), y) for x, y in map(self.place, replay.steps)]
         before, top = -math.inf, 0.0  # the end of the name before, and its line
         for number, (x, y) in enumerate(spots):
@@ -281,7 +279,7 @@ class _Sheet:
                 continue
             above = top - LINE if left < before else math.inf
             before, top = x, min(y + 5, spots[number - 1][1] - 11, above)
-            found[number] = words, left, top
+            found[number] = words, (left, top)
         while True:
             feet, foot = dict[int, float](), -math.inf
             for number in reversed(low):
@@ -289,16 +287,11 @@ class _Sheet:
             if foot < self.frame.bottom - 4 or len(low) < 2:
                 break
             del low[min([*low][1:], key=replay.gain)]
-        found |= {n: (words, spots[n][0] + 12, feet[n]) for n, words in low.items()}
-        return {
-            n: (words, at, _box(*at, width(words, LETTERS)))
-            for n, (words, *where) in found.items()
-            for at in [(where[0], where[1])]
-        }
+        return found | {n: (words, (spots[n][0] + 12, feet[n])) for n, words in low.items()}
 
-    def draw_names(self, names: dict[int, tuple[str, tuple[float, float], Box]]) -> None:
+    def draw_names(self, names: dict[int, tuple[str, tuple[float, float]]]) -> None:
         """The moves; that of the step that is read in the colour of the stairs."""
-        for number, (words, at, _) in names.items():
+        for number, (words, at) in names.items():
             inks = By("step", ["key" if one == number else "ink" for one in self.numbers])
             self.scene.text(*at, words, inks, size=LETTERS, halo=True, opacity=self.in_order,
                             name="move")  # fmt: skip
