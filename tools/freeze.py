@@ -22,8 +22,8 @@ from rooflab.course.lesson04.exercises import TimedLayer
 from rooflab.course.timed_cases import SCHEMA, TimedCase
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.decode_prediction import DecodeRecording, decode_recording
-from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.recording import Recording, in_rows, published, recording
+from rooflab.measure.store import replace_file
 from rooflab.measure.threads import with_threads
 from rooflab.predict.estimate import mix_of, overhead
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import html
 import re
 
 import nbformat
@@ -13,6 +15,10 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 PROGRESS = re.compile(r"%\|.*$|[\u2588-\u258f\s]{2,}\d+ %\s*$")
 CURSOR = re.compile(r"\x1b\[\d*[A-K]")  # tqdm moves the cursor about
 LESSON = re.compile(r"\]\((\d\d_[a-z0-9_]+)\.ipynb\)")  # a link to a lesson beside this one
+RUN = re.compile(r"^\*Run the cells from the top.*?\*\n\n", re.M | re.S)
+CHECK = re.compile(r'rl\.check\("([^"]+)"')
+CHECKS = "<p class='own'>In the notebook this cell checks your answer, and names the mistake.</p>"
+ANSWER = "<details class='rl-answer'><summary>One answer</summary><pre>{}</pre></details>"
 OWN = "<p class='own'>Your own {} stand here when you run the notebook.</p>"
 
 
@@ -35,6 +41,41 @@ def settle(notebook: NotebookNode) -> None:
                 lines = re.split(r"[\r\n]+", CURSOR.sub("", output.text))
                 output.text = "\n".join(line for line in lines if not PROGRESS.search(line))
         cell.outputs = [o for o in cell.outputs if o.output_type != "stream" or o.text.strip()]
+
+
+def for_readers(notebook: NotebookNode, solution: NotebookNode | None) -> None:
+    """Make a lesson one for somebody who cannot run it.
+
+    What only shows something is folded to a line, and so is the check of an exercise, with the
+    answer of ``solution`` below it.
+    """
+    answers = {
+        one.metadata.rooflab["exercise"]: one.source
+        for one in (solution.cells if solution else [])
+        if "exercise" in one.metadata.get("rooflab", {})
+    }
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            cell.source = RUN.sub("", cell.source)
+            continue
+        checked = CHECK.match(cell.source)
+        if checked:
+            answer = answers.get(checked[1], "")
+            folded = ANSWER.format(html.escape(answer)) if answer else ""
+            data = {"text/html": CHECKS + folded}
+            cell.outputs = [nbformat.v4.new_output("display_data", data)]
+        if checked or _only_shows(cell):
+            cell.metadata["folded"] = cell.source.split("\n")[0]
+
+
+def _only_shows(cell: NotebookNode) -> bool:
+    """Whether a cell imports, or shows a widget or a sentence, and counts nothing on the way."""
+    body = ast.parse(cell.source).body
+    if all(isinstance(one, ast.Import | ast.ImportFrom) for one in body):
+        return True
+    kinds = {kind for one in cell.outputs for kind in one.get("data", {})}
+    shows = kinds & {WIDGET_VIEW, "text/markdown", "image/png"}
+    return bool(shows) and len(body) < 4 and not any(isinstance(one, ast.For) for one in body)
 
 
 def drop_bars(notebook: NotebookNode) -> None:

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from copy import deepcopy
 from importlib import metadata
 from pathlib import Path
-from string import Template
 
 import nbformat
 from jinja2 import FileSystemBytecodeCache, pass_context
@@ -33,7 +32,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:  # so that `python tools/site.py` works as well as an import
     sys.path.insert(0, str(REPOSITORY))
 
-from tools.outputs import settle  # noqa: E402, after the path is set
+from tools.front import SEARCH, contents, playground, write_front  # noqa: E402, after the path is set
+from tools.outputs import for_readers, settle  # noqa: E402
 from tools.packs import Folder, Shelf, image, shelve, sweep  # noqa: E402
 
 ASSETS = REPOSITORY / "assets"
@@ -99,17 +99,20 @@ def build_page(
     *,
     previous: tuple[str, str] | None = None,
     following: tuple[str, str] | None = None,
+    solution: NotebookNode | None = None,
 ) -> Path:
     """Write ``OUT/NAME.html`` and what it loads into ``OUT/static``; return the page's path.
 
     `notebook` is executed; widgets move if it holds their state (``notebook.metadata.widgets``, as
     `tools.execute.run_notebook` leaves it). `previous` and `following` are (name, title) of the
-    neighbouring lessons. Raises ValueError for a notebook that was never run.
+    neighbouring lessons; `solution` has the answers that stand folded below exercises. Raises
+    ValueError for a notebook that was never run.
     """
     if not any(cell.get("outputs") for cell in notebook.cells):
         raise ValueError(f"notebook {name!r} has no output; run it before making its page")
     notebook = deepcopy(notebook)
     settle(notebook)
+    for_readers(notebook, solution)
     static = out / "static"
     write_static(static)
     shelve(notebook, Folder(static))
@@ -118,17 +121,18 @@ def build_page(
     resources = {
         "rooflab_header": _bar(previous, following),
         "rooflab_footer": _bar(previous, following, foot=True),
+        "rooflab_lesson": name,
     }
     body, _ = Page("site", Folder(static)).from_notebook_node(notebook, resources=resources)
     page = out / f"{name}.html"
-    page.write_text(body, encoding="utf-8")
+    page.write_text(body.replace("<!-- sections -->", contents(body), 1), encoding="utf-8")
     return page
 
 
 def write_static(folder: Path) -> None:
     """Copy every script and style that pages share into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("runtime.js", "share.js"):
+    for name in ("runtime.js", "share.js", "page.js"):
         shutil.copyfile(ASSETS / "site" / name, folder / name)
     (folder / "jupyter.css").write_text(_jupyter_styles(), encoding="utf-8")
     (folder / "site.css").write_text(_own_styles() + _dark_styles(), encoding="utf-8")
@@ -186,7 +190,7 @@ def _bar(
     if not foot:
         parts.append(
             '<span class="note">Sliders move here. To measure your own machine, open the notebook:'
-            " <code>python course.py lab</code></span>"
+            f" <code>python course.py lab</code></span>{SEARCH}"
         )
     kind = "page-bar foot" if foot else "page-bar"
     name = "Lessons, below" if foot else "Lessons"
@@ -213,13 +217,16 @@ def build_site(out: Path, lessons: Sequence[Path]) -> list[Path]:
                 "previous": titles[at - 1] if at else None,
                 "following": titles[at + 1] if at + 1 < len(titles) else None,
             }
-            pages.append(build_page(notebook, out, path.stem, **neighbours))
-    contents = Template((ASSETS / "site/contents.html").read_text(encoding="utf-8"))
-    items = [f'<li><a href="{name}.html">{html.escape(title)}</a></li>' for name, title in titles]
-    page = contents.substitute(lessons="\n".join(items))
-    (out / "index.html").write_text(page, encoding="utf-8")
+            answers = path.parent / "solutions" / path.name
+            solution = nbformat.read(answers, as_version=4) if answers.exists() else None
+            page = build_page(notebook, out, path.stem, solution=solution, **neighbours)
+            pages.append(page)
+        if len(titles) == len(lessons):  # a whole site
+            every = run_notebook(playground(), "machines", Path(folder))
+            build_page(every, out, "machines")
+    front = write_front(out, titles)
     sweep(out, out / "static")
-    return [*pages, out / "index.html"]
+    return [*pages, front]
 
 
 def _standing(out: Path) -> dict[str, str]:

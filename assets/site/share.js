@@ -132,8 +132,9 @@
 
   function row(slot) {
     if (!widgets(slot).length || !slot.querySelector('svg')) return;
-    const home = document.createElement('div'), told = document.createElement('span');
+    const home = document.createElement('details'), told = document.createElement('span');
     home.className = 'rl-offer'; told.setAttribute('role', 'status');
+    home.append(Object.assign(document.createElement('summary'), { textContent: 'share' }));
     for (const [words, act] of [['save as SVG', () => save(slot, 'svg')], ['save as PNG', () => save(slot, 'png')], ['copy a link to this', () => copy(slot)]]) {
       const button = Object.assign(document.createElement('button'), { type: 'button', textContent: words });
       button.addEventListener('click', async () => { told.textContent = await act(); });

@@ -93,19 +93,19 @@ def test_arrow_and_page_keys_move_the_slider(still_page) -> None:
 def test_playing_goes_through_all_stops_and_rests_where_it_is_stopped(moving_page) -> None:
     by_hand(moving_page)
     play = moving_page.locator(".rl-morph .rl-play")
-    assert play.inner_text() == "▶ play"
+    assert play.inner_text() == "▶ run"
     play.click()
     moving_page.evaluate("() => { for (let n = 0; n < 20; n++) oneFrame(20); }")
     play.click()
     rests = float(moving_page.locator(".rl-morph svg").get_attribute("data-at"))
-    assert 0 < rests < 1 and play.inner_text() == "▶ play"
+    assert 0 < rests < 1 and play.inner_text() == "▶ run"
     play.click()
     moving_page.evaluate(
         """async () => { for (let n = 0; n < 400; n++) {
             oneFrame(20); await new Promise(then => setTimeout(then)); } }"""
     )
     moving_page.locator(".rl-morph svg[data-at='3']").wait_for()
-    assert play.inner_text() == "↺ play"
+    assert play.inner_text() == "↺ again"
 
 
 def test_pointing_at_a_point_says_its_sentence(still_page) -> None:

@@ -88,6 +88,8 @@ def test_a_page_asks_for_nothing_outside_its_folder(tab: Tab, address: str) -> N
 
 def saved(page, ending: str, folder: Path) -> Path:
     """What the button below the only picture saves."""
+    if not page.locator(".rl-offer[open]").count():
+        page.locator(".rl-offer summary").click()
     with page.expect_download() as found:
         page.get_by_role("button", name=f"save as {ending.upper()}").click()
     path = folder / found.value.suggested_filename
@@ -181,6 +183,7 @@ def test_an_address_brings_back_what_was_shown(tab: Tab, static_page: Callable[.
         page.get_by_role("button", name="true shape").click()
         page.evaluate("document.querySelector('.rl-scene').rooflab.set('j', 3)")  # as by a drag
         sentence = page.locator(".rl-scene .say").inner_text()
+        page.locator(".rl-offer summary").click()
         page.get_by_role("button", name="copy a link to this").click()
         expect(page.locator(".rl-offer span")).to_contain_text("as it is")
         link = page.url
@@ -204,6 +207,7 @@ def test_no_address_holds_an_answer_or_uncovers_one(tab: Tab, address: str) -> N
         assert page.locator("#picture-1 .rl-offer").count() == 0, "an answer is nobody else's"
         click_axis(page, 0.5)
         confirm(page)
+        page.locator("#picture-2 .rl-offer summary").click()
         page.locator("#picture-2").get_by_role("button", name="copy a link to this").click()
         expect(page.locator("#picture-2 .rl-offer span")).to_contain_text("as it is")
         assert page.url.endswith("#picture-2")

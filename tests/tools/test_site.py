@@ -112,14 +112,14 @@ def test_contents_list_all_lessons_and_neighbours_link(tmp_path: Path, monkeypat
     assert not (tmp_path / "mine.py").exists(), "what a lesson writes stays out of the notebooks"
     assert "Next: Second &amp; last" in pages[0].read_text("utf-8")
     assert "Back: First" in pages[1].read_text("utf-8")
-    assert pages[2].read_text("utf-8").count("<li>") == 2
+    assert pages[2].read_text("utf-8").count('class="card"') == 2
 
     # One lesson alone: the other keeps its place in the contents and as a neighbour.
     notebook = nbformat.read(paths[0], as_version=4)
     notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="5\n")]
     monkeypatch.setattr("tools.execute.run_notebook", lambda *_: notebook)
     again = build_site(out, paths[:1])
-    assert again[-1].read_text("utf-8").count("<li>") == 2
+    assert again[-1].read_text("utf-8").count('class="card"') == 2
     assert "Second &amp; last</a>" in again[-1].read_text("utf-8")
     assert "Next: Second &amp; last" in again[0].read_text("utf-8")
 

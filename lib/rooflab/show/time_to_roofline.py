@@ -96,7 +96,7 @@ def morph_scene(seen: Sequence[Dot], where: Machine | None, sheet: tuple[Any, ..
     told = stop_sentences(plan.dots, where, plan.roofs, plan.calls)
     scene.says = By("at", [told[stop_of(at)] for at in AT.tolist()])
     scene.choice("at", "named stops of the slider", STOPS)
-    scene.play("at", "▶ play", again="↺ play")
+    scene.play("at")
     at, y = np.linspace(left, frame.right - 12, len(STOPS)).tolist(), high - 20
     for x in at:
         scene.line([(x, y + 12), (x, y + 18)], "soft", 2, name="notch")

@@ -81,7 +81,7 @@ def belt_scene(wide: float) -> Scene:
     left, right = 84.0, wide - 76.0
     ends = [left + (right - left) * one.latency / RUN for one in MEMORIES]
     scene.choice("memory", "which memory", [one.name for one in MEMORIES])
-    scene.play("t", "▶ run 100 ns")
+    scene.play("t")
     _belt(scene, left, ends)
     _dots(scene, left, ends)
     _buffers(scene, left, wide)

@@ -206,11 +206,9 @@ class Scene:
             {"kind": "switch", "dim": dim, "label": label, "above": True, "more": more}
         )
 
-    def play(
-        self, dim: str, run: str = "▶ run", stop: str = "❚❚ stop", again: str = "↺ again"
-    ) -> None:
-        """A button that walks through all stops of ``dim``; its words before, during and after."""
-        labels = [run, stop, again]
+    def play(self, dim: str) -> None:
+        """A button that walks through all stops of ``dim``."""
+        labels = ["▶ run", "❚❚ stop", "↺ again"]
         self.controls.append({"kind": "play", "dim": dim, "labels": labels, "above": True})
 
     def button(

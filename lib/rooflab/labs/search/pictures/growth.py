@@ -141,7 +141,7 @@ class _Sheet:
         for draw in (self.draw_lines, self.draw_frame, self.draw_nodes):
             for label in labels:
                 draw(label)
-        scene.play("round", "▶ grow")
+        scene.play("round")
         scene.slider("round", "rounds of rules")
         scene.says = By("round", [*(stage.said for stage in self.stages[:-1]), found.last])
         scene.note("A frame is a class: all of its nodes give the same result. Its name is what it "

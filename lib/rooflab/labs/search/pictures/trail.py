@@ -161,7 +161,7 @@ class _Sheet:
         self.draw_now()
         self.draw_loops(rows, *((wide - LISTING + 6, TOP) if beside else (8, low + FOOT + LINE)))
         scene.choice("view", "what goes across", scene.dim("view").stops)
-        scene.play("step", "▶ climb")
+        scene.play("step")
         scene.slider("step", "step")
         scene.says = scene.each("view step", self.said)
         self.note()

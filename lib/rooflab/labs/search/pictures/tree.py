@@ -193,7 +193,7 @@ def _scene(beams: Sequence[Beam], wide: int) -> Scene:
     best = [[places[beam.kept(r)[0]] for r in range(rounds)] for beam in beams]
     across, down = (By("width round", np.array(best)[..., axis]) for axis in (0, 1))
     scene.dot(across, down, size=13, fill=None, ink="ink", width=2.4, name="best")
-    scene.play("round", "▶ search")
+    scene.play("round")
     scene.slider("width", "width of the beam")
     scene.slider("round", "round")
     scene.says = by(lambda beam, r: beam.said(r))
