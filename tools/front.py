@@ -1,4 +1,4 @@
-"""The first page of a site: the first lesson's guess and its picture, and a card for each lesson."""
+"""The first page of a site: the first lesson's guess with its picture, and all lessons."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ def write_front(out: Path, titles: Sequence[tuple[str, str]]) -> Path:
     if (out / "machines.html").exists():
         more = (
             '<p class="lead"><a href="machines.html">All machines of the catalogue under one '
-            "roofline</a>: slide N, batch and number type, and send the address of what you see.</p>"
+            "roofline</a>: slide N and the batch, and send the address of what you see.</p>"
         )
     parts = {
-        "first": first, "guess": guess, "answer": answer, "more": more, "many": len(titles), "search": SEARCH,
+        "first": first, "guess": guess, "answer": answer, "more": more, "many": len(titles),
+        "search": SEARCH,
         "lessons": _cards(titles, pages),
     }  # fmt: skip
     template = Template((ASSETS / "site/contents.html").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Pages for readers: sections in the margin, folded cells, answers; and the page in front of them."""
+"""Pages for readers: sections, folded cells, answers; and the page in front of them."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ def test_a_guess_on_the_front_page_lands_turns_into_the_roof_and_ticks_its_lesso
         axis = page.locator(".rl-guess svg").first
         axis.wait_for()
         assert axis.bounding_box()["y"] < 500, "above the fold"
-        expect(page.locator(".teaser")).to_be_visible()
+        expect(page.locator(".hero .cover svg")).to_be_visible()
         assert page.locator(".card.placed").count() == 0
         click_axis(page, 0.5)
         confirm(page)
         expect(page.locator(".rl-lunch .stage svg").first).to_be_visible()
-        expect(page.locator(".teaser")).to_be_hidden()
+        expect(page.locator(".hero .cover svg")).to_be_hidden()
         expect(page.get_by_role("button", name="work per second")).to_have_attribute(
             "aria-pressed", "true"
         )

@@ -130,7 +130,7 @@ if os.fork() == 0:
         assert outcome.reasons["01-e2"] == ENDED.format("the kernel died (code 3)")
         assert left_over(runner) == 0
     assert runner.run(locked(honest(0)), SOON).stopped == LOST, "closed, it starts nothing again"
-    assert runner._process is None
+    assert runner._child is None
 
 
 GRADER = """

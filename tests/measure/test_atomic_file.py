@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from rooflab.measure import atomic_file
-from rooflab.measure.atomic_file import replace_file
+from rooflab.measure import store
+from rooflab.measure.store import replace_file
 from tests.support.rows import each_row
 
 
@@ -27,7 +27,7 @@ def test_the_old_file_stays_until_the_new_one_is_whole(fault, step, tmp_path, mo
     def fail(*_):
         raise fault
 
-    monkeypatch.setattr(atomic_file.os, step, fail)
+    monkeypatch.setattr(store.os, step, fail)
     with pytest.raises(type(fault)):
         replace_file(path, "new")
     monkeypatch.undo()

@@ -11,8 +11,8 @@ from rooflab import count
 from rooflab.measure import gpu
 from rooflab.measure import this_machine as calibration
 from rooflab.measure.this_machine import calibrate
-from rooflab.predict import explain, predict
-from rooflab.predict.estimate import sound
+from rooflab.predict.estimate import predict, sound
+from rooflab.predict.explain import explain
 from rooflab.predict.machine import Figure, Machine
 from tests.support.rows import each_row
 

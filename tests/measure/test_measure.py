@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_info
 
 import rooflab.count as rl
 from rooflab.measure import measure as room
+from rooflab.measure import roofs
 from rooflab.measure.measure import measure
 from rooflab.measure.measurement import Measurement
 from tests.support.products import GEMM
@@ -64,7 +65,8 @@ def test_a_blas_that_cannot_be_limited_is_a_warning(monkeypatch):
 
 
 def test_threads_default_to_every_core_and_more_are_warned_of(monkeypatch):
-    monkeypatch.setattr(room, "available_cores", lambda: 1)
+    for module in (room, roofs):
+        monkeypatch.setattr(module, "available_cores", lambda: 1)
     assert measure(GEMM, samples=3).threads == 1
     found = measure(GEMM, threads=2, samples=3)
     assert any("2 threads share 1" in text for text in found.warnings)

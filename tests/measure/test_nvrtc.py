@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import rooflab
-from rooflab.measure.cuda_sources import BATCH, FMA, SOURCES, THREADS, CudaSource
+from rooflab.measure.cuda_sources import BATCH, SOURCES, THREADS, CudaSource
 from tests.support.cubin import Resources, resources
 from tests.support.rows import each_row
 
@@ -139,10 +139,6 @@ def test_sources_list_their_kernels():
     for source in SOURCES.values():
         for name in source.kernels:
             assert re.search(rf"(__global__ void|KERNEL) {name}\(", source.code)
-    with pytest.raises(ValueError, match="name='half_gemm' is no kernel here; there are fma_roof"):
-        FMA.kernel(None, "half_gemm")
-    with pytest.raises(ValueError, match="are not among the variants"):
-        FMA.kernel(None, "fma_roof", ("-DREAL=half",))
 
 
 @needs_compiler

@@ -11,7 +11,7 @@ import warnings
 
 import pytest
 
-from rooflab.measure import atomic_file, store
+from rooflab.measure import store
 from tests.support.rows import each_row
 
 
@@ -85,7 +85,7 @@ def test_a_read_only_directory_is_no_crash(directory, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     store.save("roofs", {"a": 1})
-    monkeypatch.setattr(atomic_file.os, "replace", refuse)
+    monkeypatch.setattr(store.os, "replace", refuse)
     with pytest.warns(UserWarning, match=r"Permission denied"):
         assert not store.save("roofs", {"a": 2})
     assert store.load("roofs", fine) == {"a": 2}

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.measure import cache_eviction, timing
-from rooflab.measure.cache_eviction import copies_needed, evictor
+from rooflab.measure import timing
 from rooflab.measure.operands import copies
-from rooflab.measure.timing import time_cold, time_warm
+from rooflab.measure.timing import copies_needed, evictor, time_cold, time_warm
 from tests.support.rows import each_row
 
 
@@ -104,9 +103,9 @@ def test_there_are_no_more_copies_than_calls():
 
 
 def test_a_large_cache_is_emptied_by_all_cores(monkeypatch):
-    monkeypatch.setattr(cache_eviction, "available_cores", lambda: 4)
-    monkeypatch.setattr(cache_eviction, "A_CORE", 1 << 16)
-    monkeypatch.setattr(cache_eviction, "_read_in_parts", len)
+    monkeypatch.setattr(timing, "available_cores", lambda: 4)
+    monkeypatch.setattr(timing, "A_CORE", 1 << 16)
+    monkeypatch.setattr(timing, "_read_in_parts", len)
     assert [evictor(0, 1, level << 14)() for level in (2, 3, 50)] == [2, 3, 4]
 
 

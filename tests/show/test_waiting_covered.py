@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rooflab as rl
+from rooflab.show import waiting
 from tests.labs.memory.support.synthetic import MIB, mountain, zen
 from tests.labs.search.support.searches import PLAIN, searched
 from tests.show.test_free_lunch_picture import CURVE
@@ -54,3 +56,20 @@ def test_what_is_never_covered_is_named() -> None:
     for name in PICTURES:
         with pytest.raises(TypeError, match="after=3 is no guess axis; pass what rl.ask returned"):
             PICTURES[name](3)
+
+
+def test_a_cover_has_axes_and_the_question_and_nothing_of_what_it_covers() -> None:
+    slower = dataclasses.replace(CURVE, seconds=tuple(9 * one for one in CURVE.seconds))
+    covers = [rl.live.free_lunch(one, after=axis()) for one in (CURVE, slower)]
+    stills = [one.still() for one in covers]
+    assert stills[0] == stills[1] != waiting.covered(COVERED)
+    assert waiting.covered(COVERED, "?", "free-lunch") != stills[0] != waiting.covered(COVERED)
+    across, up, ways = covers[0].sketch
+    assert (across, up) == ("multiply-adds on each number", "time")
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for way in ways for x, y in way)
+    assert rl.live.free_lunch(CURVE).sketch == []
+
+
+def test_every_sketch_is_of_a_kind_of_picture() -> None:
+    known = {PICTURES[name](None).cover_of for name in PICTURES} | {"layer", "energy-bars"}
+    assert set(waiting.SKETCHES) <= known

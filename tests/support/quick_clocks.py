@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rooflab.measure import cache_eviction, gpu, timing
+from rooflab.measure import gpu, timing
 from rooflab.measure import measure as room
 from tests.support.fake_cupy import FakeCupy
 
@@ -36,7 +36,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     warm = functools.partial(timing.time_warm, sample_s=1e-5, settle_s=0.0)
     monkeypatch.setattr(room, "time_warm", warm)
     monkeypatch.setattr(room, "time_cold", functools.partial(timing.time_cold, settle_s=0.0))
-    monkeypatch.setattr(cache_eviction, "last_level_bytes", lambda: 1 << 18)
+    monkeypatch.setattr(timing, "last_level_bytes", lambda: 1 << 18)
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     monkeypatch.setitem(gpu.time_gpu.__kwdefaults__, "warm_up_s", 0.0)
     monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from rooflab.measure.recording import Recording
     from rooflab.predict.machine import Machine
 
-# Every figure of one machine, with its sources, disputes and notes.
-
-
 _ENDINGS = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_hz", "Hz"), ("tdp_w", "W"))
 
 

@@ -53,15 +53,16 @@ def check(
 
 def report(found: dict[str, Verdict]) -> None:
     """Print a table of the exercises, and below it what is wrong with each, with its hint."""
+    words = {"✓": "right", "○": "not answered", "✗": "not right"}
     rows = [
-        (_mark(v), v.exercise, f"{v.points} of {v.max}" if v.max else "–", _word(v))
+        (v.mark, v.exercise, f"{v.points} of {v.max}" if v.max else "–", words[v.mark])
         for v in found.values()
     ]
     table(("", "exercise", "points", ""), rows, right=(2,), keep=(0, 1, 3))
     for verdict in found.values():
         if verdict.unanswered or (verdict.passed and not verdict.note):
             continue
-        say(f"{_mark(verdict)} {verdict.exercise}: {verdict.reason}")
+        say(f"{verdict.mark} {verdict.exercise}: {verdict.reason}")
         if verdict.hint:
             say(f"  {verdict.misconception}: {verdict.hint}")
         if verdict.note:
@@ -72,11 +73,3 @@ def report(found: dict[str, Verdict]) -> None:
         f"{have} of {most} points."
         + (f" Not answered yet: {', '.join(missing)}." if missing else "")
     )
-
-
-def _mark(verdict: Verdict) -> str:
-    return "✓" if verdict.passed else "○" if verdict.unanswered else "✗"
-
-
-def _word(verdict: Verdict) -> str:
-    return "right" if verdict.passed else "not answered" if verdict.unanswered else "not right"

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from rooflab.grade.pipeline import Runner
     from rooflab.grade.results import Results, Row
 
-# ``rooflab grade``: a class, from the files handed in to grades and feedback.
-
-
 TIMEOUT = f"Seconds for a notebook, more on a busy machine; a cell may compute for {Limits.cell:g}."
 SHOWN = 20  # lines about files that could not be graded
 UNSAFE = "Graded without a sandbox: what was handed in could read and change anything here."
@@ -93,15 +90,22 @@ def _results(
     worth: Mapping[str, int], notice: str,
 ) -> Results:  # fmt: skip
     """Grade ``found`` and write everything."""
+    from tqdm import tqdm
+
     from rooflab.grade import report
     from rooflab.grade import results as table
     from rooflab.grade.pipeline import seed_for
-    from rooflab.grade.results import Results, weigh
 
     drawn = seed_for(out, seed)
-    with _progress(len(found)) as progress:
+    # A bar on a terminal, nothing in a pipe.
+    with tqdm(total=len(found), unit="file", dynamic_ncols=True, disable=None) as bar:
+
+        def progress(row: Row) -> None:
+            bar.set_postfix_str(f"{row.points} of {row.max}")
+            bar.update()
+
         rows = run(found, out, drawn, progress=progress)
-    results = Results.of(drawn, [weigh(row, worth) for row in rows])
+    results = table.Results.of(drawn, [table.weigh(row, worth) for row in rows])
     results.write(out)
     table.write(results, out)
     report.write(results, out, notice)
@@ -150,18 +154,6 @@ def open_runner(scheduler: str | None, unsafe: bool, hidden: Iterable[Path]) -> 
         yield runner.run
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[Row], None]]:
-    """A progress bar on stderr, where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda row: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit="file", file=sys.stderr, dynamic_ncols=True) as bar:
-        yield lambda row: (bar.set_postfix_str(f"{row.points} of {row.max}"), bar.update())[0]
-
-
 def _leave(code: int) -> None:
     """End this process now; what runs in sandboxes ends with it."""
     sys.stderr.flush()
@@ -193,9 +185,6 @@ def _summary(results: Results, out: Path, notice: str) -> None:
     say(f"{out / 'index.html'}")
 
 
-# ``rooflab release``: a course pack for students, or the lessons for nbgrader.
-
-
 FORMATS = ("pack", "nbgrader")
 _POINTS = re.compile(r"([0-9]{2}-[a-z0-9-]+)=(-?[0-9]+)")
 _DUE = re.compile(r"(?:([0-9]{1,2})=)?([0-9]{4}-[0-9]{2}-[0-9]{2})")
@@ -224,7 +213,6 @@ def release(
     Grade what comes back with `rooflab grade PATHS --points DIR/course.json --out GRADES`.
     """
     from rooflab.grade import release as maker
-    from rooflab.grade.release import export
 
     if form not in FORMATS:
         raise ValueError(f"--format={form!r} must be {' or '.join(FORMATS)}")
@@ -233,7 +221,7 @@ def release(
     if form == "pack":
         maker.pack(course, out)
     else:
-        export(course, out, secrets.randbits(48) if seed is None else seed)
+        maker.export(course, out, secrets.randbits(48) if seed is None else seed)
     report(course, out, form)
 
 

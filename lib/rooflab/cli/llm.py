@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rooflab.cli.options import BACKEND
+from rooflab.cli.options import BACKEND, counts
 from rooflab.cli.terminal import say, table
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rooflab.labs.llm.decode_loop import DecodeRun
     from rooflab.labs.llm.model import Model
     from rooflab.labs.llm.workload import Account, Workload
-
-# ``rooflab decode``: generate tokens with a real transformer here, and keep the runs.
 
 
 def decode(
@@ -40,7 +38,7 @@ def decode(
     from rooflab.measure.backend import select
 
     backend = select(backend, threads).name
-    chosen, batches = _model(model, backend), _batches(batch)
+    chosen, batches = _model(model, backend), counts("--batch", batch)
     if record is None:
         held = loop_weights(chosen, dtype, backend)
         runs = tuple(
@@ -69,16 +67,6 @@ def _model(name: str, backend: str) -> Model:
     return loop_model(name, backend=backend) if name in SIZES else model(name)
 
 
-def _batches(text: str) -> list[int]:
-    try:
-        found = [int(each) for each in text.split(",")]
-    except ValueError:
-        found = []
-    if not found or min(found) < 1:
-        raise ValueError(f"--batch={text}: give one or more batch sizes, such as 1,4,16")
-    return found
-
-
 def _row(run: DecodeRun, predict: bool) -> tuple[str, ...]:
     from rooflab.count.si import percent, si
     from rooflab.labs.llm.decode_prediction import predict_decode
@@ -95,9 +83,6 @@ def _row(run: DecodeRun, predict: bool) -> tuple[str, ...]:
         str(run.batch), f"{run.tokens_per_s:.3g}", si(run.step_s, "s"), percent(share), *told,
         ", ".join(run.ways),
     )  # fmt: skip
-
-
-# ``rooflab model``: a language model's step on a machine.
 
 
 NAME = Annotated[str | None, typer.Argument(help="A model, such as llama-2-7b; none lists all.")]
@@ -224,19 +209,13 @@ def _shares(text: str) -> dict[str, float]:
 
 
 def _counted(work: Workload, limits: Mapping[str, str] | None = None) -> None:
-    """What the step is, its kinds of operation, and the memory that it takes."""
+    """What the step is, its kinds of operation, and the memory that it takes.
+
+    ``limits``: what limits each kind on a machine.
+    """
     from rooflab.count.si import si
 
     say(repr(work).splitlines()[0])
-    _steps(work, limits)
-    parts = ", ".join(f"{name} {si(amount, 'B')}" for name, amount in work.memory.items())
-    say(f"To hold: {si(work.memory_bytes, 'B')} ({parts}).")
-
-
-def _steps(work: Workload, limits: Mapping[str, str] | None = None) -> None:
-    """One line for each kind of operation; ``limits``: what limits it on a machine."""
-    from rooflab.count.si import si
-
     limits = limits or {}
     rows = [
         (op.name, str(op.batch), si(op.flops, "FLOP"), si(op.bytes, "B"), f"{op.intensity:.4g}",
@@ -245,6 +224,8 @@ def _steps(work: Workload, limits: Mapping[str, str] | None = None) -> None:
     ]  # fmt: skip
     headings = ("operation", "runs", "FLOP", "bytes", "FLOP/B", "limit" if limits else "")
     table(headings, rows, right=(1, 2, 3, 4))
+    parts = ", ".join(f"{name} {si(amount, 'B')}" for name, amount in work.memory.items())
+    say(f"To hold: {si(work.memory_bytes, 'B')} ({parts}).")
 
 
 def _account(told: Account) -> None:

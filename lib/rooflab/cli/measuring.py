@@ -14,13 +14,9 @@ from rooflab.cli.terminal import complain, say, table
 
 if TYPE_CHECKING:
     from rooflab.count.operation import Operation
-    from rooflab.measure.backend import Backend
     from rooflab.measure.measurement import Measurement
     from rooflab.predict.explain import Explanation
     from rooflab.predict.machine import Machine
-
-# ``rooflab measure``: bound, prediction and measurement of an operation on this machine.
-
 
 COURSE = ("axpy", "gemv", "gemm")
 BEYOND = 1.5  # times the last-level cache that one matrix of the three operations fills
@@ -51,6 +47,8 @@ def measure(
     """
     from rooflab.count.validation import unknown
     from rooflab.measure.backend import select
+    from rooflab.measure.kernels import kernel_for
+    from rooflab.measure.operands import require_memory
     from rooflab.measure.this_machine import this_machine
     from rooflab.predict.estimate import CACHES
 
@@ -63,30 +61,21 @@ def measure(
         _require_writable(picture)
     chosen = select(backend)
     if op is None:
-        _require_defaults(m=m, n=n, k=k, batch=None if batch == 1 else batch)
+        given = {"m": m, "n": n, "k": k, "batch": None if batch == 1 else batch}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(
+                    f"--{name}={value} needs an operation, as in `rooflab measure gemm`"
+                )
     asked = None if op is None else [operation(op, m, n, k, dtype, batch)]
     for first in asked or [operation("gemm", n=64, dtype=dtype)]:
-        _require_routine(first, chosen)
+        kernel_for(first, chosen)  # fails before the roofs are measured, not after
+        require_memory(first, chosen)
     machine = this_machine(chosen.name, threads, progress=sys.stderr.isatty())
     found = [*_measured(asked or _beyond_caches(machine, dtype), chosen.name, cache, threads)]
     _show(found, machine, cache)
     if not no_picture:
         _draw(found, machine, cache, picture)
-
-
-def _require_defaults(**given: int | None) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"--{name}={value} needs an operation, as in `rooflab measure gemm`")
-
-
-def _require_routine(op: Operation, backend: Backend) -> None:
-    """Fail before the roofs are measured, not after."""
-    from rooflab.measure.kernels import kernel_for
-    from rooflab.measure.operands import require_memory
-
-    kernel_for(op, backend)
-    require_memory(op, backend)
 
 
 def _beyond_caches(machine: Machine, dtype: str) -> list[Operation]:
@@ -198,9 +187,6 @@ def _slug(found: list[Measurement]) -> str:
     if len(found) > 1:
         return f"{'-'.join(m.op.name for m in found)}-{found[0].op.compute_dtype}"
     return found[0].op.label.replace("×", "x").replace(" ", "-")
-
-
-# ``rooflab explain``: where a measured time went.
 
 
 def explain(

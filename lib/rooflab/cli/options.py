@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from rooflab.count.operation import Operation
     from rooflab.predict.machine import Machine
 
-# Which machine an option means: this one, a recorded one, or one of the catalogue.
-
-
 THIS = ("this", "here")
 
 
@@ -42,9 +39,6 @@ def machine(name: str, *, threads: int | None = None) -> Machine:
         raise unknown("machine", name, [*catalogue.machines(), *recordings(), THIS[0]]) from None
 
 
-# From the options --m --n --k --dtype --batch to an operation.
-
-
 # Which sizes an operation has. One that is not given has the value of n.
 SIZES = {
     "axpy": ("n",), "dot": ("n",), "scale": ("n",),
@@ -67,6 +61,17 @@ def require_folder(option: str, path: Path | None) -> None:
     """Raise ValueError before anything is measured if a file could not be put there."""
     if path is not None and not path.resolve().parent.is_dir():
         raise ValueError(f"{option}={str(path)!r}: there is no folder to put it in")
+
+
+def counts(option: str, text: str) -> list[int]:
+    """Return the whole numbers, 1 or more, that ``text`` lists: "1,4" is [1, 4]."""
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = [0]
+    if min(found) < 1:
+        raise ValueError(f"{option}={text!r} must be counts, as in 1,4")
+    return found
 
 
 def operation(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rooflab.cli.options import BACKEND
+from rooflab.cli.options import BACKEND, counts
 from rooflab.cli.terminal import complain, say, table
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def record(
     try:
         found = recorded(
             name, quick=quick, backend=backend, dtypes=dtypes and dtypes.split(","),
-            threads=_counts(threads), minutes=minutes, folder=folder, overwrite=overwrite,
-            restart=restart, stop_after=stop_after, progress=sys.stderr.isatty(),
+            threads=None if threads is None else counts("--threads", threads), minutes=minutes,
+            folder=folder, overwrite=overwrite, restart=restart, stop_after=stop_after,
+            progress=sys.stderr.isatty(),
         )  # fmt: skip
     except RecordingStopped as stopped:
         say(str(stopped))
@@ -67,12 +68,3 @@ def _report(found: Recording, target: Path) -> None:
         table(("left out", "why"), rows[:SHOWN], keep=())
         if len(rows) > SHOWN:
             say(f"… and {len(rows) - SHOWN} more; they are named in the file.")
-
-
-def _counts(threads: str | None) -> list[int] | None:
-    if threads is None:
-        return None
-    try:
-        return [int(part) for part in threads.split(",")]
-    except ValueError:
-        raise ValueError(f"--threads={threads!r} must be counts, as in 1,4") from None

@@ -91,7 +91,7 @@ def say(*texts: str) -> None:
 
 def keep_json(found: Search | Mountain, path: Path) -> None:
     """Write a result to the file of ``--json``; where that fails, complain and go on."""
-    from rooflab.measure.atomic_file import replace_file
+    from rooflab.measure.store import replace_file
 
     try:
         replace_file(path, json.dumps(found.to_dict()))
@@ -156,9 +156,6 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
         raise error
     hard = error.object[error.start : error.end]
     return "".join(_PLAIN.get(letter, "?") for letter in hard), error.end
-
-
-# Times as people write them: 31us, 31µs, 1.2ms, 3s, 31e-6.
 
 
 # Both letters that keyboards and papers use for micro: U+00B5 and the Greek U+03BC.

@@ -21,8 +21,8 @@ from types import MappingProxyType
 from rooflab.count.si import plain, several, times
 from rooflab.count.validation import amount, unknown
 from rooflab.exercises.discovery import lessons, of_lesson
-from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.settings import path_setting, user_folder
+from rooflab.measure.store import replace_file
 
 # Where guesses are kept: one small JSON file a record, under the user's data directory.
 #

@@ -23,8 +23,8 @@ from rooflab.count.validation import unknown
 from rooflab.exercises.check import check
 from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercises
-from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.settings import path_setting
+from rooflab.measure.store import replace_file
 
 # Move a function's source from a notebook cell into a file, and find what it lacks there.
 

@@ -161,9 +161,7 @@ class _Own:
         name = next((name for place in (here, everywhere) for name in wanted if name in place), "")
         if not name and exercise.kind != "value":
             name = _only_function(mine)
-        return self._renamed(id, name or usual, usual)
-
-    def _renamed(self, id: str, name: str, usual: str) -> str:
+        name = name or usual
         if name != usual and id in self.found.cells:
             self.found.remarks.append(RENAMED.format(id, name, usual))
         return name
@@ -212,20 +210,14 @@ def owners(cells: Mapping[str, Collection[CodeCell]]) -> dict[int, list[str]]:
     return found
 
 
-# Where each answer is checked: at the learner's own check, and wherever else it could be right.
-#
-# A scratch cell may use the name of an answer again, and a helper may stand below the answer that
-# calls it. So an answer is tried each time that it may have changed. The first try that is right
-# counts.
-
-
 @dataclass(frozen=True)
 class Tries:
-    """Where answers are checked.
+    """Where answers are checked: each time that they may have changed. The first right try counts.
 
-    ``places``: exercise → numbers of the cells after which it is checked; ``end``: exercises that
-    later cells may change, and that are checked once more at the end; ``reused``: names of answers
-    that other cells use again.
+    A scratch cell may use the name of an answer again, and a helper may stand below the answer that
+    calls it. ``places``: exercise → numbers of the cells after which it is checked; ``end``:
+    exercises that later cells may change, and that are checked once more at the end; ``reused``:
+    names of answers that other cells use again.
     """
 
     places: Mapping[str, tuple[int, ...]]

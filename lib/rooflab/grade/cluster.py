@@ -7,7 +7,6 @@ that grades, so a cluster gives the same results.json as one machine, and resume
 from __future__ import annotations
 
 import contextlib
-import importlib
 import importlib.metadata
 import logging
 import threading
@@ -15,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,19 +21,15 @@ from typing import Any
 import rooflab
 from rooflab.grade import launch, lesson_notebook
 from rooflab.grade.inside.limits import Limits
-from rooflab.grade.launch import GRACE, NotebookRunner, packed, unpacked
+from rooflab.grade.launch import GRACE, NotebookRunner, packed, read_outcome
 from rooflab.grade.locked_notebook import Locked, Outcome
 from rooflab.grade.pipeline import NoRunner, code_digest, prove
 
-# A worker of the cluster has a NotebookRunner of its own. It opens that for its first job and
-# closes it when idle.
-#
-# A job comes as bytes and its answer goes back as bytes (launch.packed, launch.unpacked), so the
-# workers need share no folder with the machine that grades. Only that one reads files and judges.
+# A worker of the cluster has a NotebookRunner of its own. A job comes as bytes and its answer goes
+# back as bytes, so the workers need share no folder with the machine that grades.
 
 
 IDLE = 600.0  # seconds without a job after which a runner is closed
-_ONE = threading.Lock()  # a worker's threads must not make two places with the same arguments
 
 
 class Place:
@@ -105,14 +99,12 @@ def about() -> dict[str, str | None]:
     return {"version": rooflab.__version__, "code": code_digest(), "missing": launch.missing()}
 
 
+_PLACES: dict[tuple[bool, tuple[str, ...]], Place] = {}
+
+
 def _place(unsafe: bool, hidden: tuple[str, ...]) -> Place:
-    with _ONE:
-        return _made(unsafe, hidden)
-
-
-@cache
-def _made(unsafe: bool, hidden: tuple[str, ...]) -> Place:
-    return Place(unsafe, hidden)
+    """Return this worker's place, the same one to all of its threads."""
+    return _PLACES.setdefault((unsafe, hidden), Place(unsafe, hidden))
 
 
 MOST_SENT = 128  # submissions that wait at the scheduler or run, unless told otherwise
@@ -120,7 +112,6 @@ CONNECT = 10.0  # seconds for the scheduler to answer
 JOIN = 60.0  # seconds for a first worker to be there
 LOOK = 5.0  # seconds between two looks at whether anybody still works
 PATIENCE = 300.0  # seconds without any worker after which grading ends
-_INSTALL = "install it here and on the workers: pip install distributed"
 
 
 @contextmanager
@@ -135,7 +126,13 @@ def cluster(
     worker is there, or one of them cannot grade: without rooflab, with another version of it, or
     without a sandbox.
     """
-    dask = _distributed()
+    try:
+        import distributed as dask
+    except ImportError:
+        raise RuntimeError(
+            "--scheduler needs dask.distributed; install it here and on the workers: "
+            "pip install distributed"
+        ) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # told here, in one line
     client = _connected(dask, address)
     folders = tuple(sorted(str(Path(path).absolute()) for path in hidden))
@@ -158,7 +155,6 @@ class Cluster:
     address: str
     unsafe: bool
     hidden: tuple[str, ...]
-    _lock: threading.Lock = field(default_factory=threading.Lock)
     _looked: float = field(default_factory=time.monotonic)
     _seen: float = field(default_factory=time.monotonic)
 
@@ -173,7 +169,7 @@ class Cluster:
                 answer, packed(locked, limits), limits.wall + GRACE, self.unsafe,
                 self.hidden, pure=False,
             )  # fmt: skip
-            return unpacked(locked, self._answer(future))
+            return read_outcome(self._answer(future), locked.cases)
         except self.dask.CancelledError:
             raise self._gone("no longer knows what it was asked") from None
         except OSError as error:
@@ -194,27 +190,19 @@ class Cluster:
 
     def _look(self) -> None:
         """Raise NoRunner when there has been no worker for too long."""
-        with self._lock:
-            now = time.monotonic()
-            if now - self._looked < LOOK:
-                return
-            self._looked = now
-            if self.client.status != "running":
-                raise self._gone("does not answer any more")
-            if self.client.nthreads():
-                self._seen = now
-            elif now - self._seen > PATIENCE:
-                raise self._gone(f"has had no worker for {PATIENCE:g} s")
+        now = time.monotonic()
+        if now - self._looked < LOOK:
+            return
+        self._looked = now
+        if self.client.status != "running":
+            raise self._gone("does not answer any more")
+        if self.client.nthreads():
+            self._seen = now
+        elif now - self._seen > PATIENCE:
+            raise self._gone(f"has had no worker for {PATIENCE:g} s")
 
     def _gone(self, what: str) -> NoRunner:
         return NoRunner(f"the scheduler at {self.address!r} {what}")
-
-
-def _distributed() -> ModuleType:
-    try:
-        return importlib.import_module("distributed")
-    except ImportError:
-        raise RuntimeError(f"--scheduler needs dask.distributed; {_INSTALL}") from None
 
 
 def _connected(dask: ModuleType, address: str) -> Any:

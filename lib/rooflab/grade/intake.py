@@ -23,9 +23,6 @@ from rooflab.exercises.registry import exercises
 from rooflab.grade.display_names import clean, file_text
 from rooflab.grade.notebook_code import checks, exercise_of_id
 
-# Which files a command line means.
-
-
 ENDING = ".ipynb"
 _ENDINGS = (ENDING, f"{ENDING}.txt", f"{ENDING}.json")  # as some browsers save a notebook
 _LEFT_OUT = ".ipynb_checkpoints"  # Jupyter's own copies
@@ -241,11 +238,10 @@ def _submission(file: str, digest: str, notebook: dict[str, Any]) -> Submission:
 def _version(number: object) -> None:
     if type(number) is not int:
         raise _Refusal("not a notebook: its nbformat is not a number")
+    told = clean(str(number), 20)
     if number < 4:
-        told = clean(str(number), 20)
         raise _Refusal(f"nbformat {told} is too old; open it in JupyterLab and save it once")
     if number > 4:
-        told = clean(str(number), 20)
         raise _Refusal(f"nbformat {told} is newer than this grader; nbformat 4 is wanted")
 
 

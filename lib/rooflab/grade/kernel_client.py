@@ -25,20 +25,18 @@ from traitlets import Dict, Integer, Unicode
 
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.inside.protocol import CHANNELS
-from rooflab.grade.launch import PACKET, ForkServerProcess, Setting, request, start_fork_server
-
-# The kernel provisioner: by it jupyter_client, and so nbval, starts its kernel in the sandbox.
-#
-# It opens the sockets outside and sends them to the fork server, which forks a kernel that listens
-# on them.
-
+from rooflab.grade.launch import PACKET, Child, Setting, request, start_fork_server
 
 NAME = "rooflab-sandbox"
 ANSWER = 5.0  # seconds in which a fork server answers: it may be short of a processor itself
 
 
 class SandboxProvisioner(KernelProvisionerBase):
-    """Starts a kernel through a fork server; its configuration comes with the kernel spec."""
+    """By it jupyter_client, and so nbval, starts its kernel in the sandbox.
+
+    It opens the sockets outside and sends them to the fork server, which forks a kernel that
+    listens on them. Its configuration comes with the kernel spec.
+    """
 
     control = Integer(-1, help="descriptor of a fork server's control socket; -1 starts one").tag(
         config=True
@@ -48,7 +46,7 @@ class SandboxProvisioner(KernelProvisionerBase):
     limits = Dict(help="fields of Limits").tag(config=True)
 
     lifeline: socket.socket | None = None
-    fork_server: ForkServerProcess | None = None
+    fork_server: Child | None = None
     code: int | None = None
     why: str | None = None
     seconds: float = 0.0
@@ -141,13 +139,14 @@ class SandboxProvisioner(KernelProvisionerBase):
             await self.kill()
 
     async def kill(self, restart: bool = False) -> None:
-        """Cut the lifeline: the fork server kills everything in the sandbox."""
-        if self.lifeline is not None:
-            with contextlib.suppress(OSError):
-                self.lifeline.shutdown(socket.SHUT_WR)
+        """Cut the lifeline, and wait for nothing."""
+        self.end(0)
 
     def end(self, seconds: float) -> None:
-        """Kill, and wait until the fork server says that nothing is left; at most ``seconds``."""
+        """Cut the lifeline: the fork server kills everything in the sandbox.
+
+        Wait until it says that nothing is left; at most ``seconds``.
+        """
         if self.lifeline is None or self.code is not None:
             return
         with contextlib.suppress(OSError):
@@ -155,9 +154,7 @@ class SandboxProvisioner(KernelProvisionerBase):
         if select.select([self.lifeline], [], [], seconds)[0]:
             self._read_end()
 
-    async def terminate(self, restart: bool = False) -> None:
-        """Kill: nothing in the sandbox needs time to end by itself."""
-        await self.kill(restart)
+    terminate = kill  # nothing in the sandbox needs time to end by itself
 
     async def cleanup(self, restart: bool = False) -> None:
         """Close the lifeline, and stop the fork server if it is ours."""
@@ -169,13 +166,6 @@ class SandboxProvisioner(KernelProvisionerBase):
             self.fork_server = None
 
 
-def register() -> None:
-    """Make the provisioner known to jupyter_client in this process."""
-    value = f"{__name__}:{SandboxProvisioner.__name__}"
-    entry = EntryPoint(NAME, value, KernelProvisionerFactory.GROUP_NAME)
-    KernelProvisionerFactory.instance().provisioners[NAME] = entry
-
-
 def kernel_spec(control: int, folder: str, setting: Setting, limits: Limits) -> KernelSpec:
     """Return the spec of a sandboxed kernel with these settings."""
     config = {"control": control, "folder": folder, "setting": vars(setting),
@@ -184,11 +174,6 @@ def kernel_spec(control: int, folder: str, setting: Setting, limits: Limits) -> 
         argv=[], display_name="rooflab sandbox", language="python", interrupt_mode="message",
         metadata={"kernel_provisioner": {"provisioner_name": NAME, "config": config}},
     )  # fmt: skip
-
-
-# nbval's running kernel with limits on its time and on what it prints. It says why a kernel ended.
-#
-# Everything that arrives here comes from a process that is not trusted.
 
 
 STEP = 0.1  # seconds between two looks at whether the kernel lives
@@ -219,7 +204,10 @@ class OneSpec(KernelSpecManager):
 
 
 class WatchedKernel(RunningKernel):
-    """A kernel under limits. ``why``: the reason for which it was stopped or died.
+    """nbval's running kernel with limits on its time and on what it prints.
+
+    Everything that arrives here comes from a process that is not trusted. ``why``: the reason for
+    which it was stopped or died.
 
     ``end``: when its time is over, by the monotonic clock. ``longest``: seconds by the clock that
     the next cell may take, if it only waits; its limit itself counts processor time.
@@ -391,4 +379,7 @@ class WatchedKernel(RunningKernel):
             km.cleanup_resources()
 
 
-register()
+# Known to jupyter_client in this process.
+KernelProvisionerFactory.instance().provisioners[NAME] = EntryPoint(
+    NAME, f"{__name__}:{SandboxProvisioner.__name__}", KernelProvisionerFactory.GROUP_NAME
+)

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def missing() -> str | None:
 @cache
 def _refused() -> str | None:
     """Try an empty sandbox once; say what the system answers if it refuses."""
-    command = [_bwrap(), "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    command = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -142,7 +143,7 @@ def command(
     even if they lie within what is mounted, such as the submissions.
     """
     size = str(limits.files if limits else OUTER_SIZE)
-    words = [_bwrap(), "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+    words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     words += ["--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
     words += ["--proc", "/proc", "--dev", "/dev"]
     for folder in ("/tmp", HOME, "/dev/shm"):
@@ -167,10 +168,6 @@ def inner_environment(course: str, home: str) -> dict[str, str]:
     folders = {"HOME": home, "TMPDIR": home, "IPYTHONDIR": f"{home}/.ipython",
                "MPLCONFIGDIR": f"{home}/.matplotlib", "PYTHONPATH": course}  # fmt: skip
     return {**_ENVIRONMENT, **folders}
-
-
-def _bwrap() -> str:
-    return shutil.which("bwrap") or "bwrap"
 
 
 def _shown() -> list[str]:
@@ -200,7 +197,7 @@ def _masked(hidden: Iterable[Path], shown: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-# Start the fork server (fork_server.py) from outside: in bubblewrap, or without any protection.
+# Start the fork server (fork_server.py) and the process that runs notebooks (worker.py).
 
 
 PACKET = 1 << 16
@@ -223,8 +220,8 @@ class Setting:
 
 
 @dataclass
-class ForkServerProcess:
-    """A running fork server: its process and the control socket to send requests to."""
+class Child:
+    """A running process of ours and the control socket to send requests to."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
@@ -233,52 +230,54 @@ class ForkServerProcess:
         """Close the control socket, and wait until the process and its descendants have ended."""
         self.control.close()
         try:
-            self.process.wait(5)
+            self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
 
 
-def start_fork_server(
-    setting: Setting, home: Path, limits: Limits | None = None
-) -> ForkServerProcess:
-    """Start a fork server and wait until it has loaded everything.
+def _child(
+    words: Callable[[str], list[str]], seconds: float, **options: Any
+) -> tuple[Child, bytes]:
+    """Start a process; return it with what it says first, b"" if it ends or says nothing.
+
+    ``words``: descriptor of its control socket → its command; ``options``: of Popen.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            words(str(theirs.fileno())), pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, **options,
+        )  # fmt: skip
+    ours.settimeout(seconds)
+    hello = b""
+    with contextlib.suppress(OSError):
+        hello = ours.recv(PACKET)
+    ours.settimeout(None)
+    return Child(process, ours), hello
+
+
+def start_fork_server(setting: Setting, home: Path, limits: Limits | None = None) -> Child:
+    """Start a fork server, in bubblewrap or without any protection; wait until it is loaded.
 
     ``limits``: of the one submission that it serves in single mode; ``home``: an empty folder, the
     learner's where there is no sandbox. Raises NoSandbox when it does not come up.
     """
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     mode = "nested" if setting.nested and not setting.unsafe else "single"
     module = "rooflab.grade.inside.fork_server"  # of this Python, whose path holds inside too
-    inner = [sys.executable, "-P", "-s", "-m", module, str(theirs.fileno()), mode]
-    environment = None
-    if setting.unsafe:
-        words = inner
-        environment = inner_environment(setting.course, str(home))
-    else:
-        hidden = [Path(path) for path in setting.hidden]
-        words = command(Path(setting.course), inner, limits, hidden)
-    process = subprocess.Popen(
-        words, env=environment, cwd=home, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    theirs.close()
-    return _greeted(ForkServerProcess(process, ours))
 
+    def words(descriptor: str) -> list[str]:
+        inner = [sys.executable, "-P", "-s", "-m", module, descriptor, mode]
+        course, hidden = Path(setting.course), map(Path, setting.hidden)
+        return inner if setting.unsafe else command(course, inner, limits, hidden)
 
-def _greeted(fork_server: ForkServerProcess) -> ForkServerProcess:
-    """Wait for its hello; NoSandbox with what it said instead."""
-    fork_server.control.settimeout(HELLO_S)
-    try:
-        hello = fork_server.control.recv(PACKET)
-    except OSError:
-        hello = b""
-    fork_server.control.settimeout(None)
+    environment = inner_environment(setting.course, str(home)) if setting.unsafe else None
+    server, hello = _child(words, HELLO_S, env=environment, cwd=home, stderr=subprocess.PIPE)
     if hello:
-        return fork_server
-    fork_server.process.kill()
-    said = fork_server.process.communicate()[1].decode("utf-8", "replace").strip().splitlines()
-    fork_server.control.close()
+        return server
+    server.process.kill()
+    said = server.process.communicate()[1].decode("utf-8", "replace").strip().splitlines()
+    server.control.close()
     raise NoSandbox(f"the sandbox does not start: {said[-1] if said else 'no reason'}")
 
 
@@ -298,8 +297,8 @@ MOST_LEVELS = 12
 MOST_TRIES = 100  # numbers of tries go no higher
 
 
-class NotebookRunner:
-    """Runs submissions in a sandbox; a context manager.
+class NotebookRunner(contextlib.AbstractContextManager["NotebookRunner"]):
+    """Runs submissions in a sandbox.
 
     ``unsafe``: without a sandbox; learners' code can then do whatever you can. ``hidden``: folders
     that must not be seen in the sandbox, such as the submissions. ``nested``: try to share one
@@ -316,8 +315,7 @@ class NotebookRunner:
         paths = tuple(str(Path(path).resolve()) for path in hidden)
         self._setting = Setting(str(course), nested, unsafe, paths)
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
+        self._child: Child | None = None
         self._closed = False
         self.nested = False
         try:
@@ -329,10 +327,7 @@ class NotebookRunner:
     @property
     def process_id(self) -> int:
         """The process below which everything runs."""
-        return self._process.pid
-
-    def __enter__(self) -> NotebookRunner:
-        return self
+        return self._child.process.pid
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -349,7 +344,7 @@ class NotebookRunner:
 
         Never raises for anything that the learner's code does.
         """
-        return unpacked(locked, self.ask(packed(locked, limits), limits.wall + GRACE))
+        return read_outcome(self.ask(packed(locked, limits), limits.wall + GRACE), locked.cases)
 
     def ask(self, job: bytes, seconds: float) -> bytes:
         """Return the answer to a ``job``; b"" if the runner's process died or was closed."""
@@ -357,61 +352,42 @@ class NotebookRunner:
             answer = self._ask(job, seconds)
         except (OSError, EOFError):
             answer = b""
-        process = self._process
-        if not answer and process is not None:  # let it be dead before the next one asks
+        child = self._child
+        if not answer and child is not None:  # let it be dead before the next one asks
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(1)
+                child.process.wait(1)
         return answer
 
     def _ask(self, job: bytes, seconds: float) -> bytes:
         ours, theirs = socket.socketpair()
-        with ours:
+        with Connection(ours.detach()) as asked:
             with theirs, self._lock:
                 if self._closed:
                     raise EOFError("the runner is closed")
                 self._started()
-                socket.send_fds(self._control, [b"job"], [theirs.fileno()])
-            ours.settimeout(seconds)
-            ours.sendall(len(job).to_bytes(8, "big") + job)
-            parts = []
-            while part := ours.recv(1 << 20):
-                parts.append(part)
-            return b"".join(parts)
+                socket.send_fds(self._child.control, [b"job"], [theirs.fileno()])
+            asked.send_bytes(job)
+            return asked.recv_bytes() if asked.poll(seconds) else b""
 
     def _started(self) -> None:
         """Start the runner's process, or start it again if something killed it."""
-        if self._process is not None and self._process.poll() is None:
+        if self._child is not None and self._child.process.poll() is None:
             return
         self._ended()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-P", "-m", "rooflab.grade.worker", str(theirs.fileno())]
-        self._process = subprocess.Popen(
-            [*command, json.dumps(vars(self._setting))], pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=self._scratch.path,
-            start_new_session=True,
+        setting = json.dumps(vars(self._setting))
+        self._child, hello = _child(
+            lambda control: [sys.executable, "-P", "-m", "rooflab.grade.worker", control, setting],
+            LOADED_S, cwd=self._scratch.path, start_new_session=True,
         )  # fmt: skip
-        theirs.close()
-        self._control = ours
-        ours.settimeout(LOADED_S)
-        hello = json.loads(
-            ours.recv(1 << 16) or b'{"error": "the process that runs notebooks does not start"}'
-        )
-        ours.settimeout(None)
-        if "error" in hello:
-            raise NoSandbox(hello["error"])
-        self.nested = hello["nested"]
+        told = json.loads(hello or b'{"error": "the process that runs notebooks does not start"}')
+        if "error" in told:
+            raise NoSandbox(told["error"])
+        self.nested = told["nested"]
 
     def _ended(self) -> None:
-        if self._control is not None:
-            self._control.close()
-            self._control = None
-        if self._process is not None:
-            try:
-                self._process.wait(10)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._process = None
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
 
 
 def packed(locked: Locked, limits: Limits) -> bytes:
@@ -421,13 +397,8 @@ def packed(locked: Locked, limits: Limits) -> bytes:
     return json.dumps(told).encode("utf-8")
 
 
-def unpacked(locked: Locked, answer: bytes) -> Outcome:
-    """Return the outcome that a runner's ``answer`` stands for."""
-    return read_outcome(answer, tuple(locked.cases))
-
-
-def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
-    """Put the worker's events together; nothing in them is trusted to be well-formed.
+def read_outcome(answer: bytes, exercises: Collection[str]) -> Outcome:
+    """Return what a runner's ``answer`` says; nothing in it is trusted to be well-formed.
 
     An answer that was cut off counts as none: what is missing is nobody's mistake.
     """
@@ -439,13 +410,12 @@ def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
     again: dict[str, dict[int, Any]] = {}
     reasons: dict[str, str] = {}
     printed: dict[str, str] = {}
-    known = tuple(exercises)
     for line in rest.splitlines():
         event = _object(line)
         exercise = event.get("id")
         if "stopped" in event:
             killed = killed or event["stopped"]
-        if exercise not in known:
+        if exercise not in exercises:
             continue
         if isinstance(event.get("observations"), list):
             seen = [_clean(each, MOST_LEVELS) for each in event["observations"]]
@@ -459,10 +429,7 @@ def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
         elif "printed" in event:
             printed[exercise] = _text(event["printed"])
     late = _text(killed) if killed else "the run ended before this exercise"
-    for exercise in known:
-        if exercise not in observations:
-            reasons.setdefault(exercise, late)
-    reasons = {exercise: why for exercise, why in reasons.items() if exercise not in observations}
+    reasons = {id: reasons.get(id, late) for id in exercises if id not in observations}
     return Outcome(observations, reasons, printed, _text(killed) if killed else None, again)
 
 

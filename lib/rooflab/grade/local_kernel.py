@@ -24,7 +24,6 @@ from rooflab.exercises.exercise import Observation
 from rooflab.grade.display_names import COLOUR
 from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome, parsed, result_lines
 
-SECONDS = 60.0  # of one cell
 START = 60  # seconds in which a kernel has to be there
 PATIENCE = 10  # seconds in which an interrupted kernel has to listen again
 MOST_SHOWN = 10_000  # characters that are kept of what an answer cell printed
@@ -37,7 +36,7 @@ keep_streams(get_ipython())
 get_ipython().automagic = False"""  # as in the grader's kernel
 
 
-def run(locked: Locked, folder: Path, seconds: float = SECONDS) -> Outcome:
+def run(locked: Locked, folder: Path, seconds: float) -> Outcome:
     """Run ``locked`` with ``folder`` as the working directory; ``seconds``: limit of one cell.
 
     A cell that takes longer is interrupted and costs its exercise; a kernel that does not listen,

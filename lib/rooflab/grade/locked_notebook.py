@@ -37,14 +37,15 @@ class Locked:
     in an answer or check cell, ``"exercise"``: its id. A check cell that is not the first of its
     exercise has its number as ``"try"``, and so has an own cell that is there for try FOLLOW alone.
     ``cases``: exercise id → its drawn cases. ``nonce``: a secret of this run; only :meth:`word`,
-    which is made from it, goes into the notebook. ``flags``: remarks for the feedback.
+    which is made from it, goes into the notebook. ``names``: exercise id → what its answer is
+    called. ``flags``: remarks for the feedback.
     """
 
     notebook: NotebookNode
     lesson: str
-    student: str
     cases: Mapping[str, Sequence[Case]]
     nonce: str
+    names: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
 
     def word(self, exercise: str) -> str:

@@ -15,7 +15,7 @@ import ast
 import hashlib
 import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import nbformat
 from nbformat import NotebookNode
@@ -50,15 +50,10 @@ from rooflab.grade.notebook_code import (
 )
 from rooflab.grade.verdicts import mine_source, right
 
-# Which of the learner's statements are run around the answers.
-
-
-MOST_CODE = 300_000  # characters that are looked into: three times the longest honest notebook
-
 
 def relied_on(cells: Sequence[CodeCell], order: Collection[str]) -> frozenset[tuple[int, int]]:
     """Return cell number and line of the statements around the answers that these need."""
-    trees = _trees(cells)
+    trees = [(cell, tree) for cell in cells if (tree := parsed(cell.source))]
     names = {name for cell, tree in trees if cell.exercise in order for name in read(tree)}
     around = [
         (cell, node) for cell, tree in trees if cell.exercise not in order for node in tree.body
@@ -69,12 +64,6 @@ def relied_on(cells: Sequence[CodeCell], order: Collection[str]) -> frozenset[tu
         for cell, node in around
         if id(node) in wanted and not absent(node)
     )
-
-
-def _trees(cells: Sequence[CodeCell]) -> list[tuple[CodeCell, ast.Module]]:
-    if sum(len(cell.source) for cell in cells) > MOST_CODE:
-        return []
-    return [(cell, tree) for cell in cells if (tree := parsed(cell.source)) is not None]
 
 
 def foreign(
@@ -112,9 +101,9 @@ def merge(submission: Submission, lesson: Lesson, seed: int | None) -> Locked:
     locked = Locked(
         notebook=nbformat.v4.new_notebook(metadata={"kernelspec": dict(KERNEL)}),
         lesson=lesson.number,
-        student=submission.student or "",
         cases=cases,
         nonce=secrets.token_hex(16),
+        names={id: answers.names[id] for id in cases},
         flags=(
             *submission.remarks,
             *answers.remarks,
@@ -122,8 +111,17 @@ def merge(submission: Submission, lesson: Lesson, seed: int | None) -> Locked:
             *foreign(submission.cells, answers.names, answers.cells),
         ),
     )
-    parts = _parts(_marked(submission.cells, answers), lesson, answers)
-    locked.notebook.cells = _cells(locked, lesson, parts)
+    cells = _marked(submission.cells, answers)
+    own = _own(cells, lesson)
+    tries = tries_of(cells, own, lesson, answers)
+    book = _Builder(locked, lesson, answers)
+    book.give(lesson.given.get(lesson.order[0], ()))
+    if source := mine_source(lesson, cells):
+        book.add(source, GIVEN)
+    for cell in cells:
+        book.put(cell, own.get(cell.number, ""), tries.at(cell.number))
+    _at_the_end(book, tries)
+    locked.notebook.cells = book.cells
     return locked
 
 
@@ -136,28 +134,17 @@ def secret(seed: int | None, exercise: str) -> object:
     return hashlib.sha256(f"rooflab grade {seed} {exercise}".encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """What a locked notebook is made of.
-
-    ``cells``: the learner's, with the exercise that each answers; ``own``: number of a cell that is
-    no answer → what of it is run; ``tries``: where each exercise is checked.
-    """
-
-    cells: Sequence[CodeCell]
-    answers: Answers
-    own: Mapping[int, str]
-    tries: Tries
-
-
 def _marked(cells: Iterable[CodeCell], answers: Answers) -> list[CodeCell]:
     """Return the cells with the exercise that each answers; one that answers two stands once."""
     found = {cell.number: cell for mine in reversed(answers.cells.values()) for cell in mine}
     return [found.get(cell.number) or replace(cell, exercise=None) for cell in cells]
 
 
-def _parts(cells: Sequence[CodeCell], lesson: Lesson, answers: Answers) -> _Parts:
-    """Find out what is run of the learner's other cells: the last MOST_CELLS in each gap."""
+def _own(cells: Sequence[CodeCell], lesson: Lesson) -> dict[int, str]:
+    """Return what is run of the cells that are no answers: number of the cell → text.
+
+    Of each gap between answers, the last MOST_CELLS.
+    """
     wanted = relied_on(cells, lesson.order)
     own: dict[int, str] = {}
     gap: list[int] = []
@@ -171,15 +158,16 @@ def _parts(cells: Sequence[CodeCell], lesson: Lesson, answers: Answers) -> _Part
             gap.append(cell.number)
             if len(gap) > MOST_CELLS:
                 del own[gap.pop(0)]
-    return _Parts(cells, answers, own, tries_of(cells, own, lesson, answers))
+    return own
 
 
 class _Builder:
     """Makes the cells of a locked notebook, one after the other."""
 
-    def __init__(self, locked: Locked, lesson: Lesson, parts: _Parts) -> None:
-        self.locked, self.lesson, self.answers = locked, lesson, parts.answers
-        self.owned = owners(parts.answers.cells)
+    def __init__(self, locked: Locked, lesson: Lesson, answers: Answers) -> None:
+        self.locked, self.lesson, self.answers = locked, lesson, answers
+        self.owned = owners(answers.cells)
+        self.exercises = {exercise.id: exercise for exercise in lesson.exercises}
         self.cells: list[NotebookNode] = []
         self.done: set[str] = set()
         self.of_lesson = {source for sources in lesson.given.values() for source in sources}
@@ -188,7 +176,10 @@ class _Builder:
     def add(self, source: str, role: str, exercise: str | None = None, number: int = 0) -> None:
         mark = {"role": role} | ({"exercise": exercise} if exercise else {})
         mark |= {"try": number} if number else {}
-        self.cells.append(_cell(source, mark, len(self.cells)))
+        number = len(self.cells)
+        self.cells.append(
+            nbformat.v4.new_code_cell(source, id=f"cell-{number}", metadata={"rooflab": mark})
+        )
 
     def give(self, sources: Iterable[str]) -> None:
         """Add cells of the lesson, each once."""
@@ -231,36 +222,31 @@ class _Builder:
             self.add(source, CHECK, exercise.id, number)
             self.shut = ()
 
+    def put(self, cell: CodeCell, own: str, tries: Iterable[tuple[str, int]]) -> None:
+        """Add a learner's cell with what the lesson gives before it and what is checked after it.
 
-def _cells(locked: Locked, lesson: Lesson, parts: _Parts) -> list[NotebookNode]:
-    book = _Builder(locked, lesson, parts)
-    table = {exercise.id: exercise for exercise in lesson.exercises}
-    book.give(lesson.given.get(lesson.order[0], ()))
-    if source := mine_source(lesson, parts.cells):
-        book.add(source, GIVEN)
-    for cell in parts.cells:
-        mine = book.owned.get(cell.number, [])
-        for id in lesson.order[: max(map(lesson.order.index, mine), default=-1) + 1]:
-            book.give(lesson.given.get(id, ()))
-        if cell.exercise and cell in parts.answers.cells[cell.exercise][-MOST_CELLS:]:
-            book.answer(table[cell.exercise], [cell])
-        if text := parts.own.get(cell.number):
-            book.own(text)
-        for id, number in parts.tries.at(cell.number):
-            book.check(table[id], number)
-    _at_the_end(book, parts, lesson.exercises)
-    return book.cells
+        ``own``: what of it is run, where it is no answer.
+        """
+        order = self.lesson.order
+        mine = self.owned.get(cell.number, [])
+        for id in order[: max(map(order.index, mine), default=-1) + 1]:
+            self.give(self.lesson.given.get(id, ()))
+        if cell.exercise and cell in self.answers.cells[cell.exercise][-MOST_CELLS:]:
+            self.answer(self.exercises[cell.exercise], [cell])
+        if own:
+            self.own(own)
+        for id, number in tries:
+            self.check(self.exercises[id], number)
 
 
-def _at_the_end(book: _Builder, parts: _Parts, exercises: Sequence[Exercise]) -> None:
+def _at_the_end(book: _Builder, tries: Tries) -> None:
     """Check again what later cells may have mended, then what an earlier answer may have spoiled.
 
     Last, right answers take the place of wrong earlier ones, which have cost their points already.
     """
-    cells, called = parts.answers.cells, parts.answers.names
-    order = book.lesson.order
-    table = {exercise.id: exercise for exercise in exercises if exercise.id in cells}
-    for id in filter(parts.tries.end.__contains__, table):
+    cells, called, order = book.answers.cells, book.answers.names, book.lesson.order
+    table = {id: exercise for id, exercise in book.exercises.items() if id in cells}
+    for id in filter(tries.end.__contains__, table):
         if table[id].kind == "value":  # it was made before what it needs was there
             book.answer(table[id], cells[id], OWN)
         book.check(table[id], END)
@@ -271,7 +257,7 @@ def _at_the_end(book: _Builder, parts: _Parts, exercises: Sequence[Exercise]) ->
     }  # fmt: skip
     for id, others in built.items():
         below = [other for other in others if cells[other][-1].number > cells[id][-1].number]
-        if below or any(called[other] in parts.tries.reused for other in others):
+        if below or any(called[other] in tries.reused for other in others):
             for other in (*others, id):
                 book.answer(table[other], cells[other], OWN)
             book.check(table[id], END + 1)
@@ -283,10 +269,6 @@ def _at_the_end(book: _Builder, parts: _Parts, exercises: Sequence[Exercise]) ->
             book.add("\n\n\n".join(texts), GIVEN)
             book.answer(table[id], cells[id], OWN, FOLLOW)
             book.check(table[id], FOLLOW)
-
-
-def _cell(source: str, mark: dict[str, str], number: int) -> NotebookNode:
-    return nbformat.v4.new_code_cell(source, id=f"cell-{number}", metadata={"rooflab": mark})
 
 
 def _flags(submission: Submission, lesson: Lesson, found: Answers) -> list[str]:

@@ -91,21 +91,14 @@ def _read(source: str) -> tuple[ast.Module, str] | None:
     """The tree of a cell, and its text: as it stands, else without its magic lines."""
     if len(source) > LONGEST:
         return None
-    for text in (source, without_magic(source)):
+    for text in (source, "\n".join(map(_without_magic, source.split("\n")))):
         with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             return parse(text), text
     return None
 
 
-def without_magic(source: str) -> str:
-    """Return a cell without what its magic lines do (%time, !pip, ?); line numbers stay.
-
-    What ``%time`` times is kept, and what a magic would give to a name is None.
-    """
-    return "\n".join(map(_without_magic, source.split("\n")))
-
-
 def _without_magic(line: str) -> str:
+    """Return a line without what its magic does (%time, !pip, ?); what ``%time`` times is kept."""
     if timed := _TIMED.match(line):
         return timed[1] + line[timed.end() :]
     if stored := _STORED.match(line):

@@ -29,7 +29,7 @@ from rooflab.grade.judge_process import Judge, judging
 from rooflab.grade.locked_notebook import LOST, Locked, Outcome
 from rooflab.grade.merge import merge
 from rooflab.grade.results import Row
-from rooflab.measure.atomic_file import replace_file
+from rooflab.measure.store import replace_file
 
 # The journal of what is finished: one small file a submission, written in one step.
 #
@@ -69,7 +69,7 @@ class Journal:
 
     def add(self, submission: Submission, row: Row) -> None:
         """Keep a finished row; on disk when this returns."""
-        replace_file(self._path(submission), json.dumps(row.to_dict(), ensure_ascii=False) + "\n")
+        replace_file(self._path(submission), json.dumps(asdict(row), ensure_ascii=False) + "\n")
 
     def _path(self, submission: Submission) -> Path:
         told = [submission.file, submission.digest, self._settings, code_digest(),
@@ -109,23 +109,18 @@ def alone(out: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[Non
 
 def _sweep(out: Path) -> None:
     """Remove what a killed grader left half written, in ``out`` and one folder below."""
-    for pattern in ("*.new", "*/*.new"):
-        for path in out.glob(pattern):
-            if _TORN.search(path.name) and path.is_file():
-                path.unlink()
+    for path in [*out.glob("*.new"), *out.glob("*/*.new")]:
+        if _TORN.search(path.name) and path.is_file():
+            path.unlink()
 
 
 def seed_for(out: Path, seed: int | None) -> int:
     """Return ``seed``, else the one that an interrupted run in ``out`` drew, else a new secret."""
     kept = out / FOLDER / SEED
     if seed is None:
-        try:
-            found = json.loads(kept.read_text(encoding="utf-8"))
-            seed = found if type(found) is int else None
-        except (OSError, ValueError):
-            seed = None
-    if seed is None:
         seed = secrets.randbits(_BITS)
+        with suppress(OSError, ValueError):
+            seed = int(kept.read_text(encoding="utf-8"))
     kept.parent.mkdir(parents=True, exist_ok=True)
     replace_file(kept, f"{seed}\n")
     return seed
@@ -241,6 +236,7 @@ def one(
     Raises nothing but what the runner raises as NoRunner.
     """
     lesson = lesson_notebook.lesson(submission.lesson)
+    row = Row(submission.file, submission.student, submission.lesson)
     try:
         locked = merge(submission, lesson, seed)
         outcome = runner(locked, limits.under_load())
@@ -249,22 +245,18 @@ def one(
         shown = {id: text for id, text in outcome.printed.items() if id in found}
         printed = {id: verdicts.without_addresses(text) for id, text in shown.items()}
         remarks = tuple(clean(flag, 200) for flag in locked.flags)
-        return _row(submission, error=error, verdicts=found, printed=printed, remarks=remarks)
+        return replace(row, error=error, verdicts=found, printed=printed, remarks=remarks)
     except NoRunner:
         raise
     except Exception as fault:
         told = f"the grader itself failed ({verdicts.told(describe(fault))}); please report it"
         zeros = {e.id: failed(e, "not graded") for e in lesson.exercises}
-        return _row(submission, error=told, verdicts=zeros)
+        return replace(row, error=told, verdicts=zeros)
 
 
 def own_fault(row: Row) -> bool:
     """Whether the row's error is the grader's own; such a row is not kept, but tried again."""
     return row.error is not None and row.error.startswith("the grader itself failed")
-
-
-def _row(submission: Submission, **found: object) -> Row:
-    return Row(submission.file, submission.student, submission.lesson, **found)
 
 
 def _run(

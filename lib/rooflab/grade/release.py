@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -24,9 +25,6 @@ from rooflab.grade import lesson_notebook
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.lesson_notebook import CHECKED
 from rooflab.grade.notebook_code import parsed
-
-# What a release says: the notes in its notebooks, and its README.
-
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -79,23 +77,17 @@ def due_note(number: str, order: Sequence[str], course: Course) -> str:
 
 def for_students(course: Course) -> str:
     """Return the README of a course pack."""
-    first = notebook(course.lessons[0]).name
+    first, cell, whole = notebook(course.lessons[0]).name, f"{Limits.cell:g}", f"{Limits.wall:g}"
     rows = [
-        f"| [{_title(number)}](notebooks/{notebook(number).name}) "
+        f"| [{lesson_notebook.lesson(number).title.removeprefix('Lesson ')}]"
+        f"(notebooks/{notebook(number).name}) "
         f"| {len(registry.lesson(number))} | {total(number, course)} "
         f"| {day(course.due.get(number)) or '–'} |"
         for number in course.lessons
     ]
+    readme = _README.format(first=first, cell=cell, whole=whole)
     head = ["| lesson | exercises | points | due on |", "|---|---|---|---|"]
-    return "\n".join([f"# {course.title}", "", *head, *rows, "", _readme(first)])
-
-
-def _title(number: str) -> str:
-    return lesson_notebook.lesson(number).title.removeprefix("Lesson ")
-
-
-def _readme(first: str) -> str:
-    return _README.format(first=first, cell=f"{Limits.cell:g}", whole=f"{Limits.wall:g}")
+    return "\n".join([f"# {course.title}", "", *head, *rows, "", readme])
 
 
 _README = """\
@@ -137,9 +129,6 @@ no points; your other answers keep theirs. Cells that measure are not run and ta
 The notebook file itself, one a lesson, in the way your teacher told you. The outputs in it do not
 count, and neither do cells that measure; only answers do.
 """
-
-# A learner's notebook for one class: when it is due, and what each exercise is worth.
-
 
 # What these cells show depends on the points, or on the person.
 OWN = re.compile(r"rl\.(check|progress|my_guesses)\(")
@@ -272,15 +261,10 @@ def in_one_step(out: Path, fill: Callable[[Path], None]) -> None:
 
 def write_course(course: Course, folder: Path) -> None:
     """Write course.json with the points of every exercise in it, so that it stands alone."""
-    text = json.dumps(complete(course).to_dict(), ensure_ascii=False, indent=1)
-    write_text(folder / NAME, text + "\n")
-
-
-def complete(course: Course) -> Course:
-    """Return ``course`` with the points of each of its exercises written out, and no other's."""
     asked = [e for number in course.lessons for e in registry.lesson(number)]
-    points = {e.id: course.points.get(e.id, e.points) for e in asked}
-    return Course(course.title, course.lessons, points, course.due)
+    whole = replace(course, points={e.id: points_of(e, course) for e in asked})
+    text = json.dumps(whole.to_dict(), ensure_ascii=False, indent=1)
+    write_text(folder / NAME, text + "\n")
 
 
 def write_notebook(made: nbformat.NotebookNode, path: Path) -> None:
@@ -299,10 +283,6 @@ def _there(path: Path) -> Path:
     return path
 
 
-# What stands in an export for nbgrader besides its notebooks.
-
-
-LF = "\n"
 CONFIG = '''\
 """nbgrader's settings for the rooflab lessons; `nbgrader` reads them in this folder."""
 
@@ -327,11 +307,10 @@ def for_teachers(course: Course) -> str:
         f'nbgrader db assignment add {names[number]} --duedate "{due.isoformat()} 23:59"'
         for number, due in sorted(course.due.items())
     ]
-    told = (
-        f"\nIts database learns the due dates so:\n\n```\n{LF.join(dates)}\n```\n" if dates else ""
-    )
+    lines = ["", "Its database learns the due dates so:", "", "```", *dates, "```", ""]
+    told = "\n".join(lines) if dates else ""
     return _NBGRADER_README.format(
-        title=course.title, rows=LF.join(rows), first=names[course.lessons[0]], dates=told
+        title=course.title, rows="\n".join(rows), first=names[course.lessons[0]], dates=told
     )
 
 

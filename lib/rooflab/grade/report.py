@@ -26,7 +26,7 @@ from rooflab.exercises.verdict import Verdict
 from rooflab.grade import lesson_notebook
 from rooflab.grade.display_names import COLOUR, one_line, page_name
 from rooflab.grade.results import Results, Row
-from rooflab.measure.atomic_file import replace_file
+from rooflab.measure.store import replace_file
 from rooflab.show import theme
 
 # All HTML stands in the templates beside this file, ``*.html.j2``. They escape whatever they are
@@ -145,7 +145,7 @@ def _image(figure: Figure, said: str) -> Image:
 
 
 LONGEST = 3_000  # characters of what a cell printed
-_WORDS = {"right": "✓ right", "wrong": "✗ not right", "open": "○ not answered"}
+_WORDS = {"✓": ("right", "right"), "✗": ("wrong", "not right"), "○": ("open", "not answered")}
 _CONTROL = re.compile(rf"{COLOUR.pattern}|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
@@ -168,10 +168,10 @@ def student_page(student: str, row: Row, notice: str = "") -> str:
 def _card(verdict: Verdict, printed: str) -> dict[str, Any]:
     """Return what the page shows of one exercise."""
     asked = exercise(verdict.exercise)
-    state = "right" if verdict.passed else "open" if verdict.unanswered else "wrong"
+    state, word = _WORDS[verdict.mark]
     points = f"{verdict.points} of {several(verdict.max, 'point')}"
     return {
-        "state": state, "title": asked.title, "id": asked.id, "word": _WORDS[state],
+        "state": state, "title": asked.title, "id": asked.id, "word": f"{verdict.mark} {word}",
         "points": points if verdict.max else "voluntary", "reason": _reason(verdict),
         "misconception": verdict.misconception, "hint": verdict.hint, "note": verdict.note,
         "case": _case(verdict), "printed": _printed(printed),

@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import display_names
 from rooflab.grade.display_names import one_line
-from rooflab.measure.atomic_file import replace_file
+from rooflab.measure.store import replace_file
 
 NAME = "results.json"
 
@@ -51,13 +51,9 @@ class Row:
         """Points that it could have; 0 for a refused file."""
         return sum(verdict.max for verdict in self.verdicts.values())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain JSON data."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Row:
-        """Return the row that :meth:`to_dict` wrote; TypeError or KeyError if it is none."""
+        """Return the row whose ``asdict`` is ``data``; TypeError or KeyError if it is none."""
         verdicts = {id: Verdict(**one) for id, one in data["verdicts"].items()}
         return cls(**{**data, "verdicts": verdicts, "remarks": tuple(data["remarks"])})
 
@@ -110,13 +106,11 @@ def reason(verdict: Verdict) -> str:
     return f"{verdict.reason} ({verdict.misconception}: {verdict.hint})"
 
 
-# A course's own points for each exercise, put on rows that are graded already.
-#
-# Rows are kept with the lessons' points, so that other points need no second run.
-
-
 def weigh(row: Row, points: Mapping[str, int]) -> Row:
-    """Return ``row`` with ``points`` (exercise id → points) where they say something."""
+    """Return ``row`` with a course's own ``points`` (exercise id → points).
+
+    Rows are kept with the lessons' points, so that other points need no second run.
+    """
     verdicts = {id: weighed(verdict, points) for id, verdict in row.verdicts.items()}
     return replace(row, verdicts=verdicts)
 

@@ -18,7 +18,7 @@ from rooflab.grade.display_names import clean
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.judge_process import Judge
 from rooflab.grade.lesson_notebook import Lesson
-from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, Locked, Outcome
+from rooflab.grade.locked_notebook import ANSWER, ENDED, FOLLOW, Locked, Outcome
 from rooflab.grade.notebook_code import names
 
 # Right answers that take the place of a learner's own, each as plain Python.
@@ -91,12 +91,9 @@ def _named(text: str, name: str) -> str:
     return text.strip().replace("def answer(", f"def {name}(", 1)
 
 
-# A wrong earlier answer does not cost twice.
-#
-# Some exercises use earlier answers: a claim is judged with the learner's own count of a product.
-# If the earlier answer is wrong, the later one is run once more at the end, with the right answer
-# in its place. The mistake has cost its points where it was made. A right but slow answer may be
-# replaced too: one that counts in loops would take hours for the sizes of a claim.
+# A wrong earlier answer does not cost twice: the later one is run once more at the end, with the
+# right answer in its place. A right but slow answer may be replaced too: one that counts in loops
+# would take hours for the sizes of a claim.
 
 
 CUT_OFF = re.compile("was stopped|KeyboardInterrupt")  # in the reason of an answer without an end
@@ -115,7 +112,7 @@ def carry(
     ``again``: the further tries of a run, as in an Outcome.
     """
     table = {exercise.id: exercise for exercise in lesson.exercises}
-    called = answer_names(locked)
+    called = locked.names
     carried = dict(verdicts)
     for id, tries in again.items():
         if FOLLOW not in tries or verdicts[id].passed:
@@ -131,17 +128,6 @@ def carry(
             told = f"right, with {'a right' if wrong else 'a quick'} {own} in place of yours"
             carried[id] = dataclasses.replace(found, reason=told, note=NOTE if wrong else None)
     return carried
-
-
-def answer_names(locked: Locked) -> dict[str, str]:
-    """Return what each answer is called: exercise → the name that its check cell asks for."""
-    found = {}
-    for cell in locked.notebook.cells:
-        mark = cell.metadata["rooflab"]
-        if mark["role"] == CHECK:
-            asked = cell.source.rpartition("lambda: ")[2]
-            found[mark["exercise"]] = asked.partition(",")[0].rstrip(")")
-    return found
 
 
 def _read(locked: Locked, exercise: str) -> frozenset[str]:
@@ -177,7 +163,6 @@ def judge_outcome(
     ``judge``: for what strangers hand in, one of :func:`rooflab.grade.judge_process.judging`.
     """
     verdicts = {}
-    called = answer_names(locked)
     for exercise in lesson.exercises:
         seen = outcome.observations.get(exercise.id)
         if exercise.id not in locked.cases:
@@ -190,7 +175,7 @@ def judge_outcome(
             told = f"not run: {told}, in {at}" if late else told
             verdict = failed(exercise, told or "nothing came back from its check")
         else:
-            name = called.get(exercise.id, exercise.name)
+            name = locked.names.get(exercise.id, exercise.name)
             verdict = _best(exercise, locked, outcome, name, judge)
         verdicts[exercise.id] = verdict
     with contextlib.suppress(Exception):  # it only adds points; without it the verdicts stand

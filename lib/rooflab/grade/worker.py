@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -34,7 +35,7 @@ from rooflab.grade.inside import namespaces
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.inside.protocol import settled
 from rooflab.grade.kernel_client import WatchedKernel, kernel_spec
-from rooflab.grade.launch import ForkServerProcess, NoSandbox, Setting, start_fork_server
+from rooflab.grade.launch import Child, NoSandbox, Setting, start_fork_server
 from rooflab.grade.locked_notebook import (
     ANSWER,
     CHECK,
@@ -269,11 +270,6 @@ def run_notebook(
     )  # fmt: skip
 
 
-try:
-    import resource
-except ImportError:  # Windows has none, and no sandbox: there this module need only be read
-    resource = None
-
 LATE = 10.0  # seconds beyond the wall limit after which the supervisor kills
 WORKER_MEMORY = 3 << 30
 MOST_SAID = 64 << 20
@@ -304,7 +300,7 @@ def main(arguments: list[str]) -> None:
         shutil.rmtree(folder.parent if over else folder, ignore_errors=True)
 
 
-def _shared_fork_server(setting: Setting, folder: Path) -> ForkServerProcess | None:
+def _shared_fork_server(setting: Setting, folder: Path) -> Child | None:
     """The fork server that all submissions share, where nested namespaces are allowed.
 
     None elsewhere: each submission then gets a fork server of its own.
@@ -320,34 +316,32 @@ def _shared_fork_server(setting: Setting, folder: Path) -> ForkServerProcess | N
 
 
 def serve(
-    control: socket.socket, setting: Setting, fork_server: ForkServerProcess | None, folder: Path
+    control: socket.socket, setting: Setting, fork_server: Child | None, folder: Path
 ) -> None:
     """Fork a supervisor for every request; each gets a folder of its own in ``folder``."""
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, 64, 1)
-        while True:
-            with contextlib.suppress(ChildProcessError):
-                if os.waitpid(-1, os.WNOHANG)[0]:
-                    continue
-            break
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         if not data:
             return
         if os.fork() == 0:
             control.close()
             own = Path(tempfile.mkdtemp(prefix="", dir=folder))
-            supervise(socket.socket(fileno=descriptors[0]), setting, fork_server, own)
+            supervise(Connection(descriptors[0]), setting, fork_server, own)
         os.close(descriptors[0])
 
 
 def supervise(
-    client: socket.socket, setting: Setting, fork_server: ForkServerProcess | None, folder: Path
+    client: Connection, setting: Setting, fork_server: Child | None, folder: Path
 ) -> NoReturn:
     """Run one job in a worker below; answer with its events and why it was killed, if so."""
     killed, said = "the job did not arrive", b""
     try:
         namespaces.die_with_parent()
         namespaces.adopt_orphans()
-        job = json.loads(_all_of(client))
+        job = json.loads(client.recv_bytes())
         limits = Limits(**job["limits"])
         reading, writing = os.pipe()
         worker = os.fork()
@@ -364,11 +358,11 @@ def supervise(
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
             head = json.dumps({"killed": killed, "size": len(said)})
-            client.sendall(head.encode() + b"\n" + said)
+            client.send_bytes(head.encode() + b"\n" + said)
         os._exit(0)
 
 
-def _listen(reading: int, client: socket.socket, seconds: float) -> tuple[bytes, str | None]:
+def _listen(reading: int, client: Connection, seconds: float) -> tuple[bytes, str | None]:
     """Collect what the worker says until it ends, time is over, or nobody waits any more."""
     said, until = b"", time.monotonic() + seconds
     while len(said) < MOST_SAID:
@@ -376,7 +370,7 @@ def _listen(reading: int, client: socket.socket, seconds: float) -> tuple[bytes,
         if left <= 0:
             return said, f"stopped after {seconds:g} s"
         ready = select.select([reading, client], [], [], left)[0]
-        if client in ready and not client.recv(1):
+        if client in ready:  # nothing comes behind a job
             return said, "nobody waits for it"
         if reading in ready:
             part = os.read(reading, 1 << 20)
@@ -388,11 +382,13 @@ def _listen(reading: int, client: socket.socket, seconds: float) -> tuple[bytes,
 
 def work(
     job: dict[str, Any], folder: Path, limits: Limits, setting: Setting,
-    fork_server: ForkServerProcess | None, writing: int,
+    fork_server: Child | None, writing: int,
 ) -> NoReturn:  # fmt: skip
     """The worker: pytest with nbval, outside; its kernel inside the sandbox."""
     code = 1
     try:
+        import resource  # not at the top: Windows has none, and must read this module all the same
+
         namespaces.die_with_parent()
         memory = WORKER_MEMORY + limits.memory  # a fork server below it needs that much too
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -409,16 +405,6 @@ def work(
         code = 0
     finally:
         os._exit(code)
-
-
-def _all_of(client: socket.socket) -> bytes:
-    """Read a job: 8 bytes of length, then that much."""
-    with client.makefile("rb") as stream:  # nothing comes behind a job
-        size = int.from_bytes(stream.read(8), "big")
-        job = stream.read(size)
-    if len(job) < size:
-        raise EOFError("the job ended early")
-    return job
 
 
 if __name__ == "__main__":

@@ -113,22 +113,15 @@ def probe_gpu() -> tuple[ModuleType | None, str]:
 
     A GPU is tried once in a process: waking one takes seconds.
     """
-    with cupy_to_oneself():
-        if not cupy_installed():
+    with cupy_to_oneself(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # two CuPys installed, no GPU: said below, once
+        try:
+            cupy = importlib.import_module("cupy") if cupy_installed() else None
+        except Exception as error:  # ImportError, but also ABI errors from an unfitting NumPy
+            return None, f"`import cupy` fails ({_brief(error)})"
+        if not hasattr(cupy, "cuda"):  # a folder of that name; another thread's stand-in
             return None, "CuPy is not installed"
-        return _imported()
-
-
-def _imported() -> tuple[ModuleType | None, str]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # two CuPys installed, no GPU: said below, once
-            cupy = importlib.import_module("cupy")
-    except Exception as error:  # ImportError, but also ABI errors from an unfitting NumPy
-        return None, f"`import cupy` fails ({_brief(error)})"
-    if not hasattr(cupy, "cuda"):  # a folder of that name; another thread's stand-in
-        return None, "CuPy is not installed"
-    return _probed(cupy, current_device())
+        return _probed(cupy, current_device())
 
 
 @functools.lru_cache(maxsize=16)
@@ -143,7 +136,10 @@ def _probed(cupy: ModuleType, _device: int | None) -> tuple[ModuleType | None, s
     try:
         problem = _self_test(cupy)
     except Exception as error:
-        return None, _why_unusable(error)
+        said = f"a GPU is here but CuPy cannot use it ({_brief(error)})"
+        told = f"{type(error).__name__} {error}".lower()
+        missing = any(sign in told for sign in _MISSING_TOOLKIT)
+        return None, f"{said}: {_INSTALL}" if missing else said
     return (None, problem) if problem else (cupy, "a GPU is here and passed its self-test")
 
 
@@ -186,13 +182,6 @@ def _self_test(cupy: ModuleType) -> str:
     return "" if got == right else f"the GPU's self-test gave {got} instead of {right}"
 
 
-def _why_unusable(error: Exception) -> str:
-    told = f"{type(error).__name__} {error}".lower()
-    said = f"a GPU is here but CuPy cannot use it ({_brief(error)})"
-    missing = any(sign in told for sign in _MISSING_TOOLKIT)
-    return f"{said}: {_INSTALL}" if missing else said
-
-
 def wanted_backend(backend: str | None) -> tuple[str, str]:
     """Return (name, who asks for it), the explicit argument winning over the environment.
 
@@ -222,9 +211,8 @@ def _brief(error: Exception) -> str:
     return f"{type(error).__name__}: {first[:160]}".rstrip(": ")
 
 
-# What a recording must say about the machine it was made on, so that a stranger can judge it.
-#
-# Never paths, user names or host names: recordings are published.
+# What a recording must say about the machine it was made on, so that a stranger can judge it. Never
+# paths, user names or host names: recordings are published.
 
 
 _PROCESSOR = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"  # in the registry of Windows
@@ -348,14 +336,13 @@ def _machine_identifier() -> str:
 
 def virtualisation() -> list[str]:
     """What stands between the program and the metal: "hypervisor", "container", both or nothing."""
-    hints = []
-    if _mentions("/proc/cpuinfo", r"^flags\s*:.*\bhypervisor\b"):
-        hints.append("hypervisor")
-    marks = ("/.dockerenv", "/run/.containerenv")
-    in_group = _mentions("/proc/1/cgroup", r"docker|kubepods|containerd|lxc")
-    if any(os.path.exists(mark) for mark in marks) or in_group:
-        hints.append("container")
-    return hints
+    in_container = (
+        os.path.exists("/.dockerenv")
+        or os.path.exists("/run/.containerenv")
+        or _mentions("/proc/1/cgroup", r"docker|kubepods|containerd|lxc")
+    )
+    hypervised = _mentions("/proc/cpuinfo", r"^flags\s*:.*\bhypervisor\b")
+    return ["hypervisor"] * hypervised + ["container"] * in_container
 
 
 def _mentions(path: str, pattern: str) -> bool:
@@ -382,10 +369,8 @@ def throttle_count(root: Path = Path("/sys/devices/system/cpu")) -> int | None:
     """How often the cores were slowed down by heat since boot; None where nobody counts."""
     total = None
     for counter in root.glob("cpu[0-9]*/thermal_throttle/*_throttle_count"):
-        try:
+        with suppress(OSError, ValueError):
             total = (total or 0) + int(counter.read_text())
-        except (OSError, ValueError):
-            continue
     return total
 
 
@@ -414,8 +399,6 @@ def _owner(path: str, packages: Iterable[str] = ("scipy", "numpy", "numba", "mkl
 def _versions() -> dict[str, str]:
     found = {}
     for package in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     return found

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import math
 import os
+import re
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -73,10 +74,7 @@ def last_level_words() -> str:
 
 def told_bytes(text: str) -> int:
     """Return the bytes that ``text`` of ROOFLAB_LAST_LEVEL says; ValueError if it says none."""
-    try:
-        size = bytes_of(text.upper())
-    except ValueError:
-        size = 0
+    size = bytes_of(text) if re.fullmatch(r"\d+\s*[KMG]?", text, re.IGNORECASE) else 0
     if size <= 0:
         raise ValueError(f"{TOLD}={text!r} must be a size in bytes, such as 33554432 or '32M'")
     return size

@@ -110,8 +110,7 @@ class FreeLunch:
     def peak(self) -> float:
         """FLOP/s from the slope of the rising end.
 
-        It is the median of the slopes between any two of its points (Theil-Sen), which one bad
-        point among five does not move. Among fewer points one can move it, so it is kept within
+        It is the median of the slopes between any two of its points (Theil-Sen), kept within
         limits: the arithmetic of a point takes at most the time of the point, and at least that
         time less the flat one. With fewer than two points on the rising end it is the highest rate
         seen, a lower bound.
@@ -165,12 +164,8 @@ class FreeLunch:
     def from_dict(cls, data: Mapping[str, Any]) -> FreeLunch:
         """Inverse of :meth:`to_dict`; unknown keys are ignored."""
         known = {field.name for field in fields(cls)}
-        values: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in data.items()
-            if key in known
-        }
-        return cls(**values)
+        values = {key: value for key, value in data.items() if key in known}
+        return cls(**{**values, "warnings": tuple(values.get("warnings", ()))})
 
 
 @installed("rooflab.free_lunch")
@@ -240,10 +235,8 @@ def _beyond(levels: list[Level]) -> int:
     Apple chips have a system cache behind the L2 that no call tells of (8 MB in an M1, larger in
     others). So where there is no L3 to be told of, the last level counts as FALLBACK at least.
     """
-    told = beyond_caches(levels, FALLBACK)
-    if any(level.name == "l3" for level in levels):
-        return told
-    return max(told, beyond_caches([], FALLBACK))
+    least = 0 if any(level.name == "l3" for level in levels) else beyond_caches([], FALLBACK)
+    return max(beyond_caches(levels, FALLBACK), least)
 
 
 def _counts(k: Iterable[int]) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import median
@@ -22,7 +21,16 @@ import numpy as np
 
 from rooflab.measure.backend import Backend
 from rooflab.measure.settings import briefer, printed
-from rooflab.measure.timing import FEWEST, SAMPLES, SECONDS, STEPS, Call, Timing, undisturbed
+from rooflab.measure.timing import (
+    FEWEST,
+    SAMPLES,
+    SECONDS,
+    STEPS,
+    Call,
+    Timing,
+    settle,
+    undisturbed,
+)
 
 # What NVIDIA's driver tells about a GPU: its facts, its clock, and what slows it down.
 #
@@ -249,13 +257,18 @@ def time_gpu(
     """
     stream = xp.cuda.get_current_stream()
     before = (flush or l2_flush(xp)) if cache == "cold" else call
-    each = warm_up(call, before, stream, warm_up_s)
-    count = max(min(samples, int(seconds / each)), FEWEST)
+
+    def untimed() -> None:
+        before()
+        call()
+        stream.synchronize()
+
+    count = max(min(samples, int(seconds / settle([untimed], warm_up_s, FEWEST))), FEWEST)
     events = [(xp.cuda.Event(), xp.cuda.Event()) for _ in range(count)]
     turns = [partial(_turn, before, call, stream, *pair) for pair in events]
     with undisturbed():
         queueing_s = Gate(xp).run(turns, while_busy)
-    times = tuple(xp.cuda.get_elapsed_time(start, stop) * 1e-3 for start, stop in events)
+    times = tuple(xp.cuda.get_elapsed_time(*pair) * 1e-3 for pair in events)
     fine = np.median(times) < STEPS * EVENT_STEP_S
     step_s = event_step_s(xp, int(xp.cuda.Device().id)) if fine else EVENT_STEP_S
     return Timing(times, 1, "CUDA events", step_s, queueing_s)
@@ -278,30 +291,13 @@ def event_step_s(xp: ModuleType, _device: int) -> float:
     """
     gate, stream = Gate(xp), xp.cuda.get_current_stream()
     events = [(xp.cuda.Event(), xp.cuda.Event()) for _ in range(_PROBES)]
-
-    def turn(number: int) -> None:
-        start, stop = events[number]
-        start.record(stream)
-        gate.spin(0.0, _CYCLES * number)
-        stop.record(stream)
-
-    gate.run([partial(turn, number) for number in range(_PROBES)])
-    times = sorted(xp.cuda.get_elapsed_time(start, stop) * 1e-3 for start, stop in events)
-    apart = [step for step in np.diff(times) if step > _SAME_S]
+    spins = [partial(gate.spin, 0.0, _CYCLES * number) for number in range(_PROBES)]
+    gate.run(
+        [partial(_turn, lambda: None, spin, stream, *pair) for spin, pair in zip(spins, events)]
+    )
+    times = [xp.cuda.get_elapsed_time(*pair) * 1e-3 for pair in events]
+    apart = [step for step in np.diff(sorted(times)) if step > _SAME_S]
     return float(min([EVENT_STEP_S, *apart]))
-
-
-def warm_up(call: Call, before: Call, stream: Any, seconds: float) -> float:
-    """Run ``before`` and ``call`` for ``seconds``, three times at least; return seconds a turn."""
-    turns, start = 0, time.perf_counter()
-    while True:
-        before()
-        call()
-        stream.synchronize()
-        turns += 1
-        elapsed = time.perf_counter() - start
-        if turns >= FEWEST and elapsed >= seconds:
-            return max(elapsed / turns, 1e-9)
 
 
 def l2_flush(xp: ModuleType) -> Call:

@@ -22,11 +22,11 @@ from rooflab.measure.backend import (
     select,
     throttle_count,
 )
-from rooflab.measure.cache_eviction import copies_needed, evictor, flows
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.kernels import Kernel, kernel_for
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import available_bytes, copies, make, require, require_memory
+from rooflab.measure.roofs import thread_count
 from rooflab.measure.threads import thread_limit, unlimited
 from rooflab.measure.timing import (
     MEASUREMENT_LOCK,
@@ -35,6 +35,9 @@ from rooflab.measure.timing import (
     STEPS,
     Call,
     Timing,
+    copies_needed,
+    evictor,
+    flows,
     time_cold,
     time_warm,
 )
@@ -255,7 +258,7 @@ def measure(
     _check_arguments(op, setup, cache, samples, seconds)
     chosen = select(backend, threads)
     kernel = kernel_for(op, chosen, run)
-    count = None if chosen.is_gpu else _threads(threads)
+    count = None if chosen.is_gpu else thread_count(threads, MOST_THREADS)
     require_memory(op, chosen, given=setup is not None, in_turn=run is None)
     operands = make(op, chosen) if setup is None else require(op, _set_up(setup), chosen)
     with MEASUREMENT_LOCK, thread_limit(count):
@@ -285,17 +288,6 @@ def _check_arguments(
         raise unknown("cache", cache, CACHES)
     size("samples", samples)
     amount("seconds", seconds, "a positive number of seconds", most=math.inf)  # as all samples take
-
-
-def _threads(threads: int | None) -> int:
-    cores = available_cores()
-    count = cores if threads is None else size("threads", threads)
-    if count > MOST_THREADS * cores:
-        raise ValueError(
-            f"threads={count}: this process may use {cores} core{'s' * (cores > 1)}; more than "
-            f"{MOST_THREADS * cores} threads would only wait for each other"
-        )
-    return count
 
 
 def _set_up(setup: Callable[[], Any]) -> Any:

@@ -126,10 +126,10 @@ def _pattern(op: Operation, operand: Operand, place: int, flat: Any) -> np.ndarr
 
 def copies(operands: Sequence[np.ndarray], count: int) -> list[tuple[np.ndarray, ...]]:
     """Return ``count`` sets of operands, the given ones first, in the same memory order."""
-    sets = [tuple(operands)]
-    for _ in range(count - 1):
-        sets.append(tuple(_copy(array, place) for place, array in enumerate(operands)))
-    return sets
+    return [
+        tuple(operands),
+        *(tuple(_copy(a, place) for place, a in enumerate(operands)) for _ in range(count - 1)),
+    ]
 
 
 def require(op: Operation, given: object, backend: Backend) -> tuple[Any, ...]:
@@ -211,9 +211,6 @@ def _copy(array: np.ndarray, place: int) -> np.ndarray:
     new: np.ndarray = _shaped(flat, array.shape, by_columns)
     new[...] = array
     return new
-
-
-# Refuse operands that memory cannot hold before anything is allocated.
 
 
 SPARE = 0.9  # share of the available memory that one measurement may fill

@@ -23,14 +23,15 @@ from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import amount
-from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.backend import Backend, available_cores, environment, now, select
+from rooflab.measure.free_lunch import free_lunch
 from rooflab.measure.measure import NOISY
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.progress import Progress, Tell, progress_bar
-from rooflab.measure.recording import Recording, folders, published, text, with_machine
+from rooflab.measure.recording import Recording, folders, published, text
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import expanded
+from rooflab.measure.store import replace_file
 from rooflab.measure.this_machine import DTYPES, measured_roofs
 from rooflab.measure.threads import with_threads
 from rooflab.optional import installed
@@ -396,8 +397,6 @@ def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:
 
 def lunch_step(backend: Backend, name: str) -> dict[str, Any] | None:
     """The free-lunch curve of the machine ``name``; None for a GPU."""
-    from rooflab.measure.free_lunch import free_lunch
-
     if backend.is_gpu:
         return None  # the curve is the CPU's; a GPU's is drawn from its roofs
     return {**free_lunch().to_dict(), "machine": name}
@@ -423,8 +422,8 @@ def measurement_step(task: Task, backend: Backend, name: str, tries: int) -> dic
         if backend.is_gpu:
             backend.xp.get_default_memory_pool().free_all_blocks()
     best = min(found, key=_spread)
-    best = replace(best, environment={**best.environment, "tries": len(found)})
-    return with_machine(best, name).to_dict()
+    surroundings = published({**best.environment, "tries": len(found)})
+    return replace(best, machine=name, environment=surroundings).to_dict()
 
 
 def _spread(measured: Measurement) -> float:

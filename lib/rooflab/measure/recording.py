@@ -7,26 +7,23 @@ by ``assets/recordings/schema.json``; all figures are SI (seconds, FLOP/s, byte/
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.si import rounded
 from rooflab.count.validation import unknown
+from rooflab.measure.free_lunch import FreeLunch
+from rooflab.measure.measurement import Measurement
 from rooflab.measure.settings import path_settings, user_folder
 from rooflab.measure.threads import with_threads
 from rooflab.predict import estimate
 from rooflab.predict.machine import Machine
-
-if TYPE_CHECKING:
-    from rooflab.measure.free_lunch import FreeLunch
-    from rooflab.measure.measurement import Measurement
 
 SCHEMA = 1
 ENV = "ROOFLAB_RECORDINGS"
@@ -34,7 +31,6 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 # In a clone of the repository; in an installed wheel, which setup.py gives a copy.
 _SHIPPED = (_PACKAGE.parents[1] / "assets" / "recordings", _PACKAGE / "recordings")
 _BUILD_TAG = re.compile(r"(?<=\d)[-+_].*")  # 6.8.0-45-generic, 6.1.2-somebody: they name the build
-_LONG = ("roofs", "left_out", "measurements")  # lists that get one line an entry
 
 
 @dataclass(frozen=True)
@@ -118,9 +114,6 @@ class Recording:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Recording:
         """Inverse of :meth:`to_dict`; raises ValueError saying what is wrong with ``data``."""
-        from rooflab.measure.free_lunch import FreeLunch
-        from rooflab.measure.measurement import Measurement
-
         try:
             name, environment = data["name"], data["environment"]
             found = cls(
@@ -158,23 +151,12 @@ def _slim(measured: dict[str, Any], environment: Mapping[str, Any]) -> dict[str,
 
 
 def _sound(found: Recording) -> None:
-    """Raise ValueError where a figure cannot be: every rate and every time is positive."""
+    """Raise ValueError where figures are missing; those that are there were checked as read."""
     for machine in found.machines:
-        rates = (machine.peaks, machine.capacities, *machine.bandwidths.values())
-        for figures in rates:
-            _positive(f"a roof of {machine.name}", figures.values())
-        machine.bandwidth()
-        if not estimate.sound(machine.routines, machine.levels):
-            raise ValueError(f"damaged: the routines of {machine.name}")
-    for measured in found.measurements:
-        _positive(f"a sample of {measured.op.label}", measured.samples)
-
-
-def _positive(what: str, values: Iterable[float]) -> None:
-    values = list(values)
-    wrong = [v for v in values if isinstance(v, bool) or not 0 < v < math.inf]
-    if wrong or not values:
-        raise ValueError(f"damaged: {what} is {wrong[0] if wrong else 'missing'}")
+        for level in ("dram", *machine.bandwidths):
+            machine.bandwidth(level, "best")
+        if not machine.peaks or not estimate.sound(machine.routines, machine.levels):
+            raise ValueError(f"damaged: the peaks or the routines of {machine.name}")
 
 
 def recordings() -> tuple[str, ...]:
@@ -253,7 +235,7 @@ def read(path: Path) -> Recording:
 
 def text(found: Recording) -> str:
     """Return the file's content: JSON, one measurement a line, so that two runs can be compared."""
-    return in_rows(found.to_dict(), _LONG)
+    return in_rows(found.to_dict(), long=("roofs", "left_out", "measurements"))
 
 
 def in_rows(data: Mapping[str, Any], long: Collection[str]) -> str:
@@ -279,12 +261,6 @@ def published(environment: Mapping[str, Any]) -> dict[str, Any]:
     if "system" in told:
         told["system"] = _BUILD_TAG.sub("", told["system"])
     return told
-
-
-def with_machine(measurement: Measurement, name: str) -> Measurement:
-    """Return ``measurement`` as one of the machine ``name``, fit to be published."""
-    environment = published(measurement.environment)
-    return replace(measurement, machine=name, environment=environment)
 
 
 def files(subfolder: str = "") -> dict[str, Path]:

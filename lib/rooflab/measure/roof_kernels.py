@@ -1,10 +1,9 @@
 """The loops that touch the roofs: pure multiply-adds, streams that only load and store, and chases.
 
-They are written in LLVM IR and compiled by llvmlite (installed with numba) rather than as numba
-functions, because a roof must not depend on what an optimiser makes of a loop. numba would have to
-be *persuaded* to use full vectors, enough independent chains and no common subexpressions, and
-takes seconds to compile; here each kernel says exactly which loads, stores and multiply-adds run,
-at the host's vector width, and takes milliseconds.
+They are written in LLVM IR and compiled by llvmlite (installed with numba, no C compiler needed)
+rather than as numba functions, because a roof must not depend on what an optimiser makes of a loop.
+Each kernel says exactly which loads, stores and multiply-adds run, at the host's vector width, and
+compiles in milliseconds. Calls go through ctypes and release the GIL: threads really run at once.
 
 A chase touches no roof. It follows pointers from cache line to cache line, so that each load has
 to wait for the one before it: what it shows is latency.
@@ -26,12 +25,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from llvmlite.binding import TargetMachine
-
-# LLVM IR in, a C-callable function out: the compiler behind the roof kernels.
-#
-# llvmlite (which numba brings along) turns a page of IR into machine code in a few milliseconds,
-# without a C compiler. Calls go through ctypes and release the GIL, so threads really run at once.
-
 
 ARM = ("aarch64", "arm64")
 X86 = ("x86_64", "amd64", "x86-64")

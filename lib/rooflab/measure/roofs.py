@@ -58,10 +58,7 @@ def measure_roofs(
     count = None if chosen.is_gpu else thread_count(threads)
     began = time.perf_counter()
     with MEASUREMENT_LOCK, progress_bar(progress, "measuring the roofs") as tell:
-        if count is None:
-            found = gpu_roofs(chosen, tell)
-        else:
-            found = cpu_roofs(chosen, count, tell)
+        found = gpu_roofs(chosen, tell) if count is None else cpu_roofs(chosen, count, tell)
     return {
         "schema": SCHEMA,
         "backend": chosen.name,
@@ -72,16 +69,17 @@ def measure_roofs(
     }
 
 
-def thread_count(threads: object) -> int:
-    """`threads` checked, None becoming all cores. Roofs of more threads than cores mean nothing."""
+def thread_count(threads: object, each: int = 1) -> int:
+    """`threads` checked, None becoming all cores, and no more than `each` for every core.
+
+    Roofs of more threads than cores mean nothing; more than a few would only wait for each other.
+    """
     cores = available_cores()
-    if threads is None:
-        return cores
-    count = size("threads", threads)
-    if count > cores:
+    most, count = each * cores, cores if threads is None else size("threads", threads)
+    if count > most:
         raise ValueError(
             f"threads={count}: this process may use {cores} core{'s' * (cores > 1)}; "
-            f"give 1{f' to {cores}' * (cores > 1)}, or None for all"
+            f"give 1{f' to {most}' * (most > 1)}, or None for all"
         )
     return count
 
@@ -89,10 +87,6 @@ def thread_count(threads: object) -> int:
 # The roofs of a CPU: all kernels in turn, a few short slices each, round after round, until the
 # fastest slices of each kernel agree. A program that takes the core for half a second then spoils
 # a few slices of every kernel instead of all slices of one.
-#
-# Some processors have a matrix unit, such as Apple's behind Accelerate, or Intel's AMX for some
-# types. No loop of multiply-adds can use it. Where the library's matrix product beats that loop,
-# its rate is a second peak, of unit "tensor".
 
 
 BUDGET = 3.0  # seconds of slices at most; a quiet machine needs about one
@@ -205,8 +199,8 @@ def product_peaks(
 
     ``peaks``: the measured vector peaks, {dtype: {"value", "samples"}} in FLOP/s. Keys are
     "fp32_tensor" and "fp64_tensor"; empty on a processor without a matrix unit that its library
-    can use. Products are compared with the fastest slice of the vector loop: a busy computer slows
-    most slices, and that would look like a matrix unit.
+    can use, such as Apple's; no loop of multiply-adds can. Products are compared with the fastest
+    slice of the vector loop: a busy computer slows most, and that would look like a matrix unit.
     """
     found = {}
     for dtype, vector in peaks.items():

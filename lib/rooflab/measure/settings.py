@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -49,15 +50,11 @@ def user_folder(kind: str) -> Path:
 
     Without the package platformdirs it is where Linux has it, or ~/.rooflab on other systems.
     """
-    try:
+    with suppress(ImportError):
         import platformdirs
-    except ImportError:
-        return _user_folder_without_platformdirs(kind)
-    ask = {"cache": platformdirs.user_cache_dir, "data": platformdirs.user_data_dir}[kind]
-    return Path(ask("rooflab", appauthor=False))
 
-
-def _user_folder_without_platformdirs(kind: str) -> Path:
+        ask = {"cache": platformdirs.user_cache_dir, "data": platformdirs.user_data_dir}[kind]
+        return Path(ask("rooflab", appauthor=False))
     if not sys.platform.startswith("linux"):
         return Path.home() / ".rooflab" / kind
     variable, usual = {

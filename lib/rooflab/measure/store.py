@@ -6,18 +6,43 @@ results last as long as the process.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import json
+import os
+import secrets
+import shutil
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.settings import path_setting, user_folder
 
 ENV = "ROOFLAB_CACHE"
 _unwritten: dict[Path, dict[str, Any]] = {}  # documents for which there was no place on disk
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write ``text`` (UTF-8, lines ending in LF) beside ``path``, then move it there.
+
+    A reader, or a kill at any moment, finds the old file or the new one. The folder must exist.
+    Raises OSError when it cannot be written; the old file is then whole.
+    """
+    # A name of its own: two processes that write at once must not write into one file.
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+    try:
+        with fresh.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())  # the content first, then the name
+        if path.exists():
+            shutil.copymode(path, fresh)
+        os.replace(fresh, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise
 
 
 def cache_dir() -> Path:

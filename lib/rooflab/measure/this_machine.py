@@ -27,8 +27,8 @@ from rooflab.measure.backend import (
     use_device,
     wanted_backend,
 )
-from rooflab.measure.cache_eviction import evictor
 from rooflab.measure.caches import FALLBACK
+from rooflab.measure.gpu import l2_flush, time_gpu
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import available_bytes, copies, make, needed_bytes
@@ -38,12 +38,12 @@ from rooflab.measure.roof_kernels import MIXES
 from rooflab.measure.roofs import SCHEMA, measure_roofs, thread_count
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit, with_threads
-from rooflab.measure.timing import MEASUREMENT_LOCK, Call, quickest, time_cold, time_warm
+from rooflab.measure.timing import MEASUREMENT_LOCK, Call, evictor, quickest, time_cold, time_warm
 from rooflab.optional import installed
 from rooflab.predict import estimate
-from rooflab.predict import explain as _explain
 from rooflab.predict.estimate import mix_of, peak_of, routine, smallest
 from rooflab.predict.explain import Explanation
+from rooflab.predict.explain import explain as _explain
 from rooflab.predict.machine import Machine
 
 ROOFS_SHARE = 0.5  # of the time; the rest calibrates the routines that predict() speaks of
@@ -127,9 +127,8 @@ def _stored_gpu() -> Machine | None:
     for name in store.names("roofs-*-gpu"):
         roofs = _quietly(name, lambda document: roofs_problem(document, "gpu", None))
         device = "" if roofs is None else roofs.get("device", "")
-        if (
-            roofs and device and name == _roofs_name(host_id(device), None)
-        ):  # not another computer's file
+        # Another computer's file has another name.
+        if roofs and device and name == _roofs_name(host_id(device), None):
             kept.append(_machine(roofs, device, None, host_id(device)))
     return max(kept, key=lambda machine: machine.recorded_on or "", default=None)
 
@@ -225,7 +224,6 @@ def measured_roofs(chosen: Backend, count: int | None, progress: Progress) -> di
     """Measure the roofs, and how the library's routines behave under them ("routines")."""
     with progress_bar(progress, "measuring this machine") as tell:
         roofs = measure_roofs(chosen.name, count, lambda share: tell(ROOFS_SHARE * share))
-
         roofs["routines"] = calibrate(Machine.from_roofs(roofs, id="here", name="here"))
         tell(1.0)
     return roofs
@@ -245,13 +243,11 @@ def roofs_problem(roofs: Any, backend: str, threads: int | None) -> str:
     if not isinstance(roofs.get("measured_on"), str):
         return "it does not say when it was measured"
     try:
-        entries = [*roofs["peak"].values()]
-        for mixes in [*roofs["bandwidth"].values(), roofs["bandwidth"]["dram"]]:
-            entries += [mixes[mix] for mix in MIXES]
-        rates = [entry["value"] for entry in entries] + [*roofs["capacity"].values()]
-        sound = "fp32" in roofs["peak"] and all(math.isfinite(r) and r > 0 for r in rates)
-        sound = sound and estimate.sound(roofs["routines"], roofs["bandwidth"])
-        Machine.from_roofs(roofs, id="here", name="here")
+        Machine.from_roofs(roofs, id="here", name="here")  # checks the rates
+        levels = roofs["bandwidth"]
+        sound = "fp32" in roofs["peak"] and "dram" in levels
+        sound = sound and all(MIXES.keys() <= mixes.keys() for mixes in levels.values())
+        sound = sound and estimate.sound(roofs["routines"], levels)
     except (AttributeError, KeyError, TypeError, ValueError):
         sound = False
     return "" if sound else "its figures are damaged"
@@ -421,7 +417,8 @@ def _timed(
             for op, copied in tiny.items():
                 timing = time_cold(copied, evict, samples=COPIES, settle_s=0)
                 cold[op].append(median(timing.samples))
-    return _fastest(warm), _fastest(cold)
+    fastest = {op: quickest(each) for op, each in warm.items()}
+    return fastest, {op: quickest(each) for op, each in cold.items()}
 
 
 def _time_again(m: Machine, fits: list[Fit], warm: dict[Operation, float]) -> None:
@@ -446,8 +443,6 @@ def _timed_on_gpu(
     fits: list[Fit], backend: Backend
 ) -> tuple[dict[Operation, float], dict[Operation, float]]:
     """As :func:`_timed`, without operations that this GPU cannot do."""
-    from rooflab.measure.gpu import l2_flush, time_gpu
-
     xp, flush = backend.xp, l2_flush(backend.xp)
     timed = partial(time_gpu, xp, samples=GPU_SAMPLES, seconds=GPU_SECONDS, warm_up_s=GPU_WARM_UP)
     tiny = {fit.tiny for fit in fits}
@@ -464,10 +459,6 @@ def _timed_on_gpu(
         except (ValueError, MemoryError, RuntimeError):  # CuPy's errors are RuntimeErrors
             warm.pop(op, None)
     return warm, cold
-
-
-def _fastest(samples: dict[Operation, list[float]]) -> dict[Operation, float]:
-    return {op: quickest(each) for op, each in samples.items()}
 
 
 def _bound(op: Operation, count: int = 1) -> list[Call]:
@@ -554,14 +545,8 @@ def machine_of(measurements: Sequence[Timed]) -> Machine | None:
 def _home(measured: Measurement) -> Machine | None:
     if measured.machine in recordings():
         return recording(measured.machine).at(measured.threads)
-    if measured.machine != _here(measured.backend):
+    on_gpu = measured.backend == "gpu"
+    gone = on_gpu and probe_gpu()[0] is None
+    if gone or measured.machine != host_id(select("gpu").device if on_gpu else ""):
         return None  # of another computer: perhaps the catalogue knows it
     return this_machine(measured.backend, measured.threads)
-
-
-def _here(backend: str) -> str | None:
-    """Id of this computer with its ``backend``; None if it has no such one."""
-    if backend == "cpu":
-        return host_id()
-    cupy, _ = probe_gpu()
-    return None if cupy is None else host_id(select("gpu").device)

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -213,12 +213,10 @@ def _by_counters(devices: Path) -> tuple[CoreKind, ...]:
     kinds = []
     there = {cpus.parent.name: cpus for cpus in devices.glob("cpu_*/cpus")}
     for counter in [*_INTEL, *sorted(there.keys() - _INTEL)]:  # the fastest first
-        try:
+        with suppress(KeyError, OSError, ValueError):
             processors = listed_numbers(there[counter].read_text())
-        except (KeyError, OSError, ValueError):
-            continue
-        name = _INTEL.get(counter, counter.removeprefix("cpu_"))
-        kinds.append(CoreKind(name, len(processors), processors))
+            name = _INTEL.get(counter, counter.removeprefix("cpu_"))
+            kinds.append(CoreKind(name, len(processors), processors))
     return tuple(kinds)
 
 
@@ -228,10 +226,8 @@ def _by_figures(root: Path) -> tuple[CoreKind, ...]:
         figures = {}
         for path in root.glob(f"cpu[0-9]*/{name}"):
             number = path.relative_to(root).parts[0].removeprefix("cpu")
-            try:
+            with suppress(OSError, ValueError):
                 figures[int(number)] = int(path.read_text())
-            except (OSError, ValueError):
-                continue
         groups = _groups(figures)
         if len(groups) > 1:
             usual = ("performance", "efficiency") if len(groups) == 2 else None

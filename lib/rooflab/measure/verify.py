@@ -131,7 +131,7 @@ def _rows(case: Case, part: slice, expected: Any, tolerance: Any) -> Block:
 # α is no operand, so ``run`` may use any: it is read off the result, and must then hold everywhere.
 
 
-_SCALE_SAMPLES = 10_007  # elements from which α is read
+_SAMPLES = 10_007  # elements from which α is read, or that show whether an input was left alone
 
 
 def axpy(case: Case) -> Iterator[Block]:
@@ -184,7 +184,7 @@ def _factor(case: Case, over: Any, under: Any, usual: float) -> float:
 
 
 def _sampled(case: Case, array: Any) -> Any:
-    return case.wide(array[:: max(1, array.size // _SCALE_SAMPLES)])
+    return case.wide(array[:: max(1, array.size // _SAMPLES)])
 
 
 # References of ger, gemv and gemm, single and in batches.
@@ -288,11 +288,8 @@ _GELU_FORMS = 2e-3  # the erf and the tanh form of GELU differ by less than this
 
 def understands(op: Operation) -> bool:
     """Whether ``op`` is made of known functions with as many inputs as they take."""
-    names = op.name.split("+")
-    if any(name not in ARITY for name in names):
-        return False
-    takes = ARITY[names[0]] + sum(ARITY[name] - 1 for name in names[1:])
-    return takes == sum(1 for o in op.operands if o.reads)
+    names, inputs = op.name.split("+"), sum(o.reads for o in op.operands)
+    return set(names) <= set(ARITY) and 1 + sum(ARITY[name] - 1 for name in names) == inputs
 
 
 def elementwise(case: Case) -> Iterator[Block]:
@@ -344,7 +341,6 @@ def _slice(array: Any, part: slice, shape: tuple[int, ...]) -> Any:
 _REFERENCES: Mapping[str, Reference] = {
     "axpy": axpy, "scale": scale, "dot": dot, "ger": ger, "gemv": gemv, "gemm": gemm,
 }  # fmt: skip
-_INPUT_SAMPLES = 10_007  # elements of an input that are compared to see that it was left alone
 
 
 def prepare(op: Operation, operands: Sequence[Any]) -> dict[str, Any]:
@@ -365,7 +361,7 @@ def prepare(op: Operation, operands: Sequence[Any]) -> dict[str, Any]:
 
 def _sample(array: Any) -> Any:
     """A view of some 10,000 elements spread over the array."""
-    each = max(2, round(_INPUT_SAMPLES ** (1 / array.ndim)))
+    each = max(2, round(_SAMPLES ** (1 / array.ndim)))
     return array[tuple(slice(None, None, max(1, n // each)) for n in array.shape)]
 
 

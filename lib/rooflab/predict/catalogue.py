@@ -5,36 +5,30 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from reprlib import repr as short
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any
 
 from rooflab.count.si import si
 from rooflab.count.validation import unknown
-from rooflab.predict.machine import Figure, FigureData, Machine
+from rooflab.predict.machine import Figure, Machine
 
 # Which figure of machines.yaml is which level's capacity or bandwidth.
 _CAPACITIES = {"l2": "l2_bytes", "l3": "llc_bytes", "dram": "memory_bytes"}
 _BANDWIDTHS = {"dram": "bandwidth_bytes_per_s", "l2": "l2_bandwidth_bytes_per_s"}
 
 
-class Document(TypedDict):
-    """machines.yaml: its sources by key, and a row a machine, whose entries its kind decides."""
-
-    sources: Mapping[str, Mapping[str, str]]
-    machines: Sequence[Mapping[str, Any]]
-
-
 @cache
-def _document() -> Document:
+def _document() -> dict[str, Any]:
+    """machines.yaml: its sources by key, and a row a machine, whose entries its kind decides."""
     import yaml  # costs 20 ms and is needed only when a catalogue machine is asked for
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader is 10× faster
     text = files("rooflab.predict").joinpath("machines.yaml").read_text(encoding="utf-8")
-    document: Document = yaml.load(text, Loader=loader)
+    document: dict[str, Any] = yaml.load(text, Loader=loader)
     return document
 
 
@@ -65,7 +59,8 @@ def sources() -> Mapping[str, Mapping[str, str]]:
 def record(machine_id: str) -> Mapping[str, Any]:
     """Return everything machines.yaml says of a machine, disputes and notes included."""
     wanted = machine(machine_id).id
-    return next(row for row in _document()["machines"] if row["id"] == wanted)
+    rows: list[Mapping[str, Any]] = _document()["machines"]
+    return next(row for row in rows if row["id"] == wanted)
 
 
 def disputed(m: Machine) -> dict[str, list[float]]:
@@ -137,8 +132,8 @@ def machine(name: str | Machine) -> Machine:
         meant
         or _relatives(said)
         or [bare[short] for short in difflib.get_close_matches(key, bare, 3, 0.6)]
+        or _family(said)
     )
-    close = close or _family(said)
     if close:
         likely = " or ".join(map(repr, close))
         raise ValueError(f"machine={name!r} is unknown; did you mean {likely}? See rl.machines()")
@@ -222,7 +217,7 @@ def _family(said: frozenset[str]) -> list[str]:
 
 
 def _machine(row: Mapping[str, Any]) -> Machine:
-    def figures(block: Mapping[str, FigureData]) -> dict[str, Figure]:
+    def figures(block: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
         return {key: Figure.from_dict(entry) for key, entry in block.items()}
 
     return Machine(

@@ -8,28 +8,29 @@ the machine. The stages are listed, so that every number can be argued with.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from rooflab.count.operation import Operation, as_timeable
 from rooflab.count.si import percent, si
 from rooflab.count.validation import size, unknown
 from rooflab.predict.catalogue import machine as _machine
-from rooflab.predict.machine import Figure, FittingSize, Machine, Routine
+from rooflab.predict.machine import Figure, Machine
 
 # How library routines behave here: the cost of a call, and the share of a roof they reach.
 #
 # A machine carries, per routine and dtype, at most four timed *fitting sizes*
 # (``Machine.routines``, made by measure/this_machine.py). The smallest gives the overhead of a
 # call. The others give an efficiency: per memory level for routines that stream their operands,
-# per smallest dimension for a product of matrices. A thin product, with one dimension far below
-# the others, is a routine of its own, because libraries run other code for it.
-
+# per smallest dimension for a product of matrices.
 
 THIN = 8
-"""A product is thin when its smallest dimension is this many times below its largest."""
+"""A product is thin when its smallest dimension is this many times below its largest. Libraries run
+other code for it, so it is a routine of its own."""
 
 
 _STACKED = {"cpu": "a", "gpu": "b"}
@@ -50,21 +51,18 @@ def sound(routines: Any, levels: Iterable[str]) -> bool:
     """Whether ``routines``, read from a file, are such as :func:`overhead` and
     :func:`efficiency` read, with points in memory ``levels`` of the machine only."""
     try:
-        return all(_sound(known, tuple(levels)) for known in routines.values())
+        known = routines.values()
+        calls = [routine[key] for routine in known for key in ("overhead_s", "cold_overhead_s")]
+        points = [point for routine in known for point in routine["points"]]
+        figures = [p[key] for p in points for key in ("efficiency", "smallest") if key in p]
+        return (
+            all("efficiency" in point for point in points)
+            and all(0 <= call < math.inf for call in calls)
+            and all(0 < figure < math.inf for figure in figures)
+            and {point["level"] for point in points if "level" in point} <= set(levels)
+        )
     except (AttributeError, KeyError, TypeError):
         return False
-
-
-def _sound(known: Routine, levels: tuple[str, ...]) -> bool:
-    points = known["points"]
-    shares = [point["efficiency"] for point in points]
-    sizes = [point["smallest"] for point in points if "smallest" in point]
-    calls = (known["overhead_s"], known["cold_overhead_s"])
-    return (
-        all(0 <= call < math.inf for call in calls)
-        and all(0 < number < math.inf for number in (*shares, *sizes))
-        and all(point["level"] in levels for point in points if "level" in point)
-    )
 
 
 def overhead(op: Operation, m: Machine, cache: str = "warm") -> float:
@@ -87,7 +85,9 @@ def efficiency(op: Operation, m: Machine, level: str) -> float:
         return 1.0
     if key == "level":
         return _per_level(points, m, level)
-    return _per_size(points, smallest(op, m.backend))
+    # Between the points on a logarithmic scale, flat outside them.
+    sizes, shares = zip(*sorted((p["smallest"], p["efficiency"]) for p in points))
+    return float(np.interp(math.log(smallest(op, m.backend)), np.log(sizes), shares))
 
 
 def smallest(op: Operation, backend: str = "cpu") -> int:
@@ -119,7 +119,7 @@ def one_product(op: Operation, backend: str) -> bool:
     return op.shared == ("a" if op.name == "gemv" else _STACKED[backend],)
 
 
-def _per_level(points: Sequence[FittingSize], m: Machine, level: str) -> float:
+def _per_level(points: Sequence[Mapping[str, Any]], m: Machine, level: str) -> float:
     """Efficiency measured in ``level``, or in the nearest level that has a point.
 
     In memory it is at most 1. A point that was faster came from a cache, or the roof was measured
@@ -127,19 +127,8 @@ def _per_level(points: Sequence[FittingSize], m: Machine, level: str) -> float:
     """
     place = m.levels.index(level)
     nearest = min(points, key=lambda p: abs(m.levels.index(p["level"]) - place))
-    return min(nearest["efficiency"], 1.0) if level == "dram" else nearest["efficiency"]
-
-
-def _per_size(points: Sequence[FittingSize], size: int) -> float:
-    """Efficiency at ``size``, between the points on a logarithmic scale, flat outside them."""
-    known = sorted((p["smallest"], p["efficiency"]) for p in points)
-    if size <= known[0][0]:
-        return known[0][1]
-    for (low, share), (high, next_share) in pairwise(known):
-        if size <= high:
-            weight = math.log(size / low) / math.log(high / low)
-            return share + weight * (next_share - share)
-    return known[-1][1]
+    share: float = nearest["efficiency"]
+    return min(share, 1.0) if level == "dram" else share
 
 
 CACHES = ("cold", "warm")
@@ -152,7 +141,6 @@ ROOFS = {
     "copy": "roof of a read to a write",
     "update": "roof of a read to a write in place",
 }
-ONE_ROOF = "one roof for reading and writing"  # all that a datasheet states
 
 
 @dataclass(frozen=True)
@@ -181,10 +169,6 @@ class Prediction:
         note why.
     bound : float
         The roofline's bound in seconds.
-
-    See Also
-    --------
-    predict : Makes one.
 
     Examples
     --------
@@ -321,23 +305,18 @@ def _spilled(nbytes: float, m: Machine, level: str) -> float:
         known = ((held / 2, 0.0), (2 * held, 1.0))
     else:
         return 1.0
-    for (small, before), (large, after) in pairwise(known):
-        if nbytes <= large:
-            way = max(math.log(nbytes / small) / math.log(large / small), 0.0)
-            return before + way * (after - before)
-    return 1.0
+    sizes, shares = zip(*known)
+    return float(np.interp(math.log(nbytes), np.log(sizes), shares))
 
 
 def _carried(op: Operation, m: Machine, shares: dict[str, float], level: str) -> str:
     """Say how many bytes travel, and from where: an operand both read and written counts twice."""
     several = (f"{percent(share)} in {name.upper()}" for name, share in shares.items())
     where = " and ".join(several) if len(shares) > 1 else f"in {level.upper()}"
-    return f"{si(op.bytes_at(level), 'B')} moved, operands {where}, {_roof(op, m, level)}"
-
-
-def _roof(op: Operation, m: Machine, level: str) -> str:
-    """The roof of a level, in words."""
-    return ONE_ROOF if m.origin == "datasheet" else ROOFS[mix_of(op, m, level)]
+    roof = ROOFS[mix_of(op, m, level)]
+    if m.origin == "datasheet":  # which states no other
+        roof = "one roof for reading and writing"
+    return f"{si(op.bytes_at(level), 'B')} moved, operands {where}, {roof}"
 
 
 def _stages(op: Operation, m: Machine, cache: str) -> tuple[tuple[Stage, ...], str, str]:

@@ -52,18 +52,12 @@ class Explanation:
         Steps whose product is seconds / bound, each with its name, factor and note.
     call : float
         Seconds of the call itself, where that is most of the predicted time, else 0.
-    evicted : bool
-        Whether it was measured with the caches emptied before.
-    warm : bool
-        Whether its operands were left in the caches on purpose.
+    cache : {"cold", "warm"}, optional
+        Whether it was measured with emptied caches, or with its operands left in them; else None.
     share : float
         bound / seconds; above 1 means that the roof was not the one in use.
     sentence : str
         All of it in words.
-
-    See Also
-    --------
-    explain : Makes one.
 
     Examples
     --------
@@ -87,8 +81,7 @@ class Explanation:
     rate: float
     factors: tuple[Factor, ...]
     call: float = 0.0
-    evicted: bool = field(default=False, compare=False)
-    warm: bool = field(default=False, compare=False)
+    cache: str | None = field(default=None, compare=False)
 
     @property
     def share(self) -> float:
@@ -150,11 +143,10 @@ def explain(
     op = measured if isinstance(measured, Operation) else getattr(measured, "op", None)
     if not isinstance(op, Operation):
         raise TypeError(f"measured={short(measured)} must be a Measurement or an Operation")
-    evicted = False
+    left = cache if cache == "warm" else None
     if not isinstance(measured, Operation):
         seconds = measured.median_s if seconds is None else seconds
-        cache = cache or measured.cache
-        evicted = cache == "cold"
+        left = cache = cache or measured.cache
         if machine is None and measured.machine in machines():
             machine = measured.machine
     if machine is None:
@@ -167,8 +159,7 @@ def explain(
     rate = (op.bytes_at("dram") if limit == "memory" else op.flops) / seconds
     factors = _factors(op, m, seconds, prediction.terms)
     call = overhead(op, m, cache or "cold") if prediction.limit == "overhead" else 0.0
-    warm = cache == "warm"
-    return Explanation(op, m, seconds, bound, limit, rate, factors, call, evicted, warm)
+    return Explanation(op, m, seconds, bound, limit, rate, factors, call, left)
 
 
 def _factors(
@@ -208,15 +199,14 @@ def _achieved_roof(op: Operation, m: Machine) -> tuple[float | None, str]:
         got, stated, unit = (flops, peak, "FLOP/s")
     if got == stated:
         return max(computing, carrying), f"no published run is known against {si(got, unit)}"
-    said = f"published runs reach {si(got, unit)} of {si(stated, unit)}"
-    return max(computing, carrying), said
+    return max(computing, carrying), f"published runs reach {si(got, unit)} of {si(stated, unit)}"
 
 
 def beyond_the_roof(e: Explanation) -> str:
     """How a time can be shorter than the bound allows: from a cache, or by a mistake."""
     if e.limit == "compute":
         return _beyond_the_peak(e)
-    if e.evicted and e.machine.origin == "measured":
+    if e.cache == "cold" and e.machine.origin == "measured":
         return _beyond_cold(e)
     size, held = e.op.working_set, {k: v for k, v in e.machine.capacities.items() if k != "dram"}
     home = next((name for name in LEVELS[:-1] if size <= held.get(name, 0)), None)
@@ -230,7 +220,7 @@ def beyond_the_roof(e: Explanation) -> str:
     if level and cached <= held[level]:
         cache = f"the {_binary(held[level])} {level.upper()} can hold that"
         why = f"{si(cached, 'B')} of {si(e.op.bytes_at('dram'), 'B')} cannot have come from DRAM"
-        if e.warm:
+        if e.cache == "warm":
             return f"The operands were left warm: {why}, and {cache}."
         return f"No DRAM can do that: {why}, and {cache}. Was it emptied before each call?"
     most = "and no cache is known here"

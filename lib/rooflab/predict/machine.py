@@ -7,33 +7,20 @@ the catalogue, "measured" for a machine whose roofs were timed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NotRequired, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import LEVELS, UNITS, level
 from rooflab.count.si import si
 from rooflab.count.validation import As, amount, unknown
 
-# A figure of a machine, a rate in FLOP/s or byte/s: a number that knows where it comes from.
-
-
 # What people call the memory that this course calls dram.
 _DRAM = ("hbm", "gddr", "vram", "ddr", "memory")
-
-
-class FigureData(TypedDict):
-    """A :class:`Figure` as plain JSON data."""
-
-    value: float
-    source: NotRequired[Sequence[str]]
-    unit: NotRequired[str | None]
-    note: NotRequired[str | None]
-    derived: NotRequired[str | None]
 
 
 class Figure(float):
@@ -71,41 +58,24 @@ class Figure(float):
     def __reduce__(self) -> tuple[object, ...]:
         return (Figure, (float(self), self.source, self.unit, self.note, self.derived))
 
-    def to_dict(self) -> FigureData:
+    def to_dict(self) -> dict[str, Any]:
         """Return value, source and whatever else is known, as plain data."""
-        data: FigureData = {"value": float(self), "source": list(self.source)}
-        if self.unit is not None:
-            data["unit"] = self.unit
-        if self.note is not None:
-            data["note"] = self.note
-        if self.derived is not None:
-            data["derived"] = self.derived
-        return data
+        known = {"unit": self.unit, "note": self.note, "derived": self.derived}
+        more = {key: text for key, text in known.items() if text is not None}
+        return {"value": float(self), "source": list(self.source), **more}
 
     @classmethod
-    def from_dict(cls, data: FigureData) -> Figure:
+    def from_dict(cls, data: Mapping[str, Any]) -> Figure:
         """Inverse of :meth:`to_dict`; unknown keys (samples, kernel) are ignored."""
         source, unit = tuple(data.get("source", ())), data.get("unit")
         return cls(data["value"], source, unit, data.get("note"), data.get("derived"))
 
 
-class FittingSize(TypedDict):
-    """A size of a routine that was timed: the share of the roof that it reached, 1 being all."""
-
-    efficiency: float
-    level: NotRequired[str]  # where its operands lay, for a routine that streams them
-    smallest: NotRequired[int]  # smallest dimension, for a product of matrices
-
-
-class Routine(TypedDict):
-    """How a library's routine behaves: seconds that a call costs, and the sizes timed.
-
-    ``overhead_s`` is that of a call with warm operands, ``cold_overhead_s`` with cold ones.
-    """
-
-    overhead_s: float
-    cold_overhead_s: float
-    points: Sequence[FittingSize]
+Routine: TypeAlias = Mapping[str, Any]
+"""How a library's routine behaves: "overhead_s", seconds that a call with warm operands costs,
+"cold_overhead_s", and "points", the sizes timed. A point has the "efficiency", the share of the
+roof that it reached, and the "level" where its operands lay, or for a product of matrices the
+"smallest" dimension."""
 
 
 def figures(table: str, given: Mapping[str, float]) -> dict[str, Figure]:
@@ -292,7 +262,8 @@ class Machine:
         if found:
             return max(found)
         what = " ".join(filter(None, (str(as_dtype("dtype", kind)), unit, "peak")))
-        raise ValueError(f"{self.id} has no {what}; it has {self._listed_peaks()}")
+        there = [f"{key} ({f.unit})" if f.unit else key for key, f in self.peaks.items()]
+        raise ValueError(f"{self.id} has no {what}; it has {', '.join(there) or 'none'}")
 
     def has_peak(self, kind: DTypeLike, unit: str | None = None) -> bool:
         """Whether :meth:`peak` would answer; an unknown dtype or unit is an error here too."""
@@ -343,12 +314,6 @@ class Machine:
             if name != "dram" and nbytes <= self.capacities.get(name, 0):
                 return name
         return "dram"
-
-    def _listed_peaks(self) -> str:
-        units = {
-            key: f" ({figure.unit})" if figure.unit else "" for key, figure in self.peaks.items()
-        }
-        return ", ".join(key + unit for key, unit in units.items()) or "none"
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain JSON data, in FLOP/s, byte/s and bytes."""

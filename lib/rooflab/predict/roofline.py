@@ -6,11 +6,12 @@ Williams, Waterman, Patterson, "Roofline: an insightful visual performance model
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from numbers import Real
 
 from rooflab.count.dtypes import DTypeLike, dtype
 from rooflab.count.operation import Operation, as_operation, as_timeable, level
+from rooflab.count.validation import amount
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 
@@ -78,10 +79,8 @@ class Roofline:
 
     def attainable(self, intensity: float) -> float:
         """Highest rate in FLOP/s at ``intensity`` FLOP/byte (0 or more)."""
-        if isinstance(intensity, bool) or not isinstance(intensity, Real):
-            raise TypeError(f"intensity={intensity!r} must be a number of FLOP/byte, 0 or more")
-        if not intensity >= 0:
-            raise ValueError(f"intensity={intensity!r} must be a number of FLOP/byte, 0 or more")
+        right = "a number of FLOP/byte, 0 or more"
+        amount("intensity", intensity, right, zero=True, most=math.inf)
         return self.peak if intensity >= self.ridge else intensity * self.bandwidth
 
     def time(self, op: Operation) -> float:
@@ -131,13 +130,16 @@ class HierarchicalRoofline:
     def __post_init__(self) -> None:
         object.__setattr__(self, "m", _machine(self.m))
         object.__setattr__(self, "dtype", dtype(self.dtype))
-        for name in _levels(_machine(self.m)):
+        levels = _machine(self.m).levels
+        if not levels:
+            raise ValueError(f"{_machine(self.m).id} has no memory level with a bandwidth")
+        for name in levels:
             Roofline(self.m, self.dtype, name, self.unit, self.mix)
 
     def times(self, op: Operation) -> dict[str, float]:
         """Seconds that computing ("compute") and each level would take on its own."""
         m, op = _machine(self.m), as_timeable("op", op)
-        carrying = {name: op.bytes_at(name) / m.bandwidth(name, self.mix) for name in _levels(m)}
+        carrying = {name: op.bytes_at(name) / m.bandwidth(name, self.mix) for name in m.levels}
         return {"compute": op.flops / m.peak(self.dtype, self.unit), **carrying}
 
     def time(self, op: Operation) -> float:
@@ -148,10 +150,3 @@ class HierarchicalRoofline:
         """Return the level that takes longest (l1, l2, l3, dram), or "compute"."""
         times = self.times(op)
         return max(times, key=times.__getitem__)
-
-
-def _levels(m: Machine) -> tuple[str, ...]:
-    """Levels of ``m`` that have a bandwidth; at least one is needed for a roofline."""
-    if not m.levels:
-        raise ValueError(f"{m.id} has no memory level with a bandwidth")
-    return m.levels

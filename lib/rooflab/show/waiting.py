@@ -14,8 +14,30 @@ import traitlets
 from rooflab.show import canvas
 from rooflab.show.scene import Scene, painter
 
-WIDTH, HEIGHT = 720, 220  # CSS pixels of the frame that stands in the place of a picture
+WIDTH, HEIGHT = 720, 350  # CSS pixels of what stands in the place of a picture
+PLOT = 70, 34, 690, 262  # left, top, right and bottom of the axes in it
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
+
+ROOF = ((0, 0.1), (0.45, 0.85), (1, 0.85))
+#: By kind of picture: what its axes are, across and up, and lines that it might hold, in shares of
+#: the plot. They are drawn by hand: nothing of what is covered is in them.
+SKETCHES: dict[str, tuple[str, str, tuple[tuple[tuple[float, float], ...], ...]]] = {
+    "free-lunch": ("multiply-adds on each number", "time", (
+        ((0, 0.3), (1, 0.3)), ((0, 0.3), (0.6, 1)), ((0, 0.3), (0.5, 0.3), (1, 0.9)))),
+    "roofline": ("FLOP per byte", "FLOP per second", (ROOF,)),
+    "layer": ("FLOP per byte", "FLOP per second", (ROOF,)),
+    "morph": ("work in one call", "time of one call", (((0, 0.1), (1, 1)), ((0, 0.4), (1, 0.6)))),
+    "film": ("context, in tokens", "time of a step", (
+        ((0, 0.3), (1, 0.3)), ((0, 0.3), (1, 0.9)))),
+    "mountain": ("working set, in bytes", "time of a hop", (
+        ((0, 0.1), (0.3, 0.1), (0.3, 0.4), (0.7, 0.4), (0.7, 0.9), (1, 0.9)),
+        ((0, 0.1), (1, 0.9)))),
+    "energy-bars": ("N", "energy", (((0, 0.9), (1, 0.9)), ((0, 0.9), (1, 0.1)))),
+    "trail": ("schedules, in the order of measuring", "FLOP per second", (
+        ((0, 0.1), (0.2, 0.1), (0.2, 0.4), (0.6, 0.4), (0.6, 0.8), (1, 0.8)),
+        ((0, 0.1), (1, 0.3)))),
+}  # fmt: skip
 
 
 def is_axis(value: object) -> bool:
@@ -69,13 +91,23 @@ class Waiting(anywidget.AnyWidget):
         self.covered = any(one.covered for one in self.after)
 
 
-def covered(sentence: str) -> bytes:
-    """PNG of a framed box with ``sentence`` in it."""
-    scene = Scene(WIDTH, HEIGHT, [])
-    box = (6, 6, WIDTH - 12, HEIGHT - 12)
-    scene.rect(*box, "soft", radius=10, opacity=0.09)
-    scene.rect(*box, None, ink="soft", dash=(6, 4), radius=10)
-    scene.text(WIDTH / 2, HEIGHT / 2 + 5, sentence, anchor="middle")
+def covered(sentence: str, question: str = "", stem: str = "") -> bytes:
+    """PNG of empty axes with lines that might be there, above ``question`` and ``sentence``."""
+    scene, (left, top, right, bottom) = Scene(WIDTH, HEIGHT, []), PLOT
+    across, up, ways = SKETCHES.get(stem, ("", "", ()))
+    scene.rect(0, 0, WIDTH, HEIGHT, "soft", radius=10, opacity=0.07)
+    if ways:
+        scene.line([(left, top), (left, bottom), (right, bottom)], "soft", 1.5)
+        scene.text(left - 50, top - 12, up, "soft", size=14)
+        scene.text(right, bottom + 20, across, "soft", size=14, anchor="end")
+    if len(ways) > 1 and len({way[0] for way in ways}) == 1:  # what is known
+        scene.dot(left, bottom - ways[0][0][1] * (bottom - top), size=6)
+    for way in ways:
+        ends = [(left + x * (right - left), bottom - y * (bottom - top)) for x, y in way]
+        scene.line(ends, "key", 2.5, dash=(2, 7))
+    scene.text(WIDTH / 2, (top + bottom) / 2 + 12, "?", "key", size=44, anchor="middle", halo=True)
+    scene.text(WIDTH / 2, HEIGHT - 38, question, bold=True, anchor="middle")
+    scene.text(WIDTH / 2, HEIGHT - 14, sentence, anchor="middle")
     return painter.still(scene)
 
 

@@ -28,7 +28,7 @@ SOON = Limits(
 def locked(*answers: str, given: str = "import numpy as np", kind: str = "function") -> Locked:
     """Return a notebook with one exercise an answer, 01-e0, 01-e1 …; each asks for f0, f1 …"""
     names = [f"01-e{number}" for number in range(len(answers))]
-    made = Locked(new_notebook(), "01", "Ada", dict.fromkeys(names, CASES), nonce="not to be told")
+    made = Locked(new_notebook(), "01", dict.fromkeys(names, CASES), nonce="not to be told")
     made.notebook.cells.append(_cell(given, GIVEN))
     for number, (name, source) in enumerate(zip(names, answers, strict=True)):
         made.notebook.cells.append(_cell(source, ANSWER, name))

@@ -13,8 +13,7 @@ import rooflab as rl
 from rooflab.labs.golf import HOLES
 from rooflab.labs.golf import sweep as measured
 from rooflab.labs.golf.live import golf
-from rooflab.labs.golf.picture import golf_scene
-from rooflab.labs.golf.sheet import NARROW, WIDE
+from rooflab.labs.golf.picture import NARROW, WIDE, golf_scene
 from rooflab.labs.golf.story import ChunkStories, Story, names_of, story
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show.scene import Scene, drawn

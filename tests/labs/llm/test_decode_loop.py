@@ -11,7 +11,6 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.llm import decode_loop as decode
-from rooflab.labs.llm import decode_loop as decode_steps
 from rooflab.labs.llm.decode_loop import (
     Clock,
     DecodeRun,
@@ -31,8 +30,8 @@ CPU = {"backend": "cpu", "threads": 1}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No settling, one prefill, and caches as small as the models."""
-    monkeypatch.setattr(decode_steps, "SETTLE_S", 0.0)
-    monkeypatch.setattr(decode_steps, "PREFILLS", 1)
+    monkeypatch.setattr(decode, "SETTLE_S", 0.0)
+    monkeypatch.setattr(decode, "PREFILLS", 1)
 
 
 @pytest.fixture(scope="module")

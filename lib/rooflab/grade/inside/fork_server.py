@@ -167,8 +167,7 @@ class ForkServer:
             process_tree.kill_below(os.getpid())
         self.waiting.unregister(submission.lifeline)
         with contextlib.suppress(OSError):  # nobody waits for it any more
-            said = json.dumps({"why": submission.why, "code": code})
-            submission.lifeline.send(said.encode())
+            submission.lifeline.send(json.dumps({"why": submission.why, "code": code}).encode())
         submission.lifeline.close()
 
 

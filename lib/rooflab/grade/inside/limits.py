@@ -122,10 +122,10 @@ def used(table: Mapping[int, Process], root: int) -> Used:
     return Used(len(members), *sums)
 
 
-def kill(pid: int) -> None:
-    """Kill one process, if it is still there."""
+def kill(pid: int, number: int = signal.SIGKILL) -> None:
+    """Kill one process, or send it another signal, if it is still there."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
 
 
 def kill_below(root: int) -> bool:
@@ -139,7 +139,6 @@ def kill_below(root: int) -> bool:
             return True
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in alive:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
+                kill(pid, number)
         time.sleep(0.001 * min(attempt, 20))
     return False

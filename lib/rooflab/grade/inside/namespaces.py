@@ -252,8 +252,7 @@ def _reap_until(child: int) -> int:
 
 def _keep_only(descriptors: Sequence[int]) -> None:
     """Close the descriptors of other submissions, which the fork server holds."""
-    last = 0
-    for descriptor in sorted(descriptors):
-        os.closerange(max(3, last + 1), descriptor)
+    last = 2
+    for descriptor in [*sorted(descriptors), resource.getrlimit(resource.RLIMIT_NOFILE)[0]]:
+        os.closerange(last + 1, descriptor)
         last = descriptor
-    os.closerange(max(3, last + 1), resource.getrlimit(resource.RLIMIT_NOFILE)[0])

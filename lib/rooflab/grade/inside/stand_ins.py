@@ -48,11 +48,6 @@ def _later(*args: object, **kwargs: object) -> Later:
     return Later()
 
 
-def check(id: str, answer: object = ...) -> Later:
-    """Do nothing: the grader checks outside."""
-    return Later()
-
-
 def conclude(name: str, *measured: object, **more: object) -> None:
     """Raise: there are no sentences on what was measured where nothing is measured."""
     raise RuntimeError(
@@ -61,5 +56,5 @@ def conclude(name: str, *measured: object, **more: object) -> None:
     )
 
 
-ask = guess = reveal = show_me = my_guesses = progress = sort = _later
+ask = check = guess = reveal = show_me = my_guesses = progress = sort = _later
 mine = Mine()

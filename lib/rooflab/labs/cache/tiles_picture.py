@@ -139,8 +139,7 @@ def tiles(n: int = 8, words: int = 32) -> Player:
     >>> picture = rl.cache.tiles()
     >>> picture.tile, picture.moment = "4×4", 32
     >>> print(picture.sentence)
-    In tiles of 4×4, kij inside, 512 of 512 multiply-adds have moved 1.54 kB: 0.67 FLOP/byte, where
-    the machine is limited by its peak. ...
+    In tiles of 4×4, kij inside, 512 of 512 multiply-adds have moved 1.54 kB: 0.67 FLOP/byte, ...
     """
     n, words = size("n", n, 4), size("words", words)
     if n > 16 or n % 2:

@@ -8,7 +8,7 @@ and the count would go on without them. This type meets NumPy only through ``__a
 from __future__ import annotations
 
 import sys
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import Any
 
 import numpy as np
@@ -220,11 +220,8 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def astype(self, dtype: Any, order: str = "K", **kwargs: Any) -> Any:
         """Return a copy as ``dtype``, or the array itself where copy=False allows it."""
-
-        def work() -> Any:
-            call = (self, dtype, order)
-            return numpy_rules.moved_once(self.trace, "astype", ndarray.astype, call, kwargs)
-
+        call = self.trace, "astype", ndarray.astype, (self, dtype, order), kwargs
+        work = partial(numpy_rules.moved_once, *call)
         return self._ask("astype", work, dtype, order, **kwargs)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
@@ -243,13 +240,12 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def item(self, *index: Any) -> Any:
         """Return one element as a Python number."""
+        return self._ask("item", lambda: self._read(self.array.item(*index)), *index)
 
-        def work() -> Any:
-            value = self.array.item(*index)
-            self.trace.record("item", [(self.array, self.itemsize)], [])
-            return value
-
-        return self._ask("item", work, *index)
+    def _read(self, value: Any) -> Any:
+        """Count ``value``, an element that leaves the array."""
+        self.trace.record("item", [(self.array, self.itemsize)], [])
+        return value
 
     def _number(self, kind: type) -> Any:
         if self.size != 1:
@@ -269,9 +265,7 @@ class TracedArray(NDArrayOperatorsMixin):
         return bool(self.item())
 
     def __index__(self) -> int:
-        value = self.array.__index__()  # raises NumPy's own error
-        self.trace.record("item", [(self.array, self.itemsize)], [])
-        return value
+        return self._read(self.array.__index__())  # raises NumPy's own error
 
     def __getattr__(self, name: str) -> Any:
         if name in _METHODS:

@@ -238,11 +238,12 @@ def line_bytes(array: ndarray) -> tuple[int, int]:
 def crossed_bytes(array: ndarray, out: ndarray, room: int) -> int:
     """Bytes that pass when ``array`` is read in the order of ``out``, across its rows; else 0.
 
-    Those of a line for each element, unless the lines of a column stay in ``room`` bytes until the
-    next column wants them.
+    Those of a line for each element, unless ``room`` bytes hold all of it, or the lines of a column
+    until the next column wants them.
     """
     same = array.shape == out.shape
-    if array.ndim < 2 or array.size != out.size or not (same or out.ndim == 1):
+    large = array.nbytes > room and array.ndim > 1 and array.size == out.size
+    if not large or not (same or out.ndim == 1):
         return 0
     by = out.strides if same else range(array.ndim, 0, -1)
     order = sorted(range(array.ndim), key=lambda axis: -abs(by[axis]))

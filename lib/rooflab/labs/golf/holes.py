@@ -63,11 +63,6 @@ class Hole:
             name: (way.__doc__ or name).partition(":")[0] for name, way in self.variants.items()
         }
 
-    @property
-    def minimum_per_element(self) -> int:
-        """The fewest bytes an element in fp64."""
-        return 8 * self.trips
-
     def ways(self, chunk: int) -> dict[str, Callable[..., Any]]:
         """The variants, those in pieces with pieces of ``chunk`` numbers, in whole rows."""
         step = max(1, chunk // self.row)

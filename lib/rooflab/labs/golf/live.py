@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rooflab.labs.golf.picture import golf_scene
-from rooflab.labs.golf.sheet import NARROW, WIDE
+from rooflab.labs.golf.picture import NARROW, WIDE, golf_scene
 from rooflab.labs.golf.story import sweep
 from rooflab.show.scene.player import Player
 

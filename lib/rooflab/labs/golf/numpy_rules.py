@@ -6,6 +6,7 @@ import builtins
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -46,8 +47,9 @@ def apply_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, kwarg
         kwargs = {**kwargs, "out": trace.raw(given)}
     plain = [trace.raw(value) for value in inputs]
     outs = [trace.raw(out) for out in given if out is not None]
-    for array in (*plain, *outs):
-        _refuse_dtype(trace, call, array)
+    for array in (one for one in (*plain, *outs) if isinstance(one, ndarray)):
+        trace.meet(array, call)
+        refuse_dtype(call, array.dtype)
     _refuse_objects(call, plain, kwargs)
     mask = trace.raw(kwargs.get("where", True))
     if mask is not True:
@@ -61,12 +63,6 @@ def apply_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, kwarg
     trace.record(call, reads, writes)
     answers = tuple(out if out is not None else new for out, new in zip(given or made, made))
     return answers if isinstance(result, tuple) else answers[0]
-
-
-def _refuse_dtype(trace: Trace, call: str, value: Any) -> None:
-    if isinstance(value, ndarray):
-        trace.meet(value, call)
-        refuse_dtype(call, value.dtype)
 
 
 def _refuse_objects(call: str, inputs: list, kwargs: dict) -> None:
@@ -562,9 +558,7 @@ def importing(exchanged: Mapping[int, Any], scope: dict[str, Any] | None) -> Ite
 
 def _stand_in(trace: Trace, original: Callable, model: Callable) -> Callable:
     def function(*args: Any, **kwargs: Any) -> Any:
-        def work() -> Any:
-            return model(trace, original, args, kwargs)
-
+        work = partial(model, trace, original, args, kwargs)
         return trace.ask(original.__name__, work, args, kwargs)
 
     function.__name__ = function.__qualname__ = original.__name__
@@ -619,16 +613,11 @@ def _after_joining(trace: Trace, original: Callable, args: tuple, kwargs: dict) 
 # Everything that golf has a model for, by the name under which numpy has it.
 
 
-def _named(function: Any) -> Iterator[tuple[str, Any]]:
-    homes = {"": np, "linalg.": np.linalg, "lib.stride_tricks.": np.lib.stride_tricks}
-    for home, module in homes.items():
-        if getattr(module, function.__name__, None) is function:
-            yield home + function.__name__, function
-
-
-FUNCTIONS: Mapping[str, Any] = dict(
-    pair
+_HOMES = {"": np, "linalg.": np.linalg, "lib.stride_tricks.": np.lib.stride_tricks}
+FUNCTIONS: Mapping[str, Any] = {
+    home + function.__name__: function
     for function in (*_MODELS, *_ONCE, *_ABOUT, *_MAKERS, *_CONVERTERS, *_OF_ONE_ARRAY)
-    for pair in _named(function)
-)
+    for home, module in _HOMES.items()
+    if getattr(module, function.__name__, None) is function
+}
 NAMES: Mapping[Any, str] = {function: name for name, function in FUNCTIONS.items()}

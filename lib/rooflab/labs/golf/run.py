@@ -12,10 +12,9 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from numbers import Number
 from pathlib import Path
-from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,9 @@ from numpy import ndarray
 from rooflab.labs.golf.array import TracedArray
 from rooflab.labs.golf.buffers import LINE, Coverage, GolfError, Stopped
 from rooflab.labs.golf.cache import Cache
-from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.numpy_rules import arrays_in, importing, refuse_dtype, stand_ins
 from rooflab.labs.golf.program import Recorder, in_builtins, is_number, unfollowed
-from rooflab.labs.golf.trace import Limits, Trace
+from rooflab.labs.golf.trace import Limits, Trace, nested
 from rooflab.labs.golf.watchdog import Watch, by_the_clock, limited, may_loop
 
 # The time that f has. Every further call that golf sees raises Stopped too.
@@ -252,7 +250,7 @@ _WRAPPED = ("__func__", "__wrapped__", "func")
 
 def _held_by(function: FunctionType) -> Iterator[tuple[Any, str, Any]]:
     scope = function.__globals__
-    for name in _names(function.__code__):
+    for name in {name for code in nested(function.__code__) for name in code.co_names}:
         yield scope, name, scope.get(name, _BUILT_IN)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
@@ -261,35 +259,16 @@ def _held_by(function: FunctionType) -> Iterator[tuple[Any, str, Any]]:
             continue  # a name that has no value yet
 
 
-def _names(code: CodeType) -> set[str]:
-    inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
-    return set(code.co_names).union(*inner)
-
-
 _FOREIGN = {"cupy", "jax", "numba", "numexpr", "pandas", "polars", "scipy", "sklearn", "torch"}
 LONGEST = 60  # characters of a line that an error repeats
 MANY = 10_000  # steps: then something walks over single elements, also without a loop of its own
 WAITS = 0.9  # of its time a function computed less than that: it slept, or waited for something
 
 
-@dataclass(frozen=True)
-class Run:
-    """What came out of a traced run."""
-
-    name: str
-    steps: tuple[Step, ...]
-    result: Any
-    minimum: int
-    elements: int
-    changed: tuple[str, ...]
-    written: tuple[int, ...]
-    program: dict[str, Any] | None
-
-
 def run(
     f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Limits, record: bool
-) -> Run:
-    """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.labs.golf.golf`."""
+) -> dict[str, Any]:
+    """Call ``f(*arrays)`` on traced arrays; return what a Golf says of the run, by its fields."""
     function, name = as_function(f)
     given = bind(f, name, arrays)
     recorder = Recorder() if record else None
@@ -391,7 +370,7 @@ def _library(function: FunctionType | None) -> str:
 
 def _finished(
     trace: Trace, name: str, answer: Any, inputs: list[Any], written: tuple[int, ...]
-) -> Run:
+) -> dict[str, Any]:
     try:
         values = answer.values() if isinstance(answer, dict) else (answer,)
         found = arrays_in(trace.raw(list(values)))
@@ -410,11 +389,14 @@ def _finished(
         minimum += min(returned.bytes(), buffer.written.bytes())
     trace.cache.flush()
     steps = trace.steps()
-    minimum = min(minimum, sum(step.bytes for step in steps))  # an index may name a byte twice
-    elements = max(array.size for array in inputs)
-    changed = tuple(b.label.name for b in sources if b.changed)
-    result = _plain(trace, answer)
-    return Run(name, steps, result, minimum, max(1, elements), changed, written, program)
+    moved = sum(step.bytes for step in steps)
+    return {
+        "bytes": moved, "minimum": min(minimum, moved),  # an index may name a byte twice
+        "steps": steps, "result": _plain(trace, answer), "name": name,
+        "elements": max(1, *(array.size for array in inputs)),
+        "changed": tuple(b.label.name for b in sources if b.changed), "written": written,
+        "program": program,
+    }  # fmt: skip
 
 
 def _plain(trace: Trace, answer: Any) -> Any:

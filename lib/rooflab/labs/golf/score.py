@@ -10,7 +10,6 @@ import operator
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from time import perf_counter_ns
 from typing import Any
 
@@ -18,27 +17,26 @@ import numpy as np
 from numpy import ndarray
 
 from rooflab.count.si import plain, si
+from rooflab.count.validation import size
 from rooflab.labs.golf.cache import CACHE, MEMORIES
 from rooflab.labs.golf.ledger import Step, table
 from rooflab.labs.golf.run import run
 from rooflab.labs.golf.trace import Limits
-from rooflab.measure.cache_eviction import evictor
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit
-from rooflab.measure.timing import time_cold
+from rooflab.measure.timing import evictor, time_cold
 
 # The real time of what was traced: untraced calls on cold arrays, set back after every call.
 
 
 def prepared(
-    golf: Golf, copies: dict[int, ndarray] | None = None
+    golf: Golf, copies: dict[int, ndarray]
 ) -> tuple[Callable[[], Any], Callable[[], None]]:
     """Return a call of the untraced function and what sets its arrays back.
 
     Only the inputs that the traced run wrote to are copied, into ``copies`` (by id of the
     original), which functions that are called in turns share: set back before each call.
     """
-    copies = {} if copies is None else copies
     if golf.function is None:
         raise ValueError(f"{golf.name}: this Golf was made without its function; run rl.golf again")
     written = {id(golf.arguments[i]): golf.arguments[i] for i in golf.written}
@@ -58,12 +56,12 @@ def prepared(
     return call, set_back
 
 
-def in_turn(golfs: Sequence[Golf], *, rounds: int, threads: int | None = 1) -> tuple[float, ...]:
+def in_turn(golfs: Sequence[Golf], *, rounds: int) -> tuple[float, ...]:
     """Median seconds of each, timed in turns, so that a busy moment slows all of them alike."""
-    with thread_limit(threads):
+    with thread_limit(1):
         copies: dict[int, ndarray] = {}
         ready = [prepared(golf, copies) for golf in golfs]
-        evict = evictor(0, threads or 1)
+        evict = evictor(0)
         found: list[list[float]] = [[] for _ in golfs]
         for call, set_back in ready:  # pages, threads and code before the clock
             set_back()
@@ -87,32 +85,12 @@ FITS = "Golf's cache holds all of these arrays; give larger ones"
 class Golf:
     """What a traced run of a function moved.
 
-    Attributes
-    ----------
-    bytes : int
-        Bytes that cross the memory bus, in ``steps``.
-    minimum : int
-        The fewest bytes that would do.
-    steps : tuple of Step
-        The NumPy calls, each with the bytes of its operands.
-    result : object
-        What the function returned, computed by the traced run.
-    name : str
-        Name of the function.
-    elements : int
-        Elements of the largest input.
-    changed : tuple of str
-        Names of the inputs that were written to (copies of yours).
-    function : callable or None
-        The function itself, which :meth:`time` runs untraced.
-    arguments : tuple
-        The arrays and numbers given.
-    written : tuple of int
-        Places among ``arguments`` of the inputs that were written to.
-    cache : int
-        Bytes of the near memory that were counted with.
-    program : dict or None
-        The NumPy calls as plain data, if they were to be written down.
+    ``bytes`` cross the memory bus in ``steps``, the NumPy calls, each with the bytes of its
+    operands; ``minimum`` would do. ``result`` is what the function called ``name`` returned in that
+    run, ``elements`` are those of the largest input, and ``changed`` names the inputs that were
+    written to (copies of yours), of which ``written`` has the places among the ``arguments``.
+    ``function`` is the function itself, which :meth:`time` runs untraced, ``cache`` the bytes of
+    the near memory, and ``program`` the NumPy calls as plain data, if they were to be written down.
 
     Examples
     --------
@@ -160,47 +138,14 @@ class Golf:
         """The fewest bytes per element of the largest input."""
         return self.minimum / self.elements
 
-    @property
-    def sentence(self) -> str:
-        """One sentence: bytes, minimum, score, and what most of the extra bytes are."""
-        if not self.bytes:
-            return f"{self.name}: {self._nothing()}."
-        head = (
-            f"{self.name} moves {plain(self.per_element)} bytes an element, and "
-            f"{plain(self.minimum_per_element)} would do: score {self.score:.3g}"
-        )
-        if self.fits:
-            return f"{head}. {FITS}."
-        made = self._made()
-        extra = self.bytes - self.minimum
-        if extra <= 0 or not made:
-            return f"{head}."
-        share = plain(made / self.elements)
-        return f"{head}. {share} of them only carry temporaries out to memory and back."
-
-    def _nothing(self) -> str:
-        if not self.steps:
-            return "nothing moves: views only"
-        return "nothing crosses the memory bus"
-
-    def _made(self) -> int:
-        return sum(
-            trip.moved
-            for step in self.steps
-            for trip in step.operands
-            if trip.name.startswith("tmp")
-        )
-
-    def time(
-        self, *, threads: int | None = 1, samples: int = SAMPLES, seconds: float = 0.5
-    ) -> float:
+    def time(self, *, samples: int = SAMPLES, seconds: float = 0.5) -> float:
         """Really time the function, untraced, on copies of the same arrays: median seconds.
 
         Arrays that it writes to are set back, and the caches emptied, before every call.
         """
-        with thread_limit(threads):
-            call, set_back = prepared(self)
-            evict = evictor(0, threads or 1)
+        with thread_limit(1):
+            call, set_back = prepared(self, {})
+            evict = evictor(0)
 
             def before() -> None:
                 set_back()
@@ -214,7 +159,7 @@ class Golf:
             f"score {self.score:.3g}"
         )
         if not self.bytes:
-            head = self._nothing()
+            head = "nothing crosses the memory bus" if self.steps else "nothing moves: views only"
         elif self.fits:
             head += f". {FITS}"
         moved = f"{si(self.bytes, 'B')} in {len(self.steps):,} steps"
@@ -276,9 +221,8 @@ def golf(
     and so does each number of a large matrix that is copied across its rows, unless the lines of a
     column stay in the cache until the next column wants them. The rule is kinder than a machine in
     a few places. Index arrays count the bytes that they name, not the lines around them. What is
-    written is
-    not fetched first. ``a @ a`` reads ``a`` once, though a large product passes over it many
-    times. ``np.empty`` and ``np.zeros`` cost nothing: NumPy writes to neither, and the system
+    written is not fetched first. ``a @ a`` reads ``a`` once, though a large product passes over it
+    many times. ``np.empty`` and ``np.zeros`` cost nothing: NumPy writes to neither, and the system
     clears a page when it is first written to. ``np.zeros_like`` writes its zeros: one trip.
 
     Examples
@@ -293,20 +237,10 @@ def golf(
     """
     if memory not in MEMORIES:
         raise ValueError(f"memory={memory!r} must be one of {', '.join(map(repr, MEMORIES))}")
-    near = MEMORIES[memory](_bytes("cache", cache, 0))
-    fewest = None if minimum is None else _bytes("minimum", minimum, 1)
-    done = run(f, arrays, near, limits or Limits(), record)
-    moved = sum(step.bytes for step in done.steps)
-    found = vars(done) | ({} if fewest is None else {"minimum": fewest})
-    return Golf(moved, **found, function=f, arguments=arrays, cache=near.size)
-
-
-def _bytes(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (Integral, np.integer)):
-        raise TypeError(f"{name}={value!r} must be a whole number of bytes")
-    if value < least:
-        raise ValueError(f"{name}={value!r} must be {least} bytes or more")
-    return int(value)
+    near = MEMORIES[memory](size("cache", cache, 0))
+    own = {} if minimum is None else {"minimum": size("minimum", minimum)}
+    found = run(f, arrays, near, limits or Limits(), record) | own
+    return Golf(**found, function=f, arguments=arrays, cache=near.size)
 
 
 # One function, many chunk sizes: bytes and real time of each.
@@ -334,7 +268,6 @@ class ChunkSweep:
     golfs: tuple[Golf, ...] = field(repr=False)
     seconds: tuple[float, ...]
     elements: int
-    scaled: tuple[bool, ...] = ()
 
     @property
     def best(self) -> int:
@@ -363,7 +296,6 @@ def sweep(
     minimum: int | None = None,
     cache: int = CACHE,
     rounds: int = ROUNDS,
-    threads: int | None = 1,
     limits: Limits = LIMITS,
 ) -> ChunkSweep:
     """Count and time ``f(*arrays, chunk=c)`` for every ``c`` in ``chunks``.
@@ -380,18 +312,17 @@ def sweep(
     length = max((len(a) for a in arrays if isinstance(a, ndarray) and a.ndim), default=0)
     if not length:
         raise TypeError("sweep: give at least one array with an axis to cut into chunks")
-    golfs, scaled = [], []
+    golfs = []
     for chunk in sizes:
         some, share = _fewer(arrays, length, chunk, cache)
         part = functools.partial(f, chunk=chunk)
         fewest = None if minimum is None else max(1, round(minimum * share))
         one = golf(part, *some, minimum=fewest, cache=cache, limits=limits)
         golfs.append(replace(one, result=None, arguments=()))  # as large as the arrays
-        scaled.append(share < 1)
     whole = [replace(one, arguments=arrays) for one in golfs]
-    seconds = in_turn(whole, rounds=rounds, threads=threads) if rounds else ()
+    seconds = in_turn(whole, rounds=rounds) if rounds else ()
     most = max(a.size for a in arrays if isinstance(a, ndarray))
-    return ChunkSweep(sizes, tuple(golfs), seconds, most, tuple(scaled))
+    return ChunkSweep(sizes, tuple(golfs), seconds, most)
 
 
 def _fewer(arrays: tuple, length: int, chunk: int, cache: int) -> tuple[tuple, float]:

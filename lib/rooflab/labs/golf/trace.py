@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType
@@ -64,8 +63,7 @@ class Trace:
         recorder: Recorder | None = None,
     ) -> None:
         self.kind, self.cache, self.limits, self.recorder = kind, cache, limits, recorder
-        self.thread, self.over = threading.get_ident(), False
-        self.stop_reason = ""
+        self.over, self.stop_reason = False, ""
         self.buffers: WeakValueDictionary[int, Buffer] = WeakValueDictionary()
         self._steps: list[tuple[str, list[Passage], int | None]] = []
         self._free: list[int] = []  # numbers of temporaries that are gone
@@ -193,6 +191,7 @@ class Trace:
         """Add a step that reads every distinct byte of ``reads`` and of ``writes`` once."""
         self.check(call)
         out = writes[0] if in_order(call) and len(writes) == 1 else None
+        room = self.cache.size
         operands: list[CachedOperand] = []
         for way, items in (("read", reads), ("write", writes)):
             earlier: list[ndarray] = []
@@ -208,7 +207,8 @@ class Trace:
                 earlier.append(array)
                 if way == "write":
                     self.strangers.wrote(buffer, count, call)
-                across = self._across(array, out) if way == "read" and most is None else 0
+                whole = way == "read" and most is None and isinstance(out, ndarray)
+                across = crossed_bytes(array, out, room) if whole else 0
                 if count or across:
                     some = None if most is None else count
                     operands.append(_operand(buffer, array, way, across or count, some, across))
@@ -217,12 +217,6 @@ class Trace:
         self._steps.append((call, passages, self._line()))
         self.cache.call(operands)
         self._aside.clear()
-
-    def _across(self, array: ndarray, out: Moved | None) -> int:
-        """Bytes of a large array that passes in columns, as what is written wants it; else 0."""
-        if not isinstance(out, ndarray) or array.nbytes <= self.cache.size:
-            return 0
-        return crossed_bytes(array, out, self.cache.size)
 
     def check(self, call: str) -> None:
         """Raise when the run is over, or stop it when it has had its steps."""
@@ -269,8 +263,8 @@ def in_order(call: str) -> bool:
 
 def _cover(buffer: Buffer, array: ndarray, way: str, some: int | None) -> None:
     """Note which bytes were written, and which of an input's were needed."""
-    buffer.changed |= way == "write"
     if way == "write":
+        buffer.changed = True
         buffer.written.add(array, some)
     elif buffer.source and not buffer.written.covers(array):
         buffer.read.add(array, some)

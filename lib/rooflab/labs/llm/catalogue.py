@@ -40,7 +40,11 @@ def models() -> Mapping[str, Model]:
     >>> rl.models()["gpt2"].parameters
     124439808
     """
-    return MappingProxyType({row["name"]: _model(row) for row in document()["models"]})
+    titles, found = document()["sources"], {}
+    for row in document()["models"]:
+        sizes = {key: value for key, value in row.items() if key not in ("parameters", "source")}
+        found[row["name"]] = Model(**sizes, source=tuple(titles[key] for key in row["source"]))
+    return MappingProxyType(found)
 
 
 def model(name: str | Model) -> Model:
@@ -99,9 +103,3 @@ def _key(name: str) -> str:
 
 def _bare(key: str) -> str:
     return re.sub(r"[-.]", "", key)  # llama2-7b and llama-2-7b are one
-
-
-def _model(row: Mapping[str, Any]) -> Model:
-    titles = document()["sources"]
-    sizes = {key: value for key, value in row.items() if key not in ("parameters", "source")}
-    return Model(**sizes, source=tuple(titles[key] for key in row["source"]))

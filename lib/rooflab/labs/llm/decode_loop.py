@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter, perf_counter_ns
 from types import MappingProxyType
@@ -35,6 +35,7 @@ from rooflab.labs.llm.transformer import (
     bind,
     by_columns,
     cache_for,
+    flat,
     forward_pass,
     given_weights,
     last_cache_bytes,
@@ -129,18 +130,14 @@ class DecodeRun:
         return tuple(form for form, _ in Counter(self.forms.values()).most_common())
 
     def samples(self, name: str | None = None, phase: str = "decode") -> tuple[float, ...]:
-        """Seconds of operation ``name``, all layers together, one entry a step (prefill: a run);
-        without a name, of everything."""
+        """Seconds a step (prefill: a run) of operation ``name``, all layers together, or of all."""
         if phase not in PHASES:
             raise unknown("phase", phase, PHASES)
         found: Mapping[str, tuple[float, ...]] = getattr(self, phase)
-        if name is None:
-            return _added(found.values())
-        if name == "attention":
-            return _added(found[part] for part in ATTENTION)
-        if name not in found:
+        if name not in (None, "attention", *found):
             raise unknown("name", name, (*found, "attention"))
-        return found[name]
+        names = found if name is None else ATTENTION if name == "attention" else (name,)
+        return tuple(sum(each) for each in zip(*(found[one] for one in names), strict=True))
 
     def seconds(self, name: str | None = None, phase: str = "decode") -> float:
         """Median of :meth:`samples`."""
@@ -152,62 +149,57 @@ class DecodeRun:
         return self.seconds()
 
     @property
-    def iqr_s(self) -> float:
-        """Interquartile range of the steps, in seconds."""
-        return iqr(self.samples())
-
-    @property
     def tokens_per_s(self) -> float:
         """Tokens generated a second, over the whole batch."""
         return self.batch / self.step_s
-
-    @property
-    def prefill_s(self) -> float:
-        """Median seconds of the prefill."""
-        return self.seconds(phase="prefill")
 
     @property
     def middle(self) -> int:
         """Positions that the step in the middle of the run looked at, the new one included."""
         return self.context + 1 + (self.steps - 1) // 2
 
-    def ledger(self, phase: str = "decode") -> tuple[Step, ...]:
-        """The operations with their counts; a decode step in the middle of the run."""
+    def sizes(self, phase: str = "decode") -> tuple[int, int, int]:
+        """Sequences, new positions of each and its positions in all, in the middle of the run."""
         if phase not in PHASES:
             raise unknown("phase", phase, PHASES)
         if phase == "prefill":
-            return ledger(self.model, self.sequences, self.context, self.context, self.dtype)
-        return ledger(self.model, self.batch, 1, self.middle, self.dtype)
+            return self.sequences, self.context, self.context
+        return self.batch, 1, self.middle
+
+    def ledger(self, phase: str = "decode") -> tuple[Step, ...]:
+        """The operations with their counts; a decode step in the middle of the run."""
+        return ledger(self.model, *self.sizes(phase), self.dtype)
 
     def measurements(self, phase: str = "decode") -> dict[str, Measurement]:
         """Operation → Measurement of one run of it: the samples over the number of its runs."""
-        return {step.name: self._measurement(step, phase) for step in self.ledger(phase)}
-
-    def _measurement(self, step: Step, phase: str) -> Measurement:
-        samples = tuple(s / step.count for s in self.samples(step.name, phase))
         general = [w for w in self.warnings if not w.startswith(("noisy", "bimodal", "slowing"))]
-        own = (bimodal(samples), slowing_down(samples), noisy(samples))  # not those of whole steps
-        return Measurement(
-            step.op, self.machine, self.backend, "cold", self.threads, samples,
-            (*general, *filter(None, own)),
-            {**self.environment, "kernel": self.forms.get(step.name, "")},
-        )  # fmt: skip
+        found = {}
+        for step in self.ledger(phase):
+            samples = tuple(s / step.count for s in self.samples(step.name, phase))
+            own = (bimodal(samples), slowing_down(samples), noisy(samples))  # not of whole steps
+            found[step.name] = Measurement(
+                step.op, self.machine, self.backend, "cold", self.threads, samples,
+                (*general, *filter(None, own)),
+                {**self.environment, "kernel": self.forms.get(step.name, "")},
+            )  # fmt: skip
+        return found
 
     def __repr__(self) -> str:
         how = with_threads(f"{self.backend}, {self.dtype}", self.threads)
+        prefill = si(self.seconds(phase="prefill"), "s")
         warned = f"warning: {'; '.join(self.warnings)}" if self.warnings else "no warnings"
         return (
             f"{self.model.name}, batch {self.batch}, context {self.context} on {self.machine} "
             f"({how}): {si(self.tokens_per_s, 'tokens/s')}, {si(self.step_s, 's')} a step, IQR "
-            f"{100 * self.iqr_s / self.step_s:.1f} %, n = {self.steps}\n"
-            f"  prefill {si(self.prefill_s, 's')} for {self.sequences * self.context} tokens · "
+            f"{100 * iqr(self.samples()) / self.step_s:.1f} %, n = {self.steps}\n"
+            f"  prefill {prefill} for {self.sequences * self.context} tokens · "
             f"products as {', '.join(self.ways)} · {warned}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as plain JSON data, with the version of its schema."""
-        held = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        held["model"] = dataclasses.asdict(self.model)
+        held = {f.name: getattr(self, f.name) for f in fields(self)}
+        held["model"] = asdict(self.model)
         plain: dict[str, Any] = json.loads(json.dumps(held, default=dict))  # proxies of mappings
         return {"schema": SCHEMA, **plain}
 
@@ -218,18 +210,14 @@ class DecodeRun:
             found = data.get("schema") if isinstance(data, Mapping) else data
             raise ValueError(f"data: schema={found!r}; this rooflab reads decode runs of {SCHEMA}")
         try:
-            model = {**data["model"], **{n: tuple(data["model"][n]) for n in ("biases", "source")}}
-            rows = {
-                phase: {name: tuple(map(float, each)) for name, each in data[phase].items()}
-                for phase in PHASES
-            }
-            made = {"model", "tokens", "warnings", *PHASES}
-            names = {f.name for f in dataclasses.fields(cls)} - made
-            rest: dict[str, Any] = {**rows, **{name: data[name] for name in names}}
-            found = cls(
-                model=Model(**model), tokens=tuple(tuple(row) for row in data["tokens"]),
-                warnings=tuple(data["warnings"]), **rest,
-            )  # fmt: skip
+            held: dict[str, Any] = {f.name: data[f.name] for f in fields(cls)}
+            lists = {name: tuple(held["model"][name]) for name in ("biases", "source")}
+            held["model"] = Model(**{**held["model"], **lists})
+            for phase in PHASES:
+                held[phase] = {name: tuple(map(float, each)) for name, each in held[phase].items()}
+            held["tokens"] = tuple(map(tuple, held["tokens"]))
+            held["warnings"] = tuple(held["warnings"])
+            found = cls(**held)
             _require_sound(found)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"data: damaged, {type(error).__name__} {error}") from error
@@ -255,21 +243,14 @@ def _require_sound(found: DecodeRun) -> None:
         raise ValueError(f"tokens: not {found.steps + 1} for each of {found.batch} sequences")
 
 
-def _added(rows: Any) -> tuple[float, ...]:
-    return tuple(sum(each) for each in zip(*rows, strict=True))
-
-
-# A clock for a loop of many operations: each is marked as it ends, and nothing is left untimed.
-#
-# On a GPU the marks are CUDA events in the queue. They are read once all of them have passed, so
-# that timing an operation does not hold up the next one. Python queues the short operations of one
-# token more slowly than the GPU runs them. So they wait behind gates, see
-# :class:`rooflab.measure.gpu.Gate`: the marks show the GPU's time, and Python's is said beside it.
-
-
 @dataclass
 class Clock:
     """Call :meth:`start`, then the clock itself with an operation's name whenever one has ended.
+
+    On a GPU the marks are CUDA events in the queue, read once all have passed, so that timing an
+    operation does not hold up the next one. Python queues the short operations of one token more
+    slowly than the GPU runs them, so they wait behind gates (:class:`rooflab.measure.gpu.Gate`):
+    the marks show the GPU's time, and Python's is said beside it.
 
     ``queueing``: seconds that Python took to queue each run that was read, all of them 0 on a CPU.
     ``late``: in how many of these runs the GPU may have waited for Python.
@@ -343,17 +324,15 @@ class Clock:
             self._pass()
             self.late += self._waited
         self.queueing.append(self._queued_s)
-        before = self.marks[0][1]
-        for name, at in self.marks[1:]:
-            if name is not None:  # None: a gate stood here, which is nobody's time
-                found[name] = found.get(name, 0.0) + self._between(before, at)
-            before = at
+        for (_, before), (name, at) in pairwise(self.marks):
+            if name is None:  # a gate stood here, which is nobody's time
+                continue
+            if self.backend.is_gpu:
+                seconds = float(self.backend.xp.cuda.get_elapsed_time(before, at)) * 1e-3
+            else:
+                seconds = (at - before) * 1e-9
+            found[name] = found.get(name, 0.0) + seconds
         return found
-
-    def _between(self, before: Any, after: Any) -> float:
-        if self.backend.is_gpu:
-            return float(self.backend.xp.cuda.get_elapsed_time(before, after)) * 1e-3
-        return float(after - before) * 1e-9
 
 
 def unmarked(name: str) -> None:
@@ -364,9 +343,7 @@ def unmarked(name: str) -> None:
 #
 # All forms are timed on the model's own memory, sweep after sweep through all weights, so that each
 # product finds them as cold as the loop will. A form that wants W stored otherwise reads the same
-# memory as if it were. The numbers are then wrong, but the time is right, and nothing has to be
-# stored twice.
-
+# memory as if it were: the numbers are then wrong, but the time is right.
 
 ROUNDS, FEWEST, SECONDS = fewer(5), 2, 1.0  # sweeps through the weights; fewer after so long
 HOPELESS = 1.6  # times the fastest, for every product: a form that need not be timed again
@@ -418,8 +395,7 @@ def given_forms(weights: Weights, forms: object) -> dict[str, str]:
     for form in wanted.values():
         if not isinstance(form, str) or form not in FORMS:
             raise unknown("forms", form, FORMS)
-    missing = [name for name in names if name not in wanted]
-    if missing:
+    if missing := [name for name in names if name not in wanted]:
         raise ValueError(f"forms: {missing[0]!r} is missing; say a form for {', '.join(names)}")
     return wanted
 
@@ -436,11 +412,9 @@ def for_many(forms: Mapping[str, Form], sequences: int) -> dict[str, Form]:
 
     Only the last token of each sequence meets the head, so that one sequence makes that a GEMV.
     """
-    many = {
-        name: FORMS["gemm on Wᵀ" if form.transposed else "gemm"] for name, form in forms.items()
-    }
+    many = {name: replace(form, gemv=False) for name, form in forms.items()}
     if sequences == 1:
-        many["head"] = FORMS["gemv ×B on Wᵀ" if forms["head"].transposed else "gemv ×B"]
+        many["head"] = replace(forms["head"], gemv=True)
     return many
 
 
@@ -452,40 +426,36 @@ def _sweep(weights: Weights, form: Form, batch: int) -> dict[str, list[Call]]:
     for p in model.products:
         x, y = xp.ones((batch, p.inputs), kind), xp.empty((batch, p.outputs), kind)
         found[p.name] = [
-            bind(form, viewed(_flat(matrix), matrix.shape, columns), x, y, backend)
+            bind(form, viewed(flat(matrix), matrix.shape, columns), x, y, backend)
             for matrix in weights.matrices(p.name)
         ]
     return found
 
 
-def _flat(matrix: Any) -> Any:
-    return (matrix if matrix.flags.c_contiguous else matrix.T).reshape(-1)
-
-
 def _promising(
     alive: Mapping[str, dict[str, list[Call]]], samples: Mapping[str, dict[str, list[float]]]
 ) -> dict[str, dict[str, list[Call]]]:
-    """Drop a form that is far behind for every product; sweeps stay whole, so that they stay
-    cold."""
-    best = {
-        name: min(min(samples[form][name]) for form in alive) for name in next(iter(alive.values()))
-    }
+    """Drop a form that is far behind for every product; sweeps stay whole, and so cold."""
+    names = next(iter(alive.values()))
+    best = {name: min(min(samples[form][name]) for form in alive) for name in names}
     return {
         form: sweep
         for form, sweep in alive.items()
-        if any(min(samples[form][name]) <= HOPELESS * best[name] for name in sweep)
+        if any(min(samples[form][name]) <= HOPELESS * best[name] for name in names)
     }
 
 
 def _trial(weights: Weights, samples: Mapping[str, dict[str, list[float]]]) -> Trial:
-    shapes = {p.name: (p.outputs, p.inputs) for p in weights.model.products}
-    seconds: dict[str, dict[str, float]] = {}
-    for name, shape in shapes.items():
-        alike = [other for other in shapes if shapes[other] == shape]
-        seconds[name] = {
-            form: quickest([s for other in alike for s in found[other]])
+    alike: dict[tuple[int, int], list[str]] = {}
+    for p in weights.model.products:
+        alike.setdefault((p.outputs, p.inputs), []).append(p.name)
+    seconds = {
+        p.name: {
+            form: quickest([s for other in alike[p.outputs, p.inputs] for s in found[other]])
             for form, found in samples.items()
         }
+        for p in weights.model.products
+    }
     chosen = {name: min(each, key=each.__getitem__) for name, each in seconds.items()}
     return Trial(seconds, chosen)
 
@@ -494,8 +464,7 @@ def _trial(weights: Weights, samples: Mapping[str, dict[str, list[float]]]) -> T
 
 
 PREFILLS, PREFILL_S = fewer(3), 1.0  # runs of the prefill, if they fit into so many seconds
-Rows = list[dict[str, float]]
-"""Seconds by operation, one dict a run."""
+Rows = list[dict[str, float]]  # seconds by operation, one dict a run
 
 
 @dataclass(frozen=True, eq=False)
@@ -505,7 +474,6 @@ class Decoder:
     prefill: Pass
     step: Pass
     cache: KVCache
-    sequences: int
     trial: Trial
 
 
@@ -514,16 +482,14 @@ def decoder(
 ) -> Decoder:
     """Choose the forms of the products, store the weights accordingly, make passes and cache."""
     model, positions = weights.model, context + steps
-    if forms is None:
-        trial = try_forms(weights, batch)
-    else:
-        trial = Trial({}, given_forms(weights, forms))
+    trial = try_forms(weights, batch) if forms is None else Trial({}, given_forms(weights, forms))
     laid = lay(weights, trial.chosen)
     return Decoder(
         forward_pass(weights, for_many(laid, sequences), sequences, context, context),
         forward_pass(weights, laid, batch, 1, positions),
-        cache_for(model, batch, positions, weights.dtype, weights.backend), sequences, trial,
-    )  # fmt: skip
+        cache_for(model, batch, positions, weights.dtype, weights.backend),
+        trial,
+    )
 
 
 def take_in(made: Decoder, prompt: Any, mark: Mark = unmarked) -> Any:
@@ -532,23 +498,23 @@ def take_in(made: Decoder, prompt: Any, mark: Mark = unmarked) -> Any:
     One prompt for a whole batch is computed once, and its cache copied to every sequence.
     """
     xp, batch, context = made.step.weights.backend.xp, made.step.batch, made.prefill.tokens
-    part = KVCache(made.cache.k[:, : made.sequences], made.cache.v[:, : made.sequences])
+    sequences = made.prefill.batch
+    part = KVCache(made.cache.k[:, :sequences], made.cache.v[:, :sequences])
     logits = run(made.prefill, xp.asarray(prompt), part, 0, mark)
-    if made.sequences == batch:
+    if sequences == batch:
         first = logits.argmax(axis=1)
     else:
         likely = xp.argsort(-logits[0])
         first = likely[xp.arange(batch) % len(likely)]
     mark("sample")
-    if made.sequences < batch:
+    if sequences < batch:
         for kept in (made.cache.k, made.cache.v):
             kept[:, 1:, :, :context] = kept[:, :1, :, :context]
     return first.reshape(batch, 1)
 
 
 def step(made: Decoder, tokens: Any, at: int, mark: Mark = unmarked) -> Any:
-    """One decode step with ``at`` tokens cached: append ``tokens`` and return the next ones,
-    (batch, 1)."""
+    """Append ``tokens`` (batch, 1) to the ``at`` that are cached; return the next ones."""
     following = run(made.step, tokens, made.cache, at, mark).argmax(axis=1).reshape(-1, 1)
     mark("sample")
     return following
@@ -580,10 +546,7 @@ def of_numpy(path: str) -> bool:
 def timed_steps(
     made: Decoder, first: Any, steps: int, clock: Clock, before: Call | None = None
 ) -> tuple[list[Any], Rows]:
-    """Generate ``steps`` tokens after ``first``; return all tokens and the seconds of each step.
-
-    ``before`` is called, untimed, before every step.
-    """
+    """Generate ``steps`` tokens after ``first``; return all tokens and the seconds of each step."""
     context, began = made.prefill.tokens, perf_counter()
     while True:  # the same step, over and over: it changes nothing
         clock.start()  # on a GPU it learns here how long its gates must stay shut
@@ -790,50 +753,38 @@ def _timed(
     cores = None if threads is None else available_cores()
     return DecodeRun(
         weights.model, batch, context, steps, weights.dtype, backend.name, threads,
-        host_id(backend.device if backend.is_gpu else ""), made.sequences, made.trial.chosen,
+        host_id(backend.device if backend.is_gpu else ""), made.prefill.batch, made.trial.chosen,
         made.trial.seconds, _by_name(prefill), _by_name(rows),
         tuple(map(tuple, backend.to_numpy(backend.xp.concatenate(generated, 1)).tolist())),
         (
-            *_held_in_cache(weights), *_beyond_training(weights.model, context + steps),
-            *_launch_bound(clock, timing.median_s),
+            *_doubts(weights, context + steps, clock, timing.median_s),
             *caveats(timing, threads=threads, cores=cores, power=power()),
         ),
         {**environment(backend), "clock": clock.name},
     )  # fmt: skip
 
 
-def _by_name(rows: list[dict[str, float]]) -> dict[str, tuple[float, ...]]:
+def _by_name(rows: Rows) -> dict[str, tuple[float, ...]]:
     return {name: tuple(row[name] for row in rows) for name in rows[0]}
 
 
-def _held_in_cache(weights: Weights) -> tuple[str, ...]:
-    """Warn of a model so small that its weights stay in the cache from step to step."""
-    cache = last_cache_bytes(weights.backend)
-    if weights.nbytes > 2 * cache:
-        return ()
-    return (
-        f"the weights ({si(weights.nbytes, 'B')}) are hardly larger than the last-level cache "
-        f"({si(cache, 'B')}), which no real model's are",
-    )
-
-
-def _launch_bound(clock: Clock, step_s: float) -> tuple[str, ...]:
-    """Warn of a GPU that is done with a step before Python has queued it."""
+def _doubts(weights: Weights, positions: int, clock: Clock, step_s: float) -> Iterator[str]:
+    """Warn of weights that a cache holds, positions beyond the training, a launch-bound GPU."""
+    cache, trained = last_cache_bytes(weights.backend), weights.model.context
+    if weights.nbytes <= 2 * cache:
+        yield (
+            f"the weights ({si(weights.nbytes, 'B')}) are hardly larger than the last-level cache "
+            f"({si(cache, 'B')}), which no real model's are"
+        )
+    if trained and positions > trained:
+        yield f"context + steps = {positions} is beyond the {trained} tokens of its training"
     host_s = float(np.median(clock.queueing))
-    if host_s <= step_s:
-        return ()
-    doubt = ", and may hold some of Python's too" if clock.late else ""
-    return (
-        f"launch-bound: host {si(host_s, 's')}, GPU {si(step_s, 's')} a step; Python queues the "
-        f"work more slowly than the GPU does it. Times and tokens/s are the GPU's{doubt}",
-    )
-
-
-def _beyond_training(model: Model, positions: int) -> tuple[str, ...]:
-    """Warn of positions that the model was not trained on, which take the same time."""
-    if not model.context or positions <= model.context:
-        return ()
-    return (f"context + steps = {positions} is beyond the {model.context} tokens of its training",)
+    if host_s > step_s:
+        doubt = ", and may hold some of Python's too" if clock.late else ""
+        yield (
+            f"launch-bound: host {si(host_s, 's')}, GPU {si(step_s, 's')} a step; Python queues "
+            f"the work more slowly than the GPU does it. Times and tokens/s are the GPU's{doubt}"
+        )
 
 
 def require_positions(model: Model, positions: int) -> None:

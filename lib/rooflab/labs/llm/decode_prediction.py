@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -44,20 +44,17 @@ from rooflab.labs.llm.transformer import (
     require_loop,
 )
 from rooflab.measure import store
-from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.backend import Backend, environment, host_id, now, select
-from rooflab.measure.cache_eviction import evictor
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.record import target_of
 from rooflab.measure.recording import files, folders, published
+from rooflab.measure.store import replace_file
 from rooflab.measure.this_machine import this_machine
-from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
+from rooflab.measure.timing import MEASUREMENT_LOCK, evictor, quickest
 from rooflab.optional import installed
 from rooflab.predict.estimate import overhead
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
-
-T = TypeVar("T")
 
 # Decode runs as a file, recorded on one machine and replayed on any other. It lies in a folder
 # ``decode`` beside the machine recordings.
@@ -87,30 +84,6 @@ class DecodeRecording:
             and batch in (None, run.batch)
             and dtype in (None, run.dtype)
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the content of the file."""
-        return {
-            "schema": SCHEMA, "name": self.name, "recorded_on": self.recorded_on,
-            "environment": dict(self.environment), "runs": [_slim(run) for run in self.runs],
-        }  # fmt: skip
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> DecodeRecording:
-        """Inverse of :meth:`to_dict`; raises ValueError saying what is wrong with ``data``."""
-        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
-            raise ValueError(f"not a decode recording of schema {SCHEMA}: record it again")
-        try:
-            name, surroundings = data["name"], data["environment"]
-            runs = tuple(
-                DecodeRun.from_dict(
-                    {**run, "machine": name, "environment": {**surroundings, **run["environment"]}}
-                )
-                for run in data["runs"]
-            )
-            return cls(name, data["recorded_on"], surroundings, runs)
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"damaged: {type(error).__name__} {error}") from error
 
 
 @installed("rooflab.record_decode")
@@ -168,17 +141,16 @@ def _tasks(
     models: Iterable[Model | str], dtypes: Iterable[str], batches: Iterable[int], backend: Backend
 ) -> list[tuple[Model, str, int]]:
     """Model, dtype and batch of every run, in order; loop models get their layers here."""
-    given = _filled("models", models), _filled("dtypes", dtypes), _filled("batches", batches)
     sized = [
         loop_model(each, backend=backend.name) if isinstance(each, str) else each
-        for each in given[0]
+        for each in _filled("models", models)
     ]
-    kinds = [_dtype(kind).name for kind in given[1]]
-    rows = [size(f"batches[{i}]", each) for i, each in enumerate(given[2])]
+    kinds = [_dtype(kind).name for kind in _filled("dtypes", dtypes)]
+    rows = [size(f"batches[{i}]", each) for i, each in enumerate(_filled("batches", batches))]
     return [(model, kind, batch) for model in sized for kind in kinds for batch in rows]
 
 
-def _filled(argument: str, given: Iterable[T]) -> list[T]:
+def _filled(argument: str, given: Any) -> list[Any]:
     """``given`` as a list; an error that names ``argument`` where it is none, or empty."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{argument}={given!r} must be a list, such as [{given!r}]")
@@ -224,17 +196,32 @@ def decode_recording(name: str) -> DecodeRecording:
         raise unknown("name", name, known)
     path = known[name]
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        named = {**data, "name": path.stem} if isinstance(data, dict) else data
-        return DecodeRecording.from_dict(named)
+        return _recording(name, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:  # the last: nothing but brackets
         raise ValueError(f"{path}: {error}") from error
+
+
+def _recording(name: str, data: Any) -> DecodeRecording:
+    """Inverse of :func:`_text`; raises ValueError saying what is wrong with ``data``."""
+    if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+        raise ValueError(f"not a decode recording of schema {SCHEMA}: record it again")
+    try:
+        surroundings = data["environment"]
+        runs = tuple(
+            DecodeRun.from_dict(
+                {**run, "machine": name, "environment": {**surroundings, **run["environment"]}}
+            )
+            for run in data["runs"]
+        )
+        return DecodeRecording(name, data["recorded_on"], surroundings, runs)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"damaged: {type(error).__name__} {error}") from error
 
 
 def _slim(run: DecodeRun) -> dict[str, Any]:
     """The run without what the recording as a whole already says."""
     plain = run.to_dict()
-    for phase in ("prefill", "decode"):
+    for phase in PHASES:
         plain[phase] = {name: [rounded(s, 5) for s in each] for name, each in plain[phase].items()}
     plain["trials"] = {
         name: {form: rounded(s, 4) for form, s in each.items()}
@@ -246,10 +233,13 @@ def _slim(run: DecodeRun) -> dict[str, Any]:
 
 def _text(found: DecodeRecording) -> str:
     """JSON, one run a line, so that two recordings can be compared."""
-    data = found.to_dict()
-    rows = [json.dumps(run, ensure_ascii=False, separators=(",", ":")) for run in data.pop("runs")]
-    head = json.dumps(data, ensure_ascii=False, indent=1)[:-2]
-    body = ",\n".join(rows)
+    said = {
+        "schema": SCHEMA, "name": found.name, "recorded_on": found.recorded_on,
+        "environment": dict(found.environment),
+    }  # fmt: skip
+    head = json.dumps(said, ensure_ascii=False, indent=1)[:-2]
+    runs = map(_slim, found.runs)
+    body = ",\n".join(json.dumps(r, ensure_ascii=False, separators=(",", ":")) for r in runs)
     return f'{head},\n "runs": [\n{body}\n ]\n}}\n'
 
 
@@ -264,8 +254,7 @@ RUNS = (
 """(batch, context) of the runs; the contexts are the prefills' tokens too."""
 STEPS = 6
 LARGE = 64 << 20
-"""Bytes of a cache that is emptied between the steps: a model that outgrows it would take
-minutes."""
+"""Bytes of a cache that is emptied between steps: a model that outgrows it would take minutes."""
 
 
 @installed("rooflab.loop_efficiency")
@@ -323,16 +312,12 @@ def _measured(
 
 def rows_of(run: DecodeRun) -> list[dict[str, Any]]:
     """The prefill and the decode step of ``run`` as two rows, quickest times."""
-    shapes = {
-        "prefill": {"batch": run.sequences, "queries": run.context, "context": run.context},
-        "decode": {"batch": run.batch, "queries": 1, "context": run.middle},
-    }
     return [
         {
-            "phase": phase, **shape,
+            "phase": phase, **dict(zip(("batch", "queries", "context"), run.sizes(phase))),
             "seconds": {n: quickest(run.samples(n, phase)) for n in getattr(run, phase)},
         }
-        for phase, shape in shapes.items()
+        for phase in PHASES
     ]  # fmt: skip
 
 
@@ -460,7 +445,11 @@ def predict_decode(
         backend, threads = chosen.name, loop_thread_count(chosen, threads)
     machine = this_machine(backend, threads) if machine is None else machine
     known = loop_efficiency(backend, threads, dtype) if efficiency is None else efficiency
-    _require_habits(known, dtype)
+    wrong = problem(known)
+    if not wrong and known["dtype"] != dtype:
+        wrong = f"it was measured in {known['dtype']}, not in {dtype}"
+    if wrong:
+        raise ValueError(f"efficiency: {wrong}; pass what loop_efficiency(…) returned")
     queries = context if phase == "prefill" else 1
     seconds, bounds = {}, {}
     everything, alike = _timed(known), _timed(known, phase)
@@ -469,18 +458,10 @@ def predict_decode(
         if step.name in WEIGHED:
             seconds[step.name] = _product(step, alike[step.name], machine)
         else:
-            seconds[step.name] = _fitted(step, everything[step.name])
+            others, times = zip(*everything[step.name])
+            seconds[step.name] = _read_off([*map(_features, others)], times, _features(step))
     seconds["sample"] = _sampling(known, batch * model.vocab)
     return DecodePrediction(phase, batch, context, batch * queries, seconds, bounds)
-
-
-def _require_habits(known: Mapping[str, Any], dtype: str) -> None:
-    """Raise ValueError unless ``known`` is what :func:`loop_efficiency` gives for ``dtype``."""
-    wrong = problem(known)
-    if not wrong and known["dtype"] != dtype:
-        wrong = f"it was measured in {known['dtype']}, not in {dtype}"
-    if wrong:
-        raise ValueError(f"efficiency: {wrong}; pass what loop_efficiency(…) returned")
 
 
 def bound(op: Operation, machine: Machine) -> float:
@@ -506,9 +487,8 @@ def _timed(
 def _product(step: Step, timed: Sequence[tuple[Step, float]], machine: Machine) -> float:
     """Bound over the share of the roof that the odd model's product reached with as many rows.
 
-    The cost of a call is taken off the odd model's seconds before, and added to the result after:
-    the calls of a model of other sizes are no shorter.
-    Between the row counts that were timed, the share is read off on a logarithmic scale.
+    The cost of a call is taken off before, and added after: calls of a model of other sizes are no
+    shorter. Between the row counts that were timed, the share is read off on a logarithmic scale.
     """
     shares: dict[int, list[float]] = {}
     for other, seconds in timed:
@@ -526,18 +506,8 @@ def _calls(step: Step, machine: Machine) -> float:
     return step.count * overhead(step.op, machine)
 
 
-def _fitted(step: Step, timed: Sequence[tuple[Step, float]]) -> float:
-    """A cost a run and a time a byte; for attention's products a cost a problem (sequence and KV
-    head) and a time a FLOP too.
-
-    All are fitted to the odd model's runs, none below zero, relative errors counting alike.
-    """
-    rows = np.array([_features(other) for other, _ in timed])
-    return _read_off(rows, [seconds for _, seconds in timed], _features(step))
-
-
 def _read_off(rows: Any, seconds: Sequence[float], at: Sequence[float]) -> float:
-    """Seconds at the features ``at``, from those at ``rows``: non-negative weights, fitted."""
+    """Seconds at ``at``, from those at ``rows``: weights of 0 or more, relative errors alike."""
     from scipy.optimize import nnls
 
     rows, times = np.asarray(rows, dtype=float), np.asarray(seconds)
@@ -547,18 +517,17 @@ def _read_off(rows: Any, seconds: Sequence[float], at: Sequence[float]) -> float
 
 
 def _features(step: Step) -> tuple[float, ...]:
+    """What costs time: runs and bytes; in attention's products KV heads of sequences and FLOPs."""
     op = step.op
     found: tuple[float, ...] = (1, op.bytes)
     if op.name in ("scores", "values"):
-        rows = zip(op.operands, step.roles, strict=True)
-        kv_heads = next(o.shape[1] for o, role in rows if role == "kv")
+        kv_heads = next(o.shape[1] for o, role in step.operands if role == "kv")
         found = (*found, op.dims["batch"] * kv_heads, op.flops)
     return tuple(step.count * each for each in found)
 
 
 def _sampling(known: Mapping[str, Any], numbers: int) -> float:
-    """The most likely token: a cost a run and a time a number for a pass over ``numbers`` logits,
-    fitted to the odd model's."""
+    """The most likely of ``numbers`` logits: a cost a run and a time a number, fitted too."""
     rows = [row for row in known["rows"] if row["phase"] == "decode"]
     seconds = [row["seconds"]["sample"] for row in rows]
     return _read_off([(1, row["batch"] * ODD.vocab) for row in rows], seconds, (1, numbers))

@@ -173,9 +173,8 @@ def tokens_of(one: object, inputs: int, outputs: int) -> int:
     return count
 
 
-def _bound(
-    inputs: int, outputs: int, roof: Roofline, count: float, each: bool
-) -> float:  # times one token's
+def _bound(inputs: int, outputs: int, roof: Roofline, count: float, each: bool) -> float:
+    """Time of ``count`` tokens, in units of one token's."""
     moved = (count * (inputs + outputs) + inputs * outputs) * _dtype(roof.dtype).bits / 8
     longest = max(2 * count * inputs * outputs / roof.peak, moved / roof.bandwidth)
     found = longest / roof.time(gemm(1, outputs, inputs, roof.dtype))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rooflab.count.attention import head_counts
-from rooflab.count.dtypes import DType, DTypeLike
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand
 from rooflab.count.si import si
@@ -89,7 +89,6 @@ class Model:
         self._default("dense_intermediate", self.intermediate)
         if not isinstance(self.norm, str) or self.norm not in NORMS:
             raise unknown("norm", self.norm, NORMS)
-        self._set("biases", _names("biases", self.biases))
         self._check_experts()
         self._check_reach()
         self._check_biases()
@@ -97,9 +96,9 @@ class Model:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _default(self, name: str, value: int) -> None:
+    def _default(self, name: str, value: int, least: int = 1) -> None:
         given = getattr(self, name)
-        self._set(name, value if given is None else size(name, given))
+        self._set(name, value if given is None else size(name, given, least))
 
     def _at_most(self, name: str, limit: str) -> None:
         if getattr(self, name) > getattr(self, limit):
@@ -131,9 +130,7 @@ class Model:
         for name in ("context", "window"):
             if getattr(self, name) is not None:
                 self._set(name, size(name, getattr(self, name)))
-        if self.windowed_layers is None:
-            self._set("windowed_layers", self.layers if self.window else 0)
-        self._set("windowed_layers", size("windowed_layers", self.windowed_layers, 0))
+        self._default("windowed_layers", self.layers if self.window else 0, 0)
         self._at_most("windowed_layers", "layers")
         if self.windowed_layers and not self.window:
             raise ValueError("window=None: say how many positions a windowed layer looks back")
@@ -141,8 +138,15 @@ class Model:
             raise ValueError(f"window={self.window}: latent attention looks back over everything")
 
     def _check_biases(self) -> None:
+        if not isinstance(self.biases, Iterable):
+            raise TypeError(
+                f"biases={self.biases!r} must be a tuple of product names out of {NAMES}"
+            )
+        self._set("biases", (self.biases,) if isinstance(self.biases, str) else tuple(self.biases))
         biased = {p.name.split()[-1] for p in self.products if p.bias}
         for name in self.biases:
+            if name not in NAMES:
+                raise unknown("biases", name, NAMES)
             if name not in biased:
                 raise ValueError(f"biases: {self.name} has no product {name!r} that can have one")
 
@@ -173,17 +177,11 @@ class Model:
         each = NORMS[self.norm] * self.hidden
         return self.layers * (self.norms * each + self.qk_norm) + each
 
-    @property
-    def table_parameters(self) -> int:
-        """Parameters of the embedding table and of learned positions."""
-        return (self.vocab + self.positions) * self.hidden
-
     @cached_property
     def parameters(self) -> int:
         """Parameters, every one counted once (a tied head is the embedding table)."""
-        tied = self.vocab * self.hidden if self.tied else 0
-        matrices = sum(p.parameters for p in self.products)
-        return matrices - tied + self.table_parameters + self.norm_parameters
+        tables = (self.positions if self.tied else self.vocab + self.positions) * self.hidden
+        return sum(p.parameters for p in self.products) + tables + self.norm_parameters
 
     @cached_property
     def active_parameters(self) -> int:
@@ -207,15 +205,15 @@ class Model:
         A windowed layer keeps at most its window; latent attention one latent vector a position.
         """
         batch, context, kind = size("batch", batch), size("context", context), _dtype(dtype)
-        full = self.layers - self.windowed_layers
-        reached = min(context, self.window or context)
-        both = ((full, context), (self.windowed_layers, reached))
-        return sum(n * self._layer_kv(batch, reach, kind) for n, reach in both if n)
-
-    def _layer_kv(self, batch: int, context: int, kind: DType) -> int:
         if self.latent:
-            return Operand("k", (batch, context, as_latent(self.latent).cached), kind).nbytes
-        return 2 * Operand("k", (batch, self.kv_heads, context, self.head_dim), kind).nbytes
+            latents = Operand("k", (batch, context, as_latent(self.latent).cached), kind)
+            return self.layers * latents.nbytes
+        full = self.layers - self.windowed_layers
+        both = (full, context), (self.windowed_layers, min(context, self.window or context))
+        return sum(
+            2 * n * Operand("k", (batch, self.kv_heads, reach, self.head_dim), kind).nbytes
+            for n, reach in both
+        )
 
     def decode(
         self,
@@ -268,8 +266,8 @@ class Model:
         """
         batch, context = size("batch", batch), size("context", context)
         formats = formats_of(weights, kv, activations, quant)
-        options = {"streamed": _streamed(attention)}
-        return Workload.of(self, "decode", (batch, 1, context), formats, options)
+        streamed = _streamed(attention)
+        return Workload.of(self, "decode", (batch, 1, context), formats, streamed=streamed)
 
     def prefill(
         self,
@@ -313,11 +311,12 @@ class Model:
         """
         batch, tokens = size("batch", batch), size("tokens", tokens)
         formats = formats_of(weights, kv, activations, quant)
-        options: dict[str, bool | int] = {"streamed": _streamed(attention)}
         if logits not in LOGITS:
             raise unknown("logits", logits, LOGITS)
-        options |= {"causal": flag("causal", causal), "logits": tokens if logits == "all" else 1}
-        return Workload.of(self, "prefill", (batch, tokens, tokens), formats, options)
+        return Workload.of(
+            self, "prefill", (batch, tokens, tokens), formats, streamed=_streamed(attention),
+            causal=flag("causal", causal), logits=tokens if logits == "all" else 1,
+        )  # fmt: skip
 
     def train_step(
         self,
@@ -342,21 +341,13 @@ class Model:
         """
         batch, tokens = size("batch", batch), size("tokens", tokens)
         formats = formats_of(weights, kv, activations, quant)
-        options = {"streamed": _streamed(attention), "causal": flag("causal", causal)}
-        return Workload.of(self, "train", (batch, tokens, tokens), formats, options)
+        return Workload.of(
+            self, "train", (batch, tokens, tokens), formats, streamed=_streamed(attention),
+            causal=flag("causal", causal),
+        )  # fmt: skip
 
 
 def _streamed(attention: str) -> bool:
     if attention not in ATTENTION:
         raise unknown("attention", attention, ATTENTION)
     return attention == "streamed"
-
-
-def _names(argument: str, given: Iterable[str]) -> tuple[str, ...]:
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{argument}={given!r} must be a tuple of product names out of {NAMES}")
-    listed = (given,) if isinstance(given, str) else tuple(given)
-    for name in listed:
-        if name not in NAMES:
-            raise unknown(argument, name, NAMES)
-    return listed

@@ -83,16 +83,12 @@ class Product:
     @property
     def parameters(self) -> int:
         """Parameters in all layers and experts."""
-        return self.layers * self.experts * self._each
+        return self.layers * self.experts * (self.inputs + self.bias) * self.outputs
 
     @property
     def active_parameters(self) -> int:
         """Parameters that one token meets."""
-        return self.layers * self.active * self._each
-
-    @property
-    def _each(self) -> int:
-        return (self.inputs + self.bias) * self.outputs
+        return self.parameters // self.experts * self.active
 
     def nbytes(self, kind: DType) -> int:
         """Bytes in format ``kind``, scales included; groups run along the inputs."""
@@ -104,20 +100,23 @@ class Product:
 
 def products(m: Model) -> tuple[Product, ...]:
     """The weight matrices of ``m`` in the order in which a token meets them, the head last."""
-    attention = _latent_attention(m) if m.latent else _attention(m)
+    sizes = _latent_attention(m) if m.latent else _attention(m)
+    attention = (
+        Product(name, *both, m.layers, bias=name in m.biases, reduced=name == "o")
+        for name, both in sizes.items()
+    )
     return (*attention, *_mlp(m), Product("head", m.hidden, m.vocab, 1))
 
 
-def _attention(m: Model) -> tuple[Product, ...]:
+def _attention(m: Model) -> dict[str, tuple[int, int]]:
     queries, keys = m.heads * m.head_dim, m.kv_heads * m.head_dim
-    sizes = {
+    return {
         "q": (m.hidden, queries), "k": (m.hidden, keys), "v": (m.hidden, keys),
         "o": (queries, m.hidden),
     }  # fmt: skip
-    return _listed(m, sizes)
 
 
-def _latent_attention(m: Model) -> tuple[Product, ...]:
+def _latent_attention(m: Model) -> dict[str, tuple[int, int]]:
     """Names as in DeepSeek's code: q_a and q_b make queries, kv_a the latent, kv_b keys, values."""
     t = as_latent(m.latent)
     queries = m.heads * (t.nope + t.rope)
@@ -127,15 +126,7 @@ def _latent_attention(m: Model) -> tuple[Product, ...]:
     sizes["kv_a"] = (m.hidden, t.cached)
     sizes["kv_b"] = (t.kv_rank, m.heads * (t.nope + t.value))
     sizes["o"] = (m.heads * t.value, m.hidden)
-    return _listed(m, sizes)
-
-
-def _listed(m: Model, sizes: Mapping[str, tuple[int, int]]) -> tuple[Product, ...]:
-    """The products of attention, in every layer; "o" ends the block."""
-    return tuple(
-        Product(name, *both, m.layers, bias=name in m.biases, reduced=name == "o")
-        for name, both in sizes.items()
-    )
+    return sizes
 
 
 def _mlp(m: Model) -> tuple[Product, ...]:

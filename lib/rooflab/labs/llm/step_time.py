@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TypedDict, Unpack
+from dataclasses import dataclass, replace
 
 from rooflab.count.dtypes import DTYPES, DType, DTypeLike, as_dtype, dtype
 from rooflab.count.si import si
-from rooflab.count.validation import amount, size, unknown
+from rooflab.count.validation import amount, unknown
 from rooflab.labs.llm.steps import PLAIN, ROLES, Formats, Step
 from rooflab.predict.catalogue import disputed
-from rooflab.predict.estimate import overhead
+from rooflab.predict.estimate import overhead as call_cost
 from rooflab.predict.machine import Machine
 
 # Number formats of a step: what ``quant="w4a8"`` means, and what is assumed on a machine.
@@ -36,12 +35,7 @@ def formats_of(
     weights: DTypeLike | None = None, kv: DTypeLike = "bf16",
     activations: DTypeLike | None = None, quant: DTypeLike | None = None,
 ) -> Formats:  # fmt: skip
-    """Return the formats of a step from its arguments; see :meth:`Model.decode`.
-
-    ``weights`` None is bf16. ``quant``: one of :data:`QUANTS`, or a format that weights and
-    activations share ("fp8", "nvfp4", …); it replaces ``weights`` and ``activations``. Raises
-    ValueError or TypeError naming the argument that does not fit.
-    """
+    """Return the formats of a step from its arguments; see :meth:`Model.decode`."""
     kv = as_dtype("kv", kv)
     if quant is not None:
         if weights is not None or activations is not None:
@@ -70,18 +64,13 @@ def _quantised(quant: DTypeLike, kv: DType) -> Formats:
 
 
 def sixteen_bits(weights: DType) -> DType:
-    """Format of the activations beside ``weights`` that are only stored narrow: bf16, or the
-    weights' own format where that is a float of 16 or 32 bits."""
+    """Format of activations beside ``weights``: theirs if a float of 16 or 32 bits, else bf16."""
     plain = weights.kind == "float" and weights.bits in (16, 32) and not weights.group
     return weights if plain else PLAIN
 
 
 def formats_on(m: Machine, formats: Formats) -> tuple[Formats, str]:
-    """Return ``formats`` as ``m`` runs them, and a note on what was assumed ("" if nothing was).
-
-    Activations that nobody named follow weights of less than 16 bits where ``m`` has a peak for
-    their format; elsewhere they have 16 bits.
-    """
+    """Return ``formats`` as ``m`` runs them, and a note on what was assumed ("" if nothing was)."""
     if not formats.assumed or formats.weights.bits >= 16:
         return formats, ""
     weights, wide = formats.weights, sixteen_bits(formats.weights)
@@ -99,10 +88,7 @@ def formats_on(m: Machine, formats: Formats) -> tuple[Formats, str]:
 
 
 def narrowest(formats: Formats) -> int:
-    """Bits of the narrowest format in which products with the weights may be computed.
-
-    No narrower than the weights, and no narrower than activations that were named.
-    """
+    """Bits that products need: those of the weights, or of named activations if more."""
     return max(formats.weights.bits, 0 if formats.assumed else formats.activations.bits)
 
 
@@ -163,8 +149,8 @@ class Part:
 class StepTiming:
     """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed.
 
-    ``bound``: how the parts were put together, see :class:`Assumptions`; ``bandwidth``: that of the
-    DRAM in byte/s, before any efficiency.
+    ``bound``: how the parts were put together, see :meth:`Workload.seconds`; ``bandwidth``: that of
+    the DRAM in byte/s, before any efficiency.
     """
 
     seconds: float
@@ -184,65 +170,23 @@ class StepTiming:
         return max(total, key=total.__getitem__)
 
 
-class Terms(TypedDict, total=False):
-    """How a time is worked out, by name; see :meth:`Workload.seconds` for each."""
-
-    bound: str
-    roofs: str
-    traffic: Collection[str] | None
-    overhead: float | None
-    link_latency: float
-    efficiency: Mapping[str, float] | None
-
-
-class LinkTerms(Terms, total=False):
-    """The same, with the rate of the link between devices."""
-
-    link: float | None
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What a time is worked out with, checked; see :meth:`Workload.seconds` for each."""
-
-    devices: int = 1
-    link: float | None = None
-    bound: str = "sum-of-max"
-    roofs: str = "catalogue"
-    traffic: Collection[str] | None = None
-    overhead: float | None = None
-    link_latency: float = 0.0
-    efficiency: Mapping[str, float] | None = None
-
-    def __post_init__(self) -> None:
-        size("devices", self.devices)
-        if self.bound not in BOUNDS:
-            raise unknown("bound", self.bound, BOUNDS)
-        if self.roofs not in ROOFS:
-            raise unknown("roofs", self.roofs, ROOFS)
-        roles_of(self.traffic)
-        link_rate(self.link)
-        for name in ("overhead", "link_latency"):
-            _duration(name, getattr(self, name))
-        _shares(self.efficiency)
-
-
 def timing(
-    steps: tuple[Step, ...], m: Machine, *, devices: int = 1, notes: Iterable[str] = (),
-    **how: Unpack[LinkTerms],
+    steps: tuple[Step, ...], m: Machine, devices: int = 1, notes: Iterable[str] = (), *,
+    link: float | None = None, bound: str = "sum-of-max", roofs: str = "catalogue",
+    traffic: Collection[str] | None = None, overhead: float | None = None,
+    link_latency: float = 0.0, efficiency: Mapping[str, float] | None = None,
 ) -> StepTiming:  # fmt: skip
-    """Time ``steps`` on ``devices`` machines ``m``; ``how``: the fields of :class:`Assumptions`.
+    """Time ``steps`` on ``devices`` machines ``m``; see :meth:`Workload.seconds` for how.
 
     ``notes``: what is known already; what is assumed here is added to them.
     """
-    known = {field.name for field in fields(Assumptions)}
-    for name in set(how) - known:
-        takes = ", ".join(sorted(known))
-        raise TypeError(f"{name}= is no argument of a step's time; it takes {takes}")
-    given = Assumptions(devices, **how)
-    said, roles = dict.fromkeys(notes), roles_of(given.traffic)
-    shares = _shares(given.efficiency)
-    bandwidth = dram_rate(m, given.roofs, said)
+    for name, choice, known in (("bound", bound, BOUNDS), ("roofs", roofs, ROOFS)):
+        if choice not in known:
+            raise unknown(name, choice, known)
+    _require_durations(overhead=0.0 if overhead is None else overhead, link_latency=link_latency)
+    link, roles, shares = link_rate(link), roles_of(traffic), _shares(efficiency)
+    said = dict.fromkeys(notes)
+    bandwidth = dram_rate(m, roofs, said)
     peaks: dict[tuple[DType, str], tuple[float, DType]] = {}
     parts = []
     for step in steps:
@@ -250,37 +194,39 @@ def timing(
             continue  # nothing of it is in the restricted ledger: a published table leaves it out
         key = (step.op.compute_dtype, step.op.unit)
         if key not in peaks:
-            peaks[key] = peak_for(m, *key, given.roofs, said)
+            peaks[key] = peak_for(m, *key, roofs, said)
         rate, kind = peaks[key]
-        slope = bandwidth * shares["memory"] * given.devices
+        slope = bandwidth * shares["memory"] * devices
         carry = {role: step.bytes_of(role) / slope for role in roles}
         if "activations" in carry:
-            carry["activations"] *= given.devices  # every device has them whole
-        compute = step.count * step.op.flops / (rate * shares["compute"]) / given.devices
-        called, sent = _calls(step, kind, m, given), _send(step, given)
+            carry["activations"] *= devices  # every device has them whole
+        compute = step.count * step.op.flops / (rate * shares["compute"]) / devices
+        op = step.op if kind is step.op.compute_dtype else replace(step.op, compute_dtype=kind)
+        called = step.count * (call_cost(op, m) if overhead is None else overhead)
+        sent = _send(step, devices, link, link_latency)
         parts.append(Part(step.name, compute, carry, called, sent, rate))
     if not parts:
-        raise ValueError(f"traffic={given.traffic!r}: this step moves none of it")
-    _say_what_is_missing(m, parts, given, said)
-    together = _together(parts, given.bound)
-    return StepTiming(together, tuple(parts), tuple(said), given.bound, bandwidth)
+        raise ValueError(f"traffic={traffic!r}: this step moves none of it")
+    _say_what_is_missing(m, parts, overhead is None, devices > 1 and link is None, said)
+    return StepTiming(_together(parts, bound), tuple(parts), tuple(said), bound, bandwidth)
 
 
-def _calls(step: Step, kind: DType, m: Machine, given: Assumptions) -> float:
-    """Seconds that the calls of ``step`` cost where it is computed in format ``kind``."""
-    if given.overhead is not None:
-        return step.count * given.overhead
-    op = step.op if kind is step.op.compute_dtype else replace(step.op, compute_dtype=kind)
-    return step.count * overhead(op, m)
-
-
-def _send(step: Step, given: Assumptions) -> float:
+def _send(step: Step, devices: int, link: float | None, latency: float) -> float:
     """Seconds of the ring all-reduces behind ``step``: each device sends nearly all of it twice."""
-    if given.devices == 1 or not step.reduced:
+    if devices == 1 or not step.reduced:
         return 0.0
-    share = 2 * (given.devices - 1) / given.devices
-    carried = share * step.reduced / given.link if given.link else 0.0
-    return step.count * (carried + given.link_latency)
+    carried = 2 * (devices - 1) / devices * step.reduced / link if link else 0.0
+    return step.count * (carried + latency)
+
+
+def _together(parts: Sequence[Part], bound: str) -> float:
+    """Seconds of all ``parts``, put together as :meth:`Workload.seconds` says of ``bound``."""
+    if bound == "sum-of-max":
+        return sum(part.seconds for part in parts)
+    whole = _whole(parts)
+    if bound == "max-of-sum":
+        return whole.seconds
+    return whole.compute + whole.memory + whole.call + whole.send
 
 
 def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
@@ -310,12 +256,11 @@ def link_rate(link: float | None) -> float | None:
     return link
 
 
-def _duration(name: str, seconds: float | None) -> None:
-    if name == "overhead" and seconds is None:
-        return
+def _require_durations(**given: float) -> None:
     right = "a time in seconds, 0 or more, such as 5e-6"
-    if amount(name, seconds, right, zero=True) > LONGEST_CALL:
-        raise ValueError(f"{name}={seconds!r} is in seconds; {seconds:g} µs is {seconds:g}e-6")
+    for name, seconds in given.items():
+        if amount(name, seconds, right, zero=True) > LONGEST_CALL:
+            raise ValueError(f"{name}={seconds!r} is in seconds; {seconds:g} µs is {seconds:g}e-6")
 
 
 def _shares(given: Mapping[str, float] | None) -> dict[str, float]:
@@ -331,16 +276,6 @@ def _shares(given: Mapping[str, float] | None) -> dict[str, float]:
         right = "a share of the roof, above 0 and at most 1"
         shares[name] = amount(f"efficiency[{name!r}]", share, right, most=1)
     return shares
-
-
-def _together(parts: list[Part], bound: str) -> float:
-    extra = sum(part.call + part.send for part in parts)
-    if bound == "sum-of-max":
-        return extra + sum(max(part.compute, part.memory) for part in parts)
-    step = _whole(parts)
-    if bound == "max-of-sum":
-        return extra + max(step.compute, step.memory)
-    return extra + step.compute + step.memory
 
 
 def _whole(parts: Sequence[Part]) -> Part:
@@ -366,9 +301,8 @@ def peak_for(
     """Peak in FLOP/s for ``kind``, and the format of that peak: the nearest one that there is.
 
     Where sources disagree it is the least that they give. A product in a wide format is never
-    computed in a narrow one, except that 16 bits may stand in
-    for more; 8 bits may be those of the other kind; norms and the like, with next to no arithmetic,
-    take any peak there is.
+    computed in a narrow one, except that 16 bits may stand in for more; 8 bits may be those of the
+    other kind; norms and the like, with next to no arithmetic, take any peak there is.
     """
     said = disputed(m).get(kind.family, [])
     if len(set(said)) > 1:
@@ -398,14 +332,15 @@ def peak_for(
 
 
 def _say_what_is_missing(
-    m: Machine, parts: list[Part], given: Assumptions, notes: dict[str, None]
+    m: Machine, parts: list[Part], calls: bool, sends: bool, notes: dict[str, None]
 ) -> None:
-    unknown_calls = 0 if given.overhead is not None else sum(1 for part in parts if not part.call)
+    """Note which costs count as zero; ``calls``, ``sends``: nobody has given what these cost."""
+    unknown_calls = sum(not part.call for part in parts) if calls else 0
     if unknown_calls == len(parts):
         notes[
             f"overhead of a launch on {m.id} is not known: counted as zero, or give overhead="
         ] = None
     elif unknown_calls:
         notes[f"overhead of a call on {m.id} is known for products, zero for the rest"] = None
-    if given.devices > 1 and given.link is None:
+    if sends:
         notes["communication between devices is not counted: give link= in byte/s"] = None

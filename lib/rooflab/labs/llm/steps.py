@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 # What a transformer does between its products: passes over activations, little arithmetic.
 #
 # Each is an operation of its own that reads its inputs and writes its output once, as an unfused
-# program does; norms, rotations and activations are computed in fp32, as published code does. FLOPs
-# an element are the usual small counts; none of these operations is ever near the ridge.
+# program does; norms, rotations and activations are computed in fp32, as published code does.
 
 
 # FLOP an element: square, add, scale, weigh; two products and a sum; sigmoid and product; add.
@@ -27,12 +26,15 @@ FLOP = {"norm": 4, "rope": 3, "activation": 2, "residual": 1}
 _FP32 = dtype("fp32")
 
 
-def over(name: str, shape: tuple[int, ...], kind: DType, flop: int, reads: int = 1) -> Operation:
-    """One pass: ``reads`` arrays of ``shape`` read, one written, ``flop`` FLOP an element."""
+def over(
+    name: str, shape: tuple[int, int], kind: DType, flop: int, count: int, reads: int = 1
+) -> Step:
+    """``count`` passes: ``reads`` arrays of ``shape`` read, one written; ``flop`` an element."""
     operands = [Operand(f"x{place or ''}", shape, kind) for place in range(reads)]
     operands.append(Operand("y", shape, kind, reads=0, writes=1))
-    dims = dict(zip("mn", shape, strict=False))
-    return Operation(name, dims, tuple(operands), flop * math.prod(shape), wider(kind, _FP32))
+    dims, flops = dict(zip("mn", shape, strict=True)), flop * math.prod(shape)
+    op = Operation(name, dims, tuple(operands), flops, wider(kind, _FP32))
+    return Step(op, count, ("activations",) * len(operands))
 
 
 def embed(model: Model, rows: int, queries: int, act: DType, weights: DType) -> Step:
@@ -60,34 +62,22 @@ def rotate(model: Model, rows: int, act: DType) -> list[Step]:
     width = (model.heads + model.kv_heads) * model.head_dim
     if model.latent:
         width = (model.heads + 1) * as_latent(model.latent).rope
-    op = over("rope", (rows, width), act, FLOP["rope"])
-    return [Step(op, model.layers, _roles(op))]
+    return [over("rope", (rows, width), act, FLOP["rope"], model.layers)]
 
 
 def activation(model: Model, p: Product, rows: int, act: DType) -> Step:
     """What follows ``up``: act(gate) · up where gated, else act(up)."""
-    name = p.name.removesuffix("up") + "activation"
-    shape = (rows * p.active, p.outputs)
-    op = over(name, shape, act, FLOP["activation"], 2 if model.gated else 1)
-    return Step(op, p.layers, _roles(op))
+    name, shape = p.name.removesuffix("up") + "activation", (rows * p.active, p.outputs)
+    return over(name, shape, act, FLOP["activation"], p.layers, 2 if model.gated else 1)
 
 
 def norms(model: Model, rows: int, act: DType, weights: DType) -> Step:
     """The norms of all layers and the last one; each has its own weights."""
-    op = over("norm", (rows, model.hidden), act, FLOP["norm"])
+    count = model.norms * model.layers + 1
+    step = over("norm", (rows, model.hidden), act, FLOP["norm"], count)
     weight = Operand("weight", (NORMS[model.norm] * model.hidden,), weights)
-    op = replace(op, operands=(*op.operands, weight))
-    return Step(op, model.norms * model.layers + 1, (*_roles(op)[:-1], "weights"))
-
-
-def residuals(model: Model, rows: int, act: DType) -> Step:
-    """Two additions to the residual stream in each layer."""
-    op = over("residual", (rows, model.hidden), act, FLOP["residual"], 2)
-    return Step(op, 2 * model.layers, _roles(op))
-
-
-def _roles(op: Operation) -> tuple[str, ...]:
-    return ("activations",) * len(op.operands)
+    op = replace(step.op, operands=(*step.op.operands, weight))
+    return replace(step, op=op, roles=(*step.roles, "weights"))
 
 
 # The operations of one decode step and of one prefill of a language model.
@@ -136,23 +126,21 @@ class Step:
 
     @property
     def whole(self) -> Operation:
-        """All ``count`` runs as one Operation: independent problems (``batch``), one launch
-        each."""
+        """All ``count`` runs as one Operation: independent problems (``batch``), each launched."""
         if self.count == 1:
             return self.op
         operands = tuple(_repeated(o, self.count) for o in self.op.operands)
         flops, runs = self.count * self.op.flops, self.count * self.op.batch
         return replace(self.op, operands=operands, flops=flops, batch=runs)
 
+    @property
+    def operands(self) -> tuple[tuple[Operand, str], ...]:
+        """Each operand with its role."""
+        return tuple(zip(self.op.operands, self.roles, strict=True))
+
     def bytes_of(self, role: str) -> int:
         """Traffic of the operands with ``role`` in all runs, in bytes."""
-        rows = zip(self.op.operands, self.roles, strict=True)
-        return self.count * sum(o.bytes for o, its in rows if its == role)
-
-    def held(self, role: str) -> int:
-        """Bytes of the operands with ``role`` in one run, each once, however often it is passed."""
-        rows = zip(self.op.operands, self.roles, strict=True)
-        return sum(o.nbytes for o, its in rows if its == role)
+        return self.count * sum(o.bytes for o, its in self.operands if its == role)
 
 
 def _repeated(o: Operand, count: int) -> Operand:
@@ -175,9 +163,8 @@ def generate(
 ) -> tuple[Step, ...]:
     """Operations of a step in which ``batch`` sequences get ``queries`` new positions each.
 
-    ``context`` counts the new positions; what is older is read from the cache. A decode step has
-    one new position, a prefill has nothing else. ``logits``: positions a sequence that pass the
-    head.
+    ``context`` counts the new positions; what is older is read from the cache. ``logits``:
+    positions a sequence that pass the head.
     """
     rows, act, table = batch * queries, formats.outer, formats.tables or formats.weights
     steps = [embed(model, rows, queries, act, table)]
@@ -186,7 +173,9 @@ def generate(
             steps += rotate(model, rows, act)
             steps += attend(model, batch, queries, context, formats, streamed, causal)
         if p.name == "head":
-            steps += [norms(model, rows, act, table), residuals(model, rows, act)]
+            shape, count = (rows, model.hidden), 2 * model.layers
+            steps.append(norms(model, rows, act, table))
+            steps.append(over("residual", shape, act, FLOP["residual"], count, 2))
             steps.append(weigh(p, batch * logits, replace(formats, weights=table)))
         elif p.name != "kv_b" or queries > 1:  # a decode step works on the latent vectors
             steps.append(weigh(p, rows, formats))
@@ -200,11 +189,8 @@ _EACH = {"embed": 2, "embed back": 4}
 
 
 def every_parameter(model: Model, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """``steps`` in the ledger of published tables: the model's size over the bandwidth, and 2 FLOP
-    a parameter and token (6 in training) over the peak.
-
-    Tables are read whole, not the rows of the step's tokens, and multiplied with, a tied one only
-    as the head: weights and FLOPs of a dense model's step are then those of its ``parameters``.
+    """``steps`` in the ledger of published tables: every parameter is read once, and costs 2 FLOP
+    a token (6 in training). So tables are read and multiplied whole, a tied one as the head only.
     """
     steps = tuple(steps)
     kind = next(s.op.compute_dtype for s in steps if s.name == "head")
@@ -216,10 +202,8 @@ def _whole(model: Model, step: Step, kind: DType) -> Step:
         replace(o, touched=0 if o.name.endswith("table") and model.tied else None)
         for o in step.op.operands
     )
-    rows = zip(operands, step.roles, strict=True)
-    flops = (
-        _EACH[step.name] * step.op.dims["m"] * sum(o.elements for o, r in rows if r == "weights")
-    )
+    read = sum(o.elements for o, role in zip(operands, step.roles) if role == "weights")
+    flops = _EACH[step.name] * step.op.dims["m"] * read
     op = replace(step.op, operands=operands, flops=flops, compute_dtype=kind, unit="tensor")
     return replace(step, op=op)
 
@@ -254,13 +238,13 @@ def weigh(p: Product, rows: int, formats: Formats) -> Step:
     return Step(op, p.layers, (*roles, "activations"), reduced)
 
 
-def matrix(p: Product, rows: int, kind: DType, name: str = "b") -> Operand:
+def matrix(p: Product, rows: int, kind: DType) -> Operand:
     """The weights that ``rows`` rows touch: the whole matrix, or those of their experts."""
     if p.experts == 1:
-        return Operand(name, (p.inputs, p.outputs), kind, axis=-2)
+        return Operand("b", (p.inputs, p.outputs), kind, axis=-2)
     columns = round(distinct(p.experts, p.active, rows) * p.outputs)
     touched = min(columns, p.experts * p.outputs) * p.inputs
-    return Operand(name, (p.experts, p.inputs, p.outputs), kind, axis=-2, touched=touched)
+    return Operand("b", (p.experts, p.inputs, p.outputs), kind, axis=-2, touched=touched)
 
 
 def attend(
@@ -320,9 +304,9 @@ def _attend_latent(
     sizes = (batch, queries, context, model.heads, model.heads, model.head_dim)
     ops = _attention(streamed, causal, sizes, act, value_dim=t.value)
     cache = Operand("k cache", (batch, queries, t.cached), formats.kv, reads=0, writes=1)
-    ops[-1] = replace(ops[-1], operands=(*ops[-1].operands, cache))
-    rows = [tuple("kv" if o is cache else "activations" for o in op.operands) for op in ops]
-    return [Step(op, model.layers, roles) for op, roles in zip(ops, rows, strict=True)]
+    *steps, last = (Step(op, model.layers, ("activations",) * len(op.operands)) for op in ops)
+    op = replace(last.op, operands=(*last.op.operands, cache))
+    return [*steps, replace(last, op=op, roles=(*last.roles, "kv"))]
 
 
 def _absorbed(name: str, model: Model, rows: int, inner: int, outer: int, formats: Formats) -> Step:
@@ -345,10 +329,10 @@ def _absorbed(name: str, model: Model, rows: int, inner: int, outer: int, format
 # Behind a product C = AB come two more, dA = dC·Bᵀ ("up dX") and dB = Aᵀ·dC ("up dW"), each of as
 # many FLOPs: hence the usual 6 FLOP a parameter and token. Any other operation goes back once, as
 # "norm back" does: it reads its inputs and its output's gradient, and writes its inputs' gradients.
-# Gradients have the format of what they belong to. The optimiser's pass over the weights is not
-# included.
+# Gradients have the format of what they belong to.
 
 
+BACKWARD = (" back", " dX", " dW")  # ends of the names of what backward adds
 # Backward FLOPs of an operation over its forward FLOPs: a product has two behind it; streamed
 # attention also computes its scores again (Dao et al. 2022: five products after two).
 BACK = {"attention": 2.5, "scores": 2, "values": 2}
@@ -356,26 +340,12 @@ _LINEAR = ("rope", "residual")  # their gradient is the same pass again, with no
 _FIRST = ("q", "q_a", "up", "dense up")  # devices that share a layer add up these dX
 
 
-def train(
-    model: Model,
-    batch: int,
-    tokens: int,
-    formats: Formats,
-    *,
-    streamed: bool = True,
-    causal: bool = True,
-) -> tuple[Step, ...]:
-    """Operations of forward and backward over ``batch`` sequences of ``tokens`` tokens.
-
-    Every position passes the head; nothing is cached.
-    """
+def train(model: Model, batch: int, tokens: int, formats: Formats, **how: bool) -> tuple[Step, ...]:
+    """Operations of forward and backward over ``batch`` sequences; ``how``: as in generate()."""
     rows = batch * tokens
-    found = generate(
-        model, batch, tokens, tokens, formats, streamed=streamed, causal=causal, logits=tokens
-    )
+    found = generate(model, batch, tokens, tokens, formats, logits=tokens, **how)
     forward = [_without_cache(step) for step in found]
-    loss = over("loss", (rows, model.vocab), formats.activations, 5)
-    steps = [*forward, Step(loss, 1, ("activations",) * len(loss.operands))]
+    steps = [*forward, over("loss", (rows, model.vocab), formats.activations, 5, 1)]
     weighed = {p.name: p for p in model.products}
     for step in reversed(forward):
         if step.name in weighed:
@@ -387,25 +357,17 @@ def train(
 
 def _without_cache(step: Step) -> Step:
     """The step without its KV cache's traffic: in training K and V are activations."""
-    if "kv" not in step.roles:
-        return step
-    rows = zip(step.op.operands, step.roles, strict=True)
-    kept = tuple((o, role) for o, role in rows if role != "kv")
-    op = replace(step.op, operands=tuple(o for o, _ in kept))
-    return replace(step, op=op, roles=tuple(role for _, role in kept))
+    operands, roles = zip(*(row for row in step.operands if row[1] != "kv"))
+    return replace(step, op=replace(step.op, operands=operands), roles=roles)
 
 
 def _product(step: Step, p: Product, rows: int, formats: Formats) -> list[Step]:
     """dX and dW of the product of ``rows`` rows with the weights ``p``."""
     act, many = formats.activations, step.op.dims["m"]
-    gradient = Operand("dc", (many, p.outputs), act)
-    into = (
-        gradient,
-        matrix(p, rows, formats.weights),
-        Operand("da", (many, p.inputs), act, reads=0, writes=1),
-    )
-    weights = replace(matrix(p, rows, formats.weights, "db"), reads=0, writes=1)
-    back = (Operand("a", (many, p.inputs), act), gradient, weights)
+    a, b = Operand("a", (many, p.inputs), act), matrix(p, rows, formats.weights)
+    dc = Operand("dc", (many, p.outputs), act)
+    into = (dc, b, replace(a, name="da", reads=0, writes=1))
+    back = (a, dc, replace(b, name="db", reads=0, writes=1))
     flops = 2 * many * p.inputs * p.outputs
     kind = wider(act, formats.weights)
     dx = Operation(
@@ -427,7 +389,7 @@ def _back(step: Step) -> Step:
     if kind in _LINEAR:
         return replace(step, op=replace(op, name=f"{op.name} back"))
     rows: list[tuple[Operand, str]] = []
-    for o, role in zip(op.operands, step.roles, strict=True):
+    for o, role in step.operands:
         if o.reads and kind != "embed":
             rows.append((replace(o, reads=1, writes=0), role))
         if o.writes:

@@ -19,11 +19,10 @@ import numpy as np
 from rooflab.count.validation import size, unknown
 from rooflab.labs.llm.model import Model
 from rooflab.measure.backend import Backend, cublas_of, select
-from rooflab.measure.cache_eviction import MARGIN
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.kernels import in_turn
 from rooflab.measure.settings import fewer
-from rooflab.measure.timing import Call
+from rooflab.measure.timing import MARGIN, Call
 
 # A linear layer, Y = X Wᵀ, in the ways that a library offers for it.
 #
@@ -33,32 +32,27 @@ from rooflab.measure.timing import Call
 
 
 DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16"}
-ON_CPU = ("fp32", "fp64")
 
 
 @dataclass(frozen=True)
 class Form:
     """A way to compute the layer: one GEMV a token or one GEMM, on W or on stored-transposed W."""
 
-    name: str
     gemv: bool
     transposed: bool
 
 
 FORMS = {
-    form.name: form
-    for form in (
-        Form("gemv ×B", True, False),
-        Form("gemv ×B on Wᵀ", True, True),
-        Form("gemm", False, False),
-        Form("gemm on Wᵀ", False, True),
-    )
+    "gemv ×B": Form(gemv=True, transposed=False),
+    "gemv ×B on Wᵀ": Form(gemv=True, transposed=True),
+    "gemm": Form(gemv=False, transposed=False),
+    "gemm on Wᵀ": Form(gemv=False, transposed=True),
 }
 
 
 def array_dtype(kind: str, backend: Backend) -> np.dtype[Any]:
     """The array dtype of ``kind`` ("fp32", …); ValueError where the backend has no products."""
-    known = DTYPES if backend.is_gpu else ON_CPU
+    known = [*DTYPES] if backend.is_gpu else ["fp32", "fp64"]
     if kind not in known:
         where = "a GPU" if backend.is_gpu else "a CPU, whose BLAS knows no other"
         raise ValueError(f"dtype={kind!r}: the loop runs in {', '.join(known)} on {where}")
@@ -79,15 +73,18 @@ def viewed(flat: Any, shape: tuple[int, int], columns: bool) -> Any:
     return flat.reshape(shape[::-1]).T if columns else flat.reshape(shape)
 
 
+def flat(matrix: Any) -> Any:
+    """The memory of ``matrix``, which lies by rows or by columns, as one axis; no copy."""
+    return (matrix if matrix.flags.c_contiguous else matrix.T).reshape(-1)
+
+
 def relaid(matrix: Any, columns: bool, xp: Any) -> Any:
     """``matrix`` with the same numbers in the order asked for, in the same memory."""
-    is_columns = not matrix.flags.c_contiguous
-    if is_columns == columns or min(matrix.shape) == 1:
+    if matrix.flags.c_contiguous != columns or min(matrix.shape) == 1:
         return matrix
-    flat = (matrix.T if is_columns else matrix).reshape(-1)
-    turned = xp.ascontiguousarray(matrix.T if columns else matrix).reshape(-1)
-    flat[...] = turned
-    return viewed(flat, matrix.shape, columns)
+    memory = flat(matrix)
+    memory[...] = xp.ascontiguousarray(matrix.T if columns else matrix).reshape(-1)
+    return viewed(memory, matrix.shape, columns)
 
 
 def bind(form: Form, weight: Any, x: Any, y: Any, backend: Backend) -> Call:
@@ -221,10 +218,7 @@ def random_weights(model: Model, dtype: str, backend: Backend, seed: int = 0) ->
 
 
 def given_weights(model: Model, given: Mapping[str, Any], dtype: str, backend: Backend) -> Weights:
-    """A copy of ``given`` (arrays by name, see :func:`shapes`) on ``backend``.
-
-    Raises ValueError naming what is missing, unknown or of the wrong shape.
-    """
+    """A copy of ``given`` (arrays by name, see :func:`shapes`) on ``backend``."""
     wanted = shapes(model)
     if not isinstance(given, Mapping):
         raise TypeError(f"weights={type(given).__name__} must be a dict of arrays by name")
@@ -470,9 +464,8 @@ def run(p: Pass, tokens: Any, cache: KVCache, start: int, mark: Mark) -> Any:
 def _product(p: Pass, name: str, layer: int, mark: Mark) -> None:
     p.calls[name][layer]()
     if name in p.weights.model.biases:
-        p.buffers["y" if name in ("o", "down") else name][...] += p.weights.arrays[f"{name} bias"][
-            layer
-        ]
+        y = p.buffers["y" if name in ("o", "down") else name]
+        y += p.weights.arrays[f"{name} bias"][layer]
     mark(name)
 
 
@@ -571,8 +564,7 @@ SIZES = {
     "large": Model(1536, 8, 16, kv_heads=4, intermediate=4096, vocab=16_384, name="large"),
 }
 ODD = Model(1048, 2, 12, kv_heads=6, head_dim=56, intermediate=2824, vocab=9016, name="odd sizes")
-"""Sizes that nobody runs: predictions rest on this model, so that they rest on no other's
-shapes."""
+"""Sizes that nobody runs, so that predictions rest on no other model's shapes."""
 
 
 def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") -> Model:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from rooflab.count.dtypes import DTYPES, DType, dtype
 from rooflab.count.operation import Operation
@@ -15,9 +15,7 @@ from rooflab.count.si import percent, plain, si, times
 from rooflab.count.validation import amount, size, unknown
 from rooflab.labs.llm.step_time import (
     ROOFS,
-    LinkTerms,
     StepTiming,
-    Terms,
     dram_rate,
     formats_on,
     link_rate,
@@ -28,6 +26,7 @@ from rooflab.labs.llm.step_time import (
 )
 from rooflab.labs.llm.steps import (
     BACK,
+    BACKWARD,
     ROLES,
     Formats,
     Step,
@@ -74,12 +73,7 @@ class Workload:
 
     @classmethod
     def of(
-        cls,
-        model: Model,
-        phase: str,
-        sizes: tuple[int, int, int],
-        formats: Formats,
-        options: Mapping[str, Any],
+        cls, model: Model, phase: str, sizes: tuple[int, int, int], formats: Formats, **options: Any
     ) -> Workload:
         """Make the step of ``phase`` with ``sizes`` (batch, queries, context)."""
         batch, queries, context = sizes
@@ -91,18 +85,16 @@ class Workload:
         return cls(model, phase, *sizes, formats, steps, tuple(options.items()))
 
     def on(self, machine: Machine | str) -> Workload:
-        """The step as ``machine`` runs it: activations that nobody named follow the weights where
-        the machine has a peak for their format; see :meth:`Model.decode`."""
+        """The step as ``machine`` runs it, its formats as :meth:`Model.decode` assumes them."""
         formats, _ = formats_on(_machine(machine), self.formats)
         if formats is self.formats:
             return self
         sizes = (self.batch, self.queries, self.context)
-        return Workload.of(self.model, self.phase, sizes, formats, dict(self.options))
+        return Workload.of(self.model, self.phase, sizes, formats, **dict(self.options))
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
-        """Every kind of operation with all of its runs together: their FLOPs and bytes add up to
-        the step's, and ``op.batch`` is how often it runs."""
+        """Every kind of operation, its runs together as one: ``op.batch`` is how many."""
         return tuple(step.whole for step in self.steps)
 
     @property
@@ -144,19 +136,19 @@ class Workload:
         """
         weights = self.model.weight_bytes(self.formats.weights, self.formats.tables)
         if self.phase == "train":
-            return {"weights": weights, "activations": self._kept, "gradients": weights}
+            kept = sum(
+                step.count * sum(o.nbytes * o.writes for o in step.op.operands)
+                for step in self.steps
+                if not step.name.endswith(BACKWARD)
+            )
+            return {"weights": weights, "activations": kept, "gradients": weights}
         kv = self.model.kv_bytes(self.batch, self.context, self.formats.kv)
-        return {"weights": weights, "kv": kv, "activations": self._largest}
-
-    @property
-    def _kept(self) -> int:
-        forward = (s for s in self.steps if not s.name.endswith((" back", " dX", " dW")))
-        return sum(s.count * sum(o.nbytes * o.writes for o in s.op.operands) for s in forward)
-
-    @property
-    def _largest(self) -> int:
         stream = self.tokens * self.model.hidden * self.formats.outer.bits // 8
-        return stream + max(s.held("activations") for s in self.steps)
+        largest = max(
+            sum(o.nbytes for o, role in step.operands if role == "activations")
+            for step in self.steps
+        )
+        return {"weights": weights, "kv": kv, "activations": stream + largest}
 
     @property
     def memory_bytes(self) -> int:
@@ -164,18 +156,14 @@ class Workload:
         return sum(self.memory.values())
 
     def fits(self, machine: Machine | str, devices: int = 1) -> bool | None:
-        """Whether the memory of ``devices`` holds the step; None where its size is not known.
-
-        Weights and gradients are divided among the devices, activations are not, and of the KV
-        cache each holds whole heads: see :meth:`bytes_each`.
-        """
+        """Whether each of ``devices`` holds :meth:`bytes_each`; None where it is not known."""
         capacity = _machine(machine).capacities.get("dram")
         return None if capacity is None else self.bytes_each(devices) <= capacity
 
     def bytes_each(self, devices: int = 1) -> float:
         """Bytes that the fullest of ``devices`` holds, if they share each layer.
 
-        That is its part of the weights, the activations whole, and whole heads of the KV cache:
+        That is its part of weights and gradients, the activations, and whole heads of the KV cache:
         where there are fewer heads than devices, some hold the same. A latent cache cannot be
         split, so each holds all of it.
         """
@@ -251,34 +239,29 @@ class Workload:
         if max(self.flops, self.bytes) > sys.float_info.max:
             raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
 
-    def time(
-        self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]
-    ) -> StepTiming:
+    def time(self, machine: Machine | str, devices: int = 1, **how: Any) -> StepTiming:
         """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
         m, devices = _machine(machine), size("devices", devices)
         self._timeable()
-        _, assumed = formats_on(m, self.formats)
-        return self.on(m)._time(m, devices, [assumed] if assumed else [], how)
-
-    def _time(self, m: Machine, devices: int, notes: list[str], how: LinkTerms) -> StepTiming:
-        notes += self.warnings
-        if self.fits(m, devices) is False:
+        there, (_, assumed) = self.on(m), formats_on(m, self.formats)
+        notes = [*filter(None, [assumed]), *self.warnings]
+        if there.fits(m, devices) is False:
             holds = f"{si(m.capacities['dram'], 'B')} of {m.name}"
             notes.append(
-                f"does not fit: {si(self.bytes_each(devices), 'B')} to hold in the {holds}"
+                f"does not fit: {si(there.bytes_each(devices), 'B')} to hold in the {holds}"
             )
         split = devices > 1 and (self.model.latent or self.model.kv_heads % devices)
         if split and self.phase != "train":
             notes.append(f"the KV cache is counted as if its heads could be split {devices} ways")
-        steps, roles = self.steps, roles_of(how.get("traffic"))
+        steps, roles = there.steps, roles_of(how.get("traffic"))
         if roles != ROLES and "weights" in roles:
             steps = every_parameter(self.model, steps)
-            if steps != self.steps:
+            if steps != there.steps:
                 notes.append(
                     "every parameter is counted, bytes and FLOPs, as in published tables: "
                     "see w.traffic"
                 )
-        return timing(steps, m, devices=devices, notes=notes, **how)
+        return timing(steps, m, devices, notes, **how)
 
     def seconds(
         self,
@@ -338,32 +321,26 @@ class Workload:
         >>> round(w.seconds("h100-sxm") * 1e3, 2)  # ms
         4.11
         """
-        how: LinkTerms = {
-            "link": link, "bound": bound, "roofs": roofs, "traffic": traffic,
-            "overhead": overhead, "link_latency": link_latency, "efficiency": efficiency,
-        }  # fmt: skip
-        return self.time(machine, devices, **how).seconds
+        return self.time(
+            machine, devices, link=link, bound=bound, roofs=roofs, traffic=traffic,
+            overhead=overhead, link_latency=link_latency, efficiency=efficiency,
+        ).seconds  # fmt: skip
 
     def tokens_per_s(
-        self, machine: Machine | str, devices: int = 1, link: float | None = None,
-        **how: Unpack[Terms],
-    ) -> float:  # fmt: skip
+        self, machine: Machine | str, devices: int = 1, link: float | None = None, **how: Any
+    ) -> float:
         """Estimated tokens a second over the whole batch and all devices; see :meth:`seconds`."""
         return self.tokens / self.seconds(machine, devices, link, **how)
 
-    def limits(
-        self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]
-    ) -> dict[str, str]:
+    def limits(self, machine: Machine | str, devices: int = 1, **how: Any) -> dict[str, str]:
         """What limits each operation: "compute", "memory:weights", "memory:kv", "link", … ."""
         return {part.name: part.limit for part in self.time(machine, devices, **how).parts}
 
-    def limit(self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]) -> str:
+    def limit(self, machine: Machine | str, devices: int = 1, **how: Any) -> str:
         """What most of the step's time goes to, in the words of :meth:`limits`."""
         return self.time(machine, devices, **how).limit
 
-    def joules(
-        self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]
-    ) -> float | None:
+    def joules(self, machine: Machine | str, devices: int = 1, **how: Any) -> float | None:
         """Energy of the step at the devices' rated power (TDP), in joules; None if not known.
 
         A memory-bound step draws less than that, so it is an upper figure for the estimated time.
@@ -376,12 +353,9 @@ class Workload:
         return self.seconds(m, devices, **how) * size("devices", devices) * watts
 
     def explain(
-        self,
-        machine: Machine | str,
-        tokens_per_s: float | None = None,
-        devices: int = 1,
-        **how: Unpack[LinkTerms],
-    ) -> Account:
+        self, machine: Machine | str, tokens_per_s: float | None = None, devices: int = 1,
+        **how: Any,
+    ) -> Account:  # fmt: skip
         """The steps that lead from "weights read once" to the estimate and to a measured rate.
 
         Parameters
@@ -407,7 +381,41 @@ class Workload:
         >>> round(why.share, 2), why.factors[-1].name
         (0.61, 'unexplained')
         """
-        return account(self, _machine(machine), tokens_per_s, devices, how)
+        m, measured = _machine(machine), tokens_per_s
+        asked, there = how.get("roofs", "catalogue"), self.on(m)
+        bound = strict(self, m, devices, how.get("link"), asked)
+        if measured is not None:
+            measured = amount("tokens_per_s", measured, "a positive number of tokens a second")
+        full = {**how, "efficiency": None}
+        best = self.time(m, devices, **(full | {"roofs": "catalogue"}))
+        roofs = asked if measured is None else "measured"
+        reached = self.time(m, devices, **(full | {"roofs": roofs}))
+        slowed = self.time(m, devices, **{**how, "roofs": roofs})
+        carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
+        sent = sum(p.send for p in best.parts)
+        extra = sent + sum(p.call for p in best.parts)
+        stages = []
+        if carried["weights"]:  # else it begins with all that is moved
+            both = carried["weights"] + carried["kv"]
+            stages.append(("KV cache", both, si(there.traffic["kv"], "B")))
+            moved = si(there.traffic["activations"], "B")
+            stages.append(("activations", sum(carried.values()), moved))
+        stages += [
+            ("compute", best.seconds - extra, "where computing takes longer than carrying"),
+            ("measured roof", reached.seconds - extra, _roof(m, best, reached)),
+            ("efficiency", slowed.seconds - extra, "the shares of the roofs that were given"),
+            ("calls", slowed.seconds - sent, f"{self.launches} launches"),
+            ("link", slowed.seconds, f"between {devices} devices"),
+        ]
+        if measured:
+            taken = self.tokens / measured
+            stages.append(("unexplained", taken, "what none of the steps accounts for"))
+        start = carried["weights"] or sum(carried.values())
+        estimate = self.time(m, devices, **how)
+        return Account(
+            there, m, devices, start, estimate, bound, _factors(start, stages), measured, asked,
+            restricted=how.get("traffic") is not None,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         """What it is, what moves, and one line for each kind of operation."""
@@ -449,8 +457,7 @@ class Account:
     """Why a step of ``workload`` takes what it takes on ``devices`` of ``machine``.
 
     ``start``: seconds to read the weights once (``begins`` says so); ``factors``: steps from there
-    whose product is ``seconds`` / start; ``estimate``: the predicted :class:`Timing`; ``bound``:
-    the strict :class:`Bound`; ``measured``: tokens a second that were measured, or None.
+    whose product is ``seconds`` / start; ``measured``: tokens a second that were measured, or None.
     ``restricted``: the estimate leaves out what a published table does, ``traffic=``.
     """
 
@@ -567,45 +574,6 @@ class Account:
         return (*self.estimate.notes, *(f"bound: {text}" for text in self.bound.notes))
 
 
-def account(
-    w: Workload, m: Machine, tokens_per_s: float | None, devices: int, how: LinkTerms
-) -> Account:
-    """Account for the time of ``w``; see :meth:`Workload.explain`."""
-    bound = strict(w, m, devices, how.get("link"), how.get("roofs", "catalogue"))
-    measured, there = tokens_per_s, w.on(m)
-    if measured is not None:
-        measured = amount("tokens_per_s", measured, "a positive number of tokens a second")
-    full: LinkTerms = {**how, "efficiency": None}
-    best = w.time(m, devices, **(full | {"roofs": "catalogue"}))
-    asked = how.get("roofs", "catalogue")
-    roofs = asked if measured is None else "measured"
-    reached = w.time(m, devices, **(full | {"roofs": roofs}))
-    slowed = w.time(m, devices, **(how | {"roofs": roofs}))
-    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
-    extra = sum(p.call + p.send for p in best.parts)
-    stages = []
-    if carried["weights"]:  # else it begins with all that is moved
-        both = carried["weights"] + carried["kv"]
-        stages.append(("KV cache", both, si(there.traffic["kv"], "B")))
-        moved = si(there.traffic["activations"], "B")
-        stages.append(("activations", sum(carried.values()), moved))
-    stages += [
-        ("compute", best.seconds - extra, "where computing takes longer than carrying"),
-        ("measured roof", reached.seconds - extra, _roof(m, best, reached)),
-        ("efficiency", slowed.seconds - extra, "the shares of the roofs that were given"),
-        ("calls", slowed.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
-        ("link", slowed.seconds, f"between {devices} devices"),
-    ]
-    if measured:
-        stages.append(("unexplained", w.tokens / measured, "what none of the steps accounts for"))
-    start = carried["weights"] or sum(carried.values())
-    estimate = w.time(m, devices, **how)
-    return Account(
-        there, m, devices, start, estimate, bound, _factors(start, stages), measured, asked,
-        restricted=how.get("traffic") is not None,
-    )  # fmt: skip
-
-
 def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor, ...]:
     """The steps from ``start`` through the ``stages``; one that changes nothing is no step."""
     factors, before = [], start
@@ -682,8 +650,13 @@ def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str
     said: dict[str, None] = {}
     products = [s for s in w.steps if s.op.unit == "tensor"]
     computing, known = _computing(w, products, m, roofs, said)
-    bandwidth = _bandwidth(m, roofs, said)
-    moved = max(0, _carried(w) - devices * _held(m, said))
+    bandwidth = dram_rate(m, roofs, said)
+    if roofs == "catalogue" and m.origin == "datasheet":  # or what a run has reached beyond it
+        bandwidth = max(bandwidth, float(m.measured.get("bandwidth_bytes_per_s", 0.0)))
+    cache = sum(m.capacities.get(level, 0) for level in ("l2", "l3"))  # neither may hold the other
+    if cache:
+        said[f"{si(cache, 'B')} may stay in the caches of {m.id} from step to step"] = None
+    moved = max(0, _carried(w) - devices * cache)
     sending = 0.0
     if devices > 1 and link:
         narrower = narrowest(w.formats) / w.formats.outer.bits
@@ -703,7 +676,8 @@ def _computing(
     alike: dict[tuple[int, DType], float] = {}
     for step in products:
         key = _bits(step, w.formats), step.op.compute_dtype
-        alike[key] = alike.get(key, 0.0) + _flops(step)
+        again = _AGAIN if step.name.endswith("attention back") else 1
+        alike[key] = alike.get(key, 0.0) + step.count * step.op.flops * again
     named = [w.formats.weights, w.formats.kv, w.formats.activations]
     rates = {
         (bits, kind): _fastest(
@@ -729,11 +703,6 @@ def _bits(step: Step, formats: Formats) -> int:
     return min(bits, formats.kv.bits) if formats.assumed else formats.activations.bits
 
 
-def _flops(step: Step) -> float:
-    total = step.count * step.op.flops
-    return total * _AGAIN if step.name.endswith("attention back") else total
-
-
 def _fastest(
     m: Machine, bits: int, kind: DType, named: Collection[str], roofs: str, said: dict[str, None]
 ) -> float:
@@ -743,11 +712,11 @@ def _fastest(
     Where the estimate computes ``kind`` in another format, because ``m`` lists no peak for it,
     that format counts too.
     """
-    rates = _stated(m) if roofs == "catalogue" else {k: float(r) for k, r in m.peaks.items()}
+    rates = _stated(m) if roofs == "catalogue" else m.peaks
     wide = {key: rate for key, rate in rates.items() if _width(key) >= bits}
     listed = {key.partition("_")[0] for key in wide}
-    unknown_peak = _unpublished(m, bits, wide) if roofs == "catalogue" else ""
-    unknown_peak = "" if listed & set(named) else unknown_peak
+    hidden = roofs == "catalogue" and not listed & set(named)
+    unknown_peak = _unpublished(m, bits, wide) if hidden else ""
     if unknown_peak or not wide:
         peak = f"its {unknown_peak} peak" if unknown_peak else f"a peak of {m.id} for {bits} bits"
         said[f"{peak} is not known: computing is taken to cost nothing"] = None
@@ -799,12 +768,10 @@ def _unpublished(m: Machine, bits: int, wide: Iterable[str]) -> str:
     known = [_FAMILIES[key.partition("_")[0]] for key in wide]
     words = " ".join(map(str, _record(m).get("unsourced", ()))).split()
     named = [_FAMILIES[word] for word in words if word in _FAMILIES]
-
-    def covered(kind: DType) -> bool:
-        same = (kind.bits, kind.kind)
-        return any(k.bits < kind.bits or (k.bits, k.kind) == same for k in known)
-
-    open_ones = [kind for kind in named if kind.bits >= bits and not covered(kind)]
+    open_ones = [
+        kind for kind in named if kind.bits >= bits
+        and not any(k.bits < kind.bits or (k.bits, k.kind) == (kind.bits, kind.kind) for k in known)
+    ]  # fmt: skip
     return min(open_ones, key=lambda kind: kind.bits).family if open_ones else ""
 
 
@@ -822,27 +789,12 @@ def _carried(w: Workload) -> float:
     total = 0.0
     active = {p.name: p.active / p.experts for p in w.model.products}
     for step in w.steps:
-        if step.name == "embed" or step.name.endswith((" back", " dX", " dW")):
+        if step.name == "embed" or step.name.endswith(BACKWARD):
             continue
-        for o, role in zip(step.op.operands, step.roles, strict=True):
+        for o, role in step.operands:
             if role == "kv":
                 total += step.count * o.bytes
             elif role == "weights":
                 chosen = replace(o, touched=None).bytes * active.get(step.name, 1)
                 total += step.count * min(chosen, o.bytes)
     return total
-
-
-def _held(m: Machine, said: dict[str, None]) -> float:
-    """Bytes that the caches of one device may hold from one step to the next."""
-    cache = sum(m.capacities.get(level, 0) for level in ("l2", "l3"))  # neither may hold the other
-    if cache:
-        said[f"{si(cache, 'B')} may stay in the caches of {m.id} from step to step"] = None
-    return cache
-
-
-def _bandwidth(m: Machine, roofs: str, said: dict[str, None]) -> float:
-    """The DRAM's bandwidth in byte/s, or what a published run has reached where that is more."""
-    rate = dram_rate(m, roofs, said)
-    reached = m.measured.get("bandwidth_bytes_per_s", 0.0)
-    return max(rate, float(reached)) if roofs == "catalogue" and m.origin == "datasheet" else rate

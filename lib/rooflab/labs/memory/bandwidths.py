@@ -76,14 +76,14 @@ class Bandwidths:
 
 
 @installed("rooflab.memory.bandwidths")
-def bandwidths(machine: Machine | None = None, *, chases: Concurrency | None = None) -> Bandwidths:
+def bandwidths(machine: Machine, *, chases: Concurrency | None = None) -> Bandwidths:
     """List the bandwidths of one machine's memory, with sentences on why two of them differ.
 
     Parameters
     ----------
-    machine : Machine, optional
-        A measured machine, with a bandwidth of the memory for each mix. By default one core of the
-        machine you sit at, whose roofs are measured if they are not stored yet.
+    machine : Machine
+        A measured machine, with a bandwidth of the memory for each mix, such as
+        ``rl.this_machine(threads=1)``.
     chases : Concurrency, optional
         From ``rl.memory.concurrency()``: adds a lone chase, the most that chases reach, and all
         cores together.
@@ -100,11 +100,10 @@ def bandwidths(machine: Machine | None = None, *, chases: Concurrency | None = N
     >>> print(rl.memory.bandwidths(core).sentences[0][:57])
     Updating in place reports ×1.8 of what reading does: each
     """
-    if machine is None:
-        from rooflab.measure.this_machine import this_machine
-
-        machine = this_machine("cpu", threads=1)
-    _require(machine, chases)
+    if not isinstance(machine, Machine):
+        raise TypeError(f"machine={machine!r} must be a Machine")
+    if not isinstance(chases, Concurrency | None):
+        raise TypeError(f"chases={chases!r} must be a Concurrency")
     rates = machine.bandwidths["dram"]
     missing = [mix for mix in TRAVEL if mix not in rates]
     if missing:
@@ -114,13 +113,6 @@ def bandwidths(machine: Machine | None = None, *, chases: Concurrency | None = N
         )
     figures = [_of_mix(mix, rates) for mix in TRAVEL]
     return Bandwidths(machine.name, (*figures, *(_of_chases(chases) if chases else ())))
-
-
-def _require(machine: object, chases: object) -> None:
-    wanted = {"machine": (machine, Machine), "chases": (chases, Concurrency)}
-    for name, (value, kind) in wanted.items():
-        if value is not None and not isinstance(value, kind):
-            raise TypeError(f"{name}={value!r} must be a {kind.__name__}")
 
 
 def _of_mix(mix: str, rates: Mapping[str, float]) -> Bandwidth:

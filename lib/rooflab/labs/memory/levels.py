@@ -142,50 +142,38 @@ class Level:
     @property
     def sentence(self) -> str:
         """What there is to say of it, chosen by what was found."""
-        if self.kind != "memory" and self.doubtful:
-            return (
-                f"{self._size} A hop takes {si(self.latency, 's')} there: that is long for a cache."
-            )
-        return self._size
+        if self.kind == "memory":
+            return self._memory
+        long = f" A hop takes {si(self.latency, 's')} there: that is long for a cache."
+        return self._cache + (long if self.doubtful else "")
 
     @property
-    def _size(self) -> str:
-        found = "" if self.found is None else si(self.found, "B", 2)
-        told = "" if self.told is None else si(self.told, "B")
-        both = f"{self.name}: the system reports {told}, the data show about {found}"
+    def _cache(self) -> str:
+        found, told = self.found or 1, self.told or 1
+        about, reports = si(found, "B", 2), f"{self.name}: the system reports {si(told, 'B')}"
+        both = f"{reports}, the data show about {about}"
         if self.kind == "agrees":
-            ratio = (self.found or 1) / (self.told or 1)
-            close = 1 / ROUGHLY <= ratio <= ROUGHLY
+            close = 1 / ROUGHLY <= found / told <= ROUGHLY
             return f"{both}: they agree{'' if close else ' roughly'}."
         if self.kind == "smaller":
             return f"{both}. This program gets only a part of it."
         if self.kind == "larger":
             return f"{both}. The data fit longer than this cache could hold them."
         if self.kind == "untold":
-            return f"A cache of about {found} is in the data. The system does not report it."
-        if self.kind == "unseen":
-            return self._unseen
+            return f"A cache of about {about} is in the data. The system does not report it."
         if self.kind == "open":
-            return self._open
-        return self._memory
-
-    @property
-    def _unseen(self) -> str:
-        reports = f"{self.name}: the system reports {si(self.told or 0, 'B')}"
+            shape, part = "one level without an end", "nothing"
+            if self.step:
+                shape, part = "one level with a step in it, without an end", "little or nothing"
+            return (
+                f"{reports}, and from {si(self.first, 'B', 2)} on the data show {shape}. So memory "
+                f"was not reached, or this program gets {part} of that cache."
+            )
         if self.step:
             return f"{reports}. The data show a step in latency there, and hardly one in bandwidth."
-        return f"{reports}, the data show no step there.{self._why}"
-
-    @property
-    def _open(self) -> str:
-        shape, part = "one level without an end", "nothing"
-        if self.step:
-            shape, part = "one level with a step in it, without an end", "little or nothing"
-        return (
-            f"{self.name}: the system reports {si(self.told or 0, 'B')}, and from "
-            f"{si(self.first, 'B', 2)} on the data show {shape}. So memory was not reached, or "
-            f"this program gets {part} of that cache."
-        )
+        largest = f" The largest working set was {si(self.largest, 'B', 2)}, too small to show it."
+        why = largest if self.largest < AGREES * told else ""
+        return f"{reports}, the data show no step there.{why}"
 
     @property
     def _memory(self) -> str:
@@ -211,12 +199,6 @@ class Level:
                 "system does not report."
             )
         return f"{start} the memory answers, after {hop}."
-
-    @property
-    def _why(self) -> str:
-        if self.told is not None and self.largest < AGREES * self.told:
-            return f" The largest working set was {si(self.largest, 'B', 2)}, too small to show it."
-        return ""
 
 
 @dataclass(frozen=True)

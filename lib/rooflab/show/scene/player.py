@@ -10,7 +10,7 @@ import traitlets
 
 from rooflab.show import canvas, theme
 from rooflab.show.scene import Dim, Scene, painter, sheets
-from rooflab.show.waiting import Waiting, awaited, covered, waiting_sentence
+from rooflab.show.waiting import SKETCHES, Waiting, awaited, covered, waiting_sentence
 
 _SHARED = {"covered"}  # a dimension may stand for it: a picture that is uncovered by hand
 
@@ -45,6 +45,8 @@ class Player(Waiting):
     asks = traitlets.Bool(False).tag(sync=True)
     #: What stands in its place until then.
     cover = traitlets.Unicode().tag(sync=True)
+    #: Names of axes, and lines that it might hold: see :data:`rooflab.show.waiting.SKETCHES`.
+    sketch: Any = traitlets.List().tag(sync=True)
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class Player(Waiting):
         **start: Any,
     ) -> None:
         self.sheets, self.scene, things = scenes, scenes[0], awaited(after)
+        self.cover_of = stem.removeprefix("rooflab-")
         names = {dim.name for dim in self.scene.told}
         if taken := sorted(name for name in names - _SHARED if hasattr(Player, name)):
             raise ValueError(
@@ -78,6 +81,7 @@ class Player(Waiting):
             classes=kind,
             follows={name: [list(found)] for name, found in (follows or {}).items()},
             cover=waiting_sentence(things) if things else "",
+            sketch=list(SKETCHES.get(self.cover_of, ())) if things else [],
             model_id=canvas.free_model_id(stem),
             **start,
         )
@@ -110,7 +114,10 @@ class Player(Waiting):
 
     def still(self) -> bytes:
         """It as one PNG, drawn by Matplotlib; a frame with a sentence while it is covered."""
-        return covered(self.cover) if self.covered else self.drawn()
+        if not self.covered:
+            return self.drawn()
+        asked = [one.plan.asked for one in self.after if hasattr(one, "plan")]
+        return covered(self.cover, asked[0] if len(asked) == 1 else "", self.cover_of)
 
     def drawn(self) -> bytes:
         """The PNG of what it shows, or would show."""

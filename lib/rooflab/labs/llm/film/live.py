@@ -170,10 +170,7 @@ def _on_offer(
     machine: Machine | str | None,
     runs: Sequence[DecodeRun],
 ) -> tuple[tuple[Offer, ...], Offer]:
-    """The machines on offer and the one shown first.
-
-    That is the one asked for, else the one that ``runs`` were measured on, else one well known.
-    """
+    """The machines on offer, and the one shown first: asked for, else measured, else well known."""
     from rooflab.measure.recording import recordings
     from rooflab.measure.this_machine import machine_of
 
@@ -196,8 +193,7 @@ def _on_offer(
 def _runs(
     decode_run: DecodeRun | Iterable[DecodeRun] | None, model: Model
 ) -> tuple[DecodeRun, ...]:
-    """``decode_run`` as a tuple of runs of ``model``; TypeError for anything else, ValueError for
-    runs of another model, whose times would say nothing about this one."""
+    """``decode_run`` as a tuple of runs, all of ``model``."""
     if decode_run is None:
         return ()
     listed = tuple(decode_run) if isinstance(decode_run, Iterable) else (decode_run,)

@@ -58,14 +58,10 @@ class Energy:
         return sum(self.parts.values())
 
     @property
-    def movement(self) -> float:
-        """Joules of all bytes, at every level of memory."""
-        return sum(joules for name, joules in self.parts.items() if name in LEVELS)
-
-    @property
     def share_of_movement(self) -> float:
         """The share of all joules that moved data, from 0 to 1; 0 where nothing was paid."""
-        return self.movement / self.joules if self.joules else 0.0
+        moved = sum(joules for name, joules in self.parts.items() if name in LEVELS)
+        return moved / self.joules if self.joules else 0.0
 
     @property
     def per_flop(self) -> float:
@@ -158,14 +154,10 @@ def energy(
         operations * costs.per_operation(done.compute_dtype, arithmetic) if operations else 0.0
     )
     if lanes is not None:
-        parts[INSTRUCTIONS] = operations / size("lanes", lanes) * _instruction(costs)
+        if costs.instruction is None:
+            raise ValueError(f"lanes: {costs.id} has no figure for an instruction; leave lanes out")
+        parts[INSTRUCTIONS] = operations / size("lanes", lanes) * costs.instruction
     return Energy(parts, done.flops, done.label, costs.id)
-
-
-def _instruction(costs: EnergyTable) -> float:
-    if costs.instruction is None:
-        raise ValueError(f"lanes: {costs.id} has no figure for an instruction; leave lanes out")
-    return costs.instruction
 
 
 def energy_of(

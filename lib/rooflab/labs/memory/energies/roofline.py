@@ -77,8 +77,7 @@ class EnergyRoofline:
 
     def efficiency(self, intensity: Any) -> Any:
         """FLOP a joule at an ``intensity`` in FLOP/byte, or at an array of them."""
-        found = 1 / np.asarray(self.joules_per_flop(intensity))
-        return float(found) if found.ndim == 0 else found
+        return 1 / self.joules_per_flop(intensity)
 
     def __repr__(self) -> str:
         called = f"{self.name}: " if self.name else ""
@@ -117,11 +116,9 @@ def energy_roofline(
     """
     costs = energy_table(table)
     roof = None if machine is None else Roofline(machine, dtype, "dram")
-    return EnergyRoofline(
-        costs.per_operation(dtype) / 2, costs.per_byte("dram"),
-        None if roof is None else roof.peak, None if roof is None else roof.bandwidth,
-        f"{costs.id} {dtype}",
-    )  # fmt: skip
+    peak, bandwidth = (roof.peak, roof.bandwidth) if roof else (None, None)
+    flop, byte = costs.per_operation(dtype) / 2, costs.per_byte("dram")
+    return EnergyRoofline(flop, byte, peak, bandwidth, f"{costs.id} {dtype}")
 
 
 def _intensity(value: float | Sequence[float] | np.ndarray) -> np.ndarray:

@@ -43,9 +43,7 @@ class EnergyTable:
     operations: Mapping[str, Mapping[str, float]]
     instruction: float | None = None
     name: str = ""
-    node_nm: float | None = None
     caches: Mapping[int, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         levels = {
@@ -207,10 +205,7 @@ def _table(row: Mapping[str, Any]) -> EnergyTable:
         for dtype, kinds in row["operations"].items()
     }
     instruction = _joules(row["instruction"]) if "instruction" in row else None
-    return EnergyTable(
-        row["id"], levels, operations, instruction, row["name"], row["node_nm"], caches,
-        tuple(row.get("disputed", ())),
-    )  # fmt: skip
+    return EnergyTable(row["id"], levels, operations, instruction, row["name"], caches)
 
 
 def _joules(entry: Mapping[str, Any]) -> Figure:
