@@ -55,7 +55,8 @@ def guess_at(page, number: int, key: str, times: int) -> None:
 
 def test_the_cover_opens_after_the_last_guess_and_shows_one_sentence(asked_page) -> None:
     picture = asked_page.locator(".rl-morph")
-    assert picture.inner_text().strip() == "Covered until you have placed your two guesses above."
+    covered = picture.locator(".cover > p").inner_text()
+    assert covered == "Covered until you have placed your two guesses above."
     low = picture.bounding_box()["height"]
     guess_at(asked_page, 0, "PageDown", 2)
     assert "rl-covered" in picture.get_attribute("class")

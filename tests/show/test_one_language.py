@@ -24,7 +24,7 @@ PYTHON = [
     *sorted((LIB / "labs/llm/film").glob("*.py")),
     *(
         LIB / "labs/golf" / name
-        for name in ("picture.py", "sheet.py", "story.py", "curves.py", "live.py")
+        for name in ("picture.py", "story.py", "curves.py", "live.py")
     ),
 ]
 

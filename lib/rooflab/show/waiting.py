@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 import anywidget
+import numpy as np
 import traitlets
 
 from rooflab.show import canvas
@@ -91,11 +92,10 @@ class Waiting(anywidget.AnyWidget):
         self.covered = any(one.covered for one in self.after)
 
 
-def covered(sentence: str, question: str = "", stem: str = "") -> bytes:
-    """PNG of empty axes with lines that might be there, above ``question`` and ``sentence``."""
-    scene, (left, top, right, bottom) = Scene(WIDTH, HEIGHT, []), PLOT
+def sketch(stem: str) -> Scene:
+    """Return empty axes for that kind of picture, with lines that might be there."""
+    scene, (left, top, right, bottom) = Scene(WIDTH, PLOT[3] + 38, []), PLOT
     across, up, ways = SKETCHES.get(stem, ("", "", ()))
-    scene.rect(0, 0, WIDTH, HEIGHT, "soft", radius=10, opacity=0.07)
     if ways:
         scene.line([(left, top), (left, bottom), (right, bottom)], "soft", 1.5)
         scene.text(left - 50, top - 12, up, "soft", size=14)
@@ -105,7 +105,35 @@ def covered(sentence: str, question: str = "", stem: str = "") -> bytes:
     for way in ways:
         ends = [(left + x * (right - left), bottom - y * (bottom - top)) for x, y in way]
         scene.line(ends, "key", 2.5, dash=(2, 7))
-    scene.text(WIDTH / 2, (top + bottom) / 2 + 12, "?", "key", size=44, anchor="middle", halo=True)
+    scene.text(WIDTH / 2 + 40, (top + bottom) / 2, "?", "key", size=44, anchor="middle")
+    return scene
+
+
+def as_svg(scene: Scene) -> list[Any]:
+    """Return the marks of a scene that never changes as SVG: tag, attributes and words of each."""
+    nodes: list[Any] = [["svg", {"viewBox": f"0 0 {scene.width} {scene.height}"}, ""]]
+    for mark in scene.marks:
+        now, look = mark.channels, mark.look
+        if mark.kind == "line":
+            ways = {"points": " ".join(f"{v:g}" for v in np.ravel(now["points"]))}
+            style = f"stroke: var(--{now['ink']}); stroke-width: {look['width']}"
+            dash = {"stroke-dasharray": " ".join(map(str, look["dash"])), "style": style}
+            nodes.append(["polyline", ways | dash, ""])
+            continue
+        (x, y), fill = np.ravel(now["at"])[:2].tolist(), f"fill: var(--{now['fill']})"
+        if mark.kind == "dot":
+            nodes.append(["circle", {"cx": x, "cy": y, "r": look["size"], "style": fill}, ""])
+        else:
+            style = f"{fill}; font-size: {look['size']}px; text-anchor: {now['anchor']}"
+            nodes.append(["text", {"x": x, "y": y, "style": style}, now["text"]])
+    return nodes
+
+
+def covered(sentence: str, question: str = "", stem: str = "") -> bytes:
+    """PNG of the sketch of a kind of picture, above ``question`` and ``sentence``."""
+    scene = sketch(stem)
+    scene.height = HEIGHT
+    scene.rect(0, 0, WIDTH, HEIGHT, "soft", radius=10, opacity=0.07)
     scene.text(WIDTH / 2, HEIGHT - 38, question, bold=True, anchor="middle")
     scene.text(WIDTH / 2, HEIGHT - 14, sentence, anchor="middle")
     return painter.still(scene)

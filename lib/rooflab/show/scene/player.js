@@ -577,18 +577,6 @@ function below(model, el) {
   return () => { model.off('change:covered', look); if (url) URL.revokeObjectURL(url); };
 }
 
-// What stands in the place of a covered picture: its sentence, below axes with lines that might be there.
-function dressCover(cover, sentence, [across, up, ways]) {
-  htmlNode('p', { textContent: sentence }, cover);
-  if (!ways) return;
-  const svg = svgNode('svg', { viewBox: '0 0 720 300', 'aria-hidden': true }), add = (tag, attributes, text = '') => { svgNode(tag, attributes, svg).textContent = text; };
-  add('path', { class: 'axes', d: 'M70 34V262H690' });
-  for (const way of ways) add('polyline', { points: way.map(([x, y]) => `${70 + 620 * x},${262 - 228 * y}`).join(' ') });
-  if (ways.every(([[x, y]]) => x === ways[0][0][0] && y === ways[0][0][1]) && ways.length > 1) add('circle', { cx: 70, cy: 262 - 228 * ways[0][0][1], r: 6 }); // what is known
-  add('text', { x: 20, y: 22 }, up); add('text', { x: 690, y: 286, 'text-anchor': 'end' }, across); add('text', { class: 'ask', x: 400, y: 150, 'text-anchor': 'middle' }, '?');
-  cover.prepend(svg);
-}
-
 function render({ model, el }) {
   el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
   el.classList.add('rl-pic', 'rl-scene', ...model.get('classes').split(' ').filter(Boolean));
@@ -603,7 +591,9 @@ function render({ model, el }) {
   }
   const sized = new ResizeObserver(([entry]) => { if (entry.contentRect.width) fit(entry.contentRect.width); });
   fit(el.clientWidth); sized.observe(el);
-  dressCover(cover, model.get('cover'), model.get('sketch'));
+  const [[, sheet] = [], ...marks] = model.get('sketch'), sketch = sheet && svgNode('svg', { ...sheet, 'aria-hidden': true }, cover);
+  for (const [tag, attributes, words] of marks) svgNode(tag, attributes, sketch).textContent = words;
+  htmlNode('p', { textContent: model.get('cover') }, cover);
   const undrawn = below(model, el), forget = followTheme(el), stop = follow(model), waited = !model.get('cover') ? () => {} : waitForGuesses(model, (covered) => { cover.hidden = !covered; el.classList.toggle('rl-covered', covered); });
   return () => { end(); sized.disconnect(); forget(); stop(); waited(); undrawn(); };
 }

@@ -10,7 +10,7 @@ import traitlets
 
 from rooflab.show import canvas, theme
 from rooflab.show.scene import Dim, Scene, painter, sheets
-from rooflab.show.waiting import SKETCHES, Waiting, awaited, covered, waiting_sentence
+from rooflab.show.waiting import Waiting, as_svg, awaited, covered, sketch, waiting_sentence
 
 _SHARED = {"covered"}  # a dimension may stand for it: a picture that is uncovered by hand
 
@@ -45,7 +45,7 @@ class Player(Waiting):
     asks = traitlets.Bool(False).tag(sync=True)
     #: What stands in its place until then.
     cover = traitlets.Unicode().tag(sync=True)
-    #: Names of axes, and lines that it might hold: see :data:`rooflab.show.waiting.SKETCHES`.
+    #: Empty axes above that, as SVG: tag, attributes and words of each mark.
     sketch: Any = traitlets.List().tag(sync=True)
 
     def __init__(
@@ -81,7 +81,7 @@ class Player(Waiting):
             classes=kind,
             follows={name: [list(found)] for name, found in (follows or {}).items()},
             cover=waiting_sentence(things) if things else "",
-            sketch=list(SKETCHES.get(self.cover_of, ())) if things else [],
+            sketch=as_svg(sketch(self.cover_of)) if things else [],
             model_id=canvas.free_model_id(stem),
             **start,
         )
