@@ -114,3 +114,24 @@ def test_jupyter_takes_the_hook_by_its_name() -> None:
     manager = AsyncLargeFileManager(pre_save_hook="rooflab.jupyter_save.drop_unseen")
     assert manager.pre_save_hook is drop_unseen
     assert ipywidgets.__version__.startswith("8"), "whose state is read here"
+
+
+@pytest.mark.parametrize(
+    ("covered", "tags"), [(False, []), (True, []), (False, ["nbval-check-output"])]
+)
+def test_a_learner_who_has_guessed_finds_the_picture_in_the_saved_file(covered, tags) -> None:
+    output = nbformat.v4.new_output(
+        "display_data",
+        {VIEW: {"model_id": "a"}, "image/png": "cover", "text/plain": "Covered."},
+        metadata={"rooflab": {"under": {"png": "curve", "alt": "A curve."}},
+                  "image/png": {"alt": "Covered."}},
+    )  # fmt: skip
+    cell = nbformat.v4.new_code_cell("lunch", outputs=[output], metadata={"tags": tags})
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    state = {"model_name": "AnyModel", "state": {"covered": covered}}
+    notebook.metadata["widgets"] = {STATE: {"state": {"a": state}}}
+    (kept,) = saved(notebook)["cells"][0]["outputs"]
+    uncovered = not covered and not tags
+    assert kept["data"]["image/png"] == ("curve" if uncovered else "cover")
+    assert kept["data"]["text/plain"] == ("A curve." if uncovered else "Covered.")
+    assert kept["metadata"]["image/png"]["alt"] == kept["data"]["text/plain"]

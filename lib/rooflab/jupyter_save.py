@@ -3,7 +3,8 @@
 Jupyter saves the state of every widget that it has ever heard of. A cell that is run ten times
 leaves ten pictures, and the file would grow with each of them. A progress bar that has come to its
 end leaves an output without a state, and the notebook would open with an error in its place. And
-a notebook that is opened, not run and saved would lose its pictures.
+a notebook that is opened, not run and saved would lose its pictures. What a learner has uncovered
+is uncovered in its still picture, too, for places where no widget moves.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ def drop_unseen(
     for cell in content.get("cells", ()):
         if "outputs" in cell:
             cell["outputs"] = [one for one in cell["outputs"] if _is_left(one, states)]
+            if "nbval-check-output" not in cell.get("metadata", {}).get("tags", ()):
+                for output in cell["outputs"]:
+                    _uncover(output, states)
 
 
 def _state_in(path: str, contents_manager: Any) -> dict[str, Any]:
@@ -67,6 +71,16 @@ def _is_left(output: dict[str, Any], states: Mapping[str, Any]) -> bool:
         return True
     del data[VIEW]
     return not data.keys() <= {"text/plain"}
+
+
+def _uncover(output: dict[str, Any], states: Mapping[str, Any]) -> None:
+    """Put in the place of a cover's still what a learner has uncovered."""
+    about, data = output.get("metadata", {}), output.get("data", {})
+    under = about.get("rooflab", {}).get("under")
+    widget = states.get(data.get(VIEW, {}).get("model_id"), {}).get("state", {})
+    if under and widget.get("covered") is False:
+        data |= {"image/png": under["png"], "text/plain": under["alt"]}
+        about["image/png"] = {"alt": under["alt"]}
 
 
 def _shown(content: Mapping[str, Any]) -> Iterator[str]:

@@ -22,12 +22,11 @@ from rooflab.exercises.exercise import COMPARED
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, exercises
-from rooflab.grade import intake, launch, lesson_notebook, verdicts
-from rooflab.grade.merge import merge
+from rooflab.grade import launch, lesson_notebook, verdicts
 from tests.exercises.dresses import FUNCTIONS, PARTS, RESULTS, dressed
 from tests.exercises.support.quick_verdict import quick_verdict
 from tests.grade.support import in_process
-from tests.grade.support.notebooks import changed, put
+from tests.grade.support.notebooks import changed, merged, put
 
 LESSONS = sorted({one.lesson for one in exercises().values()})
 TABLES = {n: importlib.import_module(f"tests.course.answers.lesson{n}") for n in LESSONS}
@@ -126,8 +125,7 @@ def test_the_grader_and_a_check_say_the_same(here, lesson, tmp_path):
     golf = [id for id in known.order if exercise(id).kind == "golf"]
     answers = dict.fromkeys(golf[2:], "")  # no long runs of a solution
     answers |= {id: named(lesson, id, cases[id][0]) for id in cases if id not in golf[2:]}
-    read = intake.read(put(tmp_path / "one.ipynb", changed(answers, lesson)))
-    locked = merge(read, known, seed=77)
+    locked = merged(tmp_path, changed(answers, lesson), seed=77)
     verdict = verdicts.judge_outcome(locked, in_process.run(locked), known)
     faults = []
     for id in cases.keys() - golf[2:]:

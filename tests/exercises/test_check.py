@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 
@@ -203,8 +204,6 @@ def test_a_pressed_stop_button_ends_all_cases_at_once(capsys):
 
 
 def test_the_verdict_can_be_computed_elsewhere_from_plain_json():
-    import json
-
     found = exercise("01-product")
     cases = found.draw("secret")
     seen = json.loads(json.dumps(collect(found.kind, cases, found.reference)))

@@ -20,10 +20,7 @@ from rooflab.labs.golf import watchdog
 
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 SPEED = "01-speed-limit"
-
-
-def good(peak, bandwidth, itemsize):
-    return peak / bandwidth * 1.5 * itemsize
+good = exercise(SPEED).reference
 
 
 def spins(*_):

@@ -25,10 +25,7 @@ from rooflab.labs.golf import watchdog
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no fork is safe here")
 POSSIBLE = ending.possible
 SPEED, SQUARES = "01-speed-limit", "02-golf-squares"
-
-
-def good(peak, bandwidth, itemsize):
-    return peak / bandwidth * 1.5 * itemsize
+good = exercise(SPEED).reference
 
 
 @pytest.fixture(autouse=True)

@@ -15,20 +15,11 @@ ID = "01-speed-ratio"
 pytestmark = pytest.mark.usefixtures("home")
 
 
-def files(home):
-    return sorted(home.glob("*.json"))
-
-
-def again() -> None:
-    """Forget what this process holds in memory, like a restarted kernel."""
-    guesses._store.cache_clear()
-
-
 def test_a_read_only_directory_keeps_guesses_in_memory_with_one_warning(tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     monkeypatch.setenv("ROOFLAB_HOME", str(blocked))  # a file: nothing can be made below it
-    again()
+    guesses._store.cache_clear()  # like a restarted kernel
     with pytest.warns(RuntimeWarning, match="this session only.*ROOFLAB_HOME") as seen:
         [guess(ID, 5), guess(ID, 6), outcome(ID, 10)]
     assert len(seen) == 1

@@ -30,17 +30,12 @@ ID = "01-speed-ratio"
 pytestmark = pytest.mark.usefixtures("home")
 
 
-def again():
-    """Forget what this process holds in memory, like a restarted kernel."""
-    guesses._store.cache_clear()
-
-
 def test_the_first_guess_counts_and_later_ones_are_history():
     assert guess(ID, 4096).value == 4096
     guess(ID, 13)
     known = guess(ID, 14)
     assert (known.value, known.later, known.shown) == (4096, (13, 14), False)
-    again()
+    guesses._store.cache_clear()  # like a restarted kernel
     assert get(ID) == known
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -161,6 +162,11 @@ def test_a_damaged_course_is_named_by_the_grader_and_ignored_by_a_check(tmp_path
         ('{"points": {"00-bandwidth": -1}}', "whole number"),
         ('{"schema": 9, "points": {}}', "schema 9"),
         ("[" * 100_000, "course.json"),
+        ('{"points": {}, "lessons": "01"}', '"lessons" must be a list of their numbers'),
+        ('{"points": {}, "lessons": {"01": true}}', '"lessons" must be a list'),
+        ('{"points": {}, "due": ["2026-12-01"]}', '"due" must be a table'),
+        ('{"points": {}, "due": {"01": 5}}', '"due" of 01: 5 must be a date, "2026-12-01"'),
+        ('{"points": {}, "due": {"01": "next week"}}', "of 01: 'next week' must be a date"),
     ):
         file = tmp_path / "course.json"
         file.write_text(text)
@@ -177,11 +183,12 @@ def test_a_lesson_worth_nothing_is_refused():
 
 
 def test_a_course_survives_its_file(tmp_path):
-    from datetime import date
-
     course = Course("Wärme & Flüsse", ("00", "01"), {"00-bandwidth": 4}, {"00": date(2026, 12, 1)})
     (tmp_path / "c.json").write_text(json.dumps(course.to_dict()), "utf-8")
     assert read(tmp_path / "c.json") == course
+    assert Course.from_dict({"points": {}}) == Course(), "what need not be said"
+    told = Course.from_dict({"points": {}, "lessons": ["01", 2], "due": {"01": "2026-12-01"}})
+    assert (told.lessons, told.due) == (("01", "2"), {"01": date(2026, 12, 1)})
 
 
 def test_a_verdict_is_weighed_as_a_whole():

@@ -187,7 +187,7 @@ def test_a_sorting_survives_being_stored_as_one_number(placed: list[int]) -> Non
     assert _unpacked(number, len(placed) + 1) is None
 
 
-def test_wrong_answers_are_named(home):
+def test_wrong_answers_are_named(home) -> None:
     for answers, error, message in (
         (["memory"], ValueError, "answers has 1 bins; there are 10 cards"),
         ({"GEMM 8×8×9, fp32, warm": "memory"}, ValueError, "the card.*did you mean"),
@@ -201,18 +201,16 @@ def test_wrong_answers_are_named(home):
 
 
 def test_bad_input_is_named(home) -> None:
-    with pytest.raises(TypeError, match="id=3 must be a text"):
-        sort(3, TEN, machine=HERE)
-    with pytest.raises(ValueError, match="0 cards; 1 to 20"):
-        sort("03-ten", [], machine=HERE)
-    with pytest.raises(ValueError, match="is there twice"):
-        sort("03-ten", [TEN[0], TEN[0]], machine=HERE)
-    with pytest.raises(TypeError, match="'gemm' must be in a list of measurements"):
-        sort("03-ten", ["gemm"], machine=HERE)
-    with pytest.raises(TypeError, match="measurements='gemm'"):
-        sort("03-ten", "gemm", machine=HERE)
-    with pytest.raises(ValueError, match="measurements: cache='hot' is unknown"):
-        sort("03-ten", [(rl.axpy(8), "hot")], machine=HERE)
+    for id, measurements, error, message in (
+        (3, TEN, TypeError, "id=3 must be a text"),
+        ("03-ten", [], ValueError, "0 cards; 1 to 20"),
+        ("03-ten", [TEN[0], TEN[0]], ValueError, "is there twice"),
+        ("03-ten", ["gemm"], TypeError, "'gemm' must be in a list of measurements"),
+        ("03-ten", "gemm", TypeError, "measurements='gemm'"),
+        ("03-ten", [(rl.axpy(8), "hot")], ValueError, "measurements: cache='hot' is unknown"),
+    ):
+        with pytest.raises(error, match=message):
+            sort(id, measurements, machine=HERE)
 
 
 def test_measurements_of_an_unknown_machine_ask_for_it(home, tmp_path, monkeypatch) -> None:

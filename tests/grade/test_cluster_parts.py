@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 import rooflab as package
-from rooflab.grade import cluster as cluster_worker
 from rooflab.grade import cluster as clusters
 from rooflab.grade import launch, pipeline
 from rooflab.grade.inside.limits import Limits
@@ -29,7 +28,7 @@ class Asked:
 
     def __init__(self, version=package.__version__, **about):
         mine = {"version": version, "code": code_digest(), "missing": None}
-        self.answers = {version_of: version, cluster_worker.about: mine | about}
+        self.answers = {version_of: version, clusters.about: mine | about}
 
     def wait_for_workers(self, count, timeout):
         if not self.answers:
@@ -39,26 +38,19 @@ class Asked:
         return {"tcp://a:1": self.answers[function]}
 
 
-def test_a_worker_that_cannot_grade_is_named():
+def test_a_worker_that_cannot_grade_is_named_and_a_scheduler_without_workers():
     none = f"has no rooflab; install.* {package.__version__}"
+    alone = Asked()
+    alone.answers = {}
     for client, told in (
+        (alone, "no worker joined .* `dask worker tcp://a:0`"),
         (Asked(PackageNotFoundError("rooflab")), none),
         (Asked("0.0.9"), "has rooflab 0.0.9; install rooflab"),
         (Asked(missing="grading needs bubblewrap"), "worker tcp://a:1: grading needs bubblewrap"),
     ):
         with pytest.raises(RuntimeError, match=told):
             clusters._check_workers(client, "tcp://a:0", unsafe=False)
-
-
-def test_without_a_sandbox_workers_need_no_bubblewrap():
     clusters._check_workers(Asked(missing="no bubblewrap"), "tcp://a:0", unsafe=True)
-
-
-def test_a_scheduler_without_workers():
-    client = Asked()
-    client.answers = {}
-    with pytest.raises(RuntimeError, match="no worker joined .* `dask worker tcp://a:0`"):
-        clusters._check_workers(client, "tcp://a:0", unsafe=False)
 
 
 class Future:
@@ -122,8 +114,8 @@ class FakeRunner:
 @pytest.fixture
 def place(monkeypatch):
     monkeypatch.setattr(FakeRunner, "opened", [])
-    monkeypatch.setattr(cluster_worker, "NotebookRunner", FakeRunner)
-    made = cluster_worker.Place(False, ())
+    monkeypatch.setattr(clusters, "NotebookRunner", FakeRunner)
+    made = clusters.Place(False, ())
     yield made
     made.rest()  # else its timer would go off in another test
 
@@ -153,7 +145,7 @@ def test_a_place_in_use_stays_open(place):
 
 
 def test_a_place_that_is_idle_closes_itself(place, monkeypatch):
-    monkeypatch.setattr(cluster_worker, "IDLE", 0.0)
+    monkeypatch.setattr(clusters, "IDLE", 0.0)
     place.ask(b"job", 1)
     place._timer.join()
     assert not FakeRunner.opened

@@ -8,13 +8,13 @@ import pytest
 
 from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercise, exercises
-from rooflab.grade import intake, lesson_notebook, verdicts
-from rooflab.grade.locked_notebook import ANSWER, CHECK
-from rooflab.grade.merge import merge, secret
+from rooflab.grade import lesson_notebook, verdicts
+from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, Outcome
+from rooflab.grade.merge import secret
 from rooflab.grade.notebook_code import kept, names
 from rooflab.grade.verdicts import RIGHT, WRITTEN, right
 from tests.grade.support import in_process
-from tests.grade.support.notebooks import HALF, answer, changed, code, put, solution
+from tests.grade.support.notebooks import HALF, answer, changed, code, merged, solution
 from tests.grade.support.small import one_long_case
 
 LESSONS = sorted({each.lesson for each in exercises().values()})
@@ -36,11 +36,7 @@ KNOWN = {  # misconception → the change in the right answer that makes it
 def locked(tmp_path, monkeypatch):
     one_long_case(monkeypatch)
 
-    def make(notebook, seed=7):
-        read = intake.read(put(tmp_path / "x.ipynb", notebook))
-        return merge(read, lesson_notebook.lesson(read.lesson), seed)
-
-    return make
+    return lambda notebook, seed=7: merged(tmp_path, notebook, seed)
 
 
 def judged(one):
@@ -125,33 +121,24 @@ def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
     assert all(verdict.passed for verdict in judged(one).values())
 
 
+def limit(expression):
+    """The lesson with that answer to 01-speed-limit."""
+    return changed({"01-speed-limit": f"def speed_limit(p, b, s):\n    return {expression}"})
+
+
 def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
-    notebook = changed(
-        {
-            "01-speed-limit": (
-                "def speed_limit(p, b, s):\n    return p / b / rl.axpy(9).intensity * s / 4"
-            )
-        }
-    )
+    notebook = limit("p / b / rl.axpy(9).intensity * s / 4")
     notebook["cells"] = [c for c in notebook["cells"] if "import" not in "".join(c["source"])]
     assert judged(locked(notebook))["01-speed-limit"].passed
 
 
 def test_a_learners_own_imports_constants_and_functions_are_there(locked):
-    notebook = changed(
-        {
-            "01-speed-limit": (
-                "def speed_limit(p, b, s):\n    return math.prod([3, p, SIZE(s)]) / twice(b)"
-            )
-        }
-    )
+    notebook = limit("math.prod([3, p, SIZE(s)]) / twice(b)")
     at = notebook["cells"].index(answer(notebook, "01-speed-limit"))
-    notebook["cells"].insert(
-        at + 1, code("%time\nSIZE = lambda size: int(size)\nx = open('/etc/x')")
-    )
-    notebook["cells"].insert(
-        0, code("import math\n\n\ndef twice(n):\n    return 2 * n\n\nprint(1)")
-    )
+    size = code("%time\nSIZE = lambda size: int(size)\nx = open('/etc/x')")
+    notebook["cells"].insert(at + 1, size)
+    twice = code("import math\n\n\ndef twice(n):\n    return 2 * n\n\nprint(1)")
+    notebook["cells"].insert(0, twice)
     assert judged(locked(notebook))["01-speed-limit"].passed
 
 
@@ -241,8 +228,6 @@ def test_what_is_kept_of_a_cell_calls_nothing():
 
 
 def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
-    from rooflab.grade.locked_notebook import Outcome
-
     one, lesson = locked(solution("01")), lesson_notebook.lesson("01")
     cases = len(exercise("01-product").draw(0))
     for outcome, told in (
@@ -259,8 +244,6 @@ def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
 
 
 def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
-    from rooflab.grade.locked_notebook import ENDED, Outcome
-
     one, lesson = locked(solution("01")), lesson_notebook.lesson("01")
     gone = dict.fromkeys(lesson.order[2:], "the kernel died")
     seen = in_process.run(one).observations
@@ -277,13 +260,23 @@ def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
     }
 
 
-def test_an_answer_cell_that_raised_is_told_so(locked):
-    one = locked(changed({"01-name": "def name(flops, nbytes, itemsize):\n    return 2"}))
+def test_an_answer_cell_that_raised_or_did_not_end_is_told_so(locked):
+    """Of a key that nobody pressed nothing is said."""
+    one, no_name = locked(solution("00")), "NameError: name 'time' is not defined"
     outcome = in_process.run(one)
-    outcome.observations["01-name"] = [{"error": "NameError: name 'name' is not defined"}] * 4
-    outcome.printed["01-name"] = "hello\nSyntaxError: expected ':' (3512.py, line 1)"
-    reason = verdicts.judge_outcome(one, outcome, lesson_notebook.lesson("01"))["01-name"].reason
-    assert reason == "there is no name: its answer cell raised SyntaxError: expected ':' (line 1)"
+
+    def reason(error, printed=""):
+        outcome.observations["00-time"] = [{"error": error}] * len(one.cases["00-time"])
+        outcome.printed["00-time"] = printed
+        found = verdicts.judge_outcome(one, outcome, lesson_notebook.lesson("00"))
+        return found["00-time"].reason
+
+    told = reason("KeyboardInterrupt")
+    assert told.startswith("`time(k=") and told.endswith(verdicts.ENDLESS)
+    there_is_none = "there is no time: its answer cell"
+    assert reason(no_name, "so far\nKeyboardInterrupt: ") == f"{there_is_none} {verdicts.ENDLESS}"
+    told = reason(no_name, "hello\nSyntaxError: expected ':' (3512.py, line 1)")
+    assert told == f"{there_is_none} raised SyntaxError: expected ':' (line 1)"
 
 
 def test_without_the_lessons_notebook_the_registry_gives_the_order(locked, tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,8 +110,6 @@ def test_students_and_teachers_read_the_time_limits_of_the_grader(pack):
 
 
 def test_links_of_its_readme_lead_somewhere(pack):
-    import re
-
     links = re.findall(r"\]\(([^)]+)\)", (pack / "README.md").read_text("utf-8"))
     assert len(links) == 2 and all((pack / link).is_file() for link in links)
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from nbformat.v4 import new_code_cell
 
-from rooflab.grade import intake, lesson_notebook, verdicts
+from rooflab.grade import lesson_notebook, verdicts
 from rooflab.grade.locked_notebook import CHECK, ENDED, check_source
-from rooflab.grade.merge import merge
-from tests.grade.support.notebooks import changed, put
+from tests.grade.support.notebooks import changed, merged
 from tests.grade.support.small import CASES, RIGHT, SOON, honest, left_over, locked
 
 IN_THE_FUNCTION = "import os\ndef {}(*inputs):\n    os._exit(1)"
@@ -19,10 +18,8 @@ IN_THE_CELL = "import os\nos._exit(1)\ndef {}(*inputs): ..."
 
 def graded(runner, answers, tmp_path):
     """The verdicts on lesson 01 with these answers in place of right ones, and the outcome."""
-    read = intake.read(put(tmp_path / "x.ipynb", changed(answers)))
-    lesson = lesson_notebook.lesson("01")
-    outcome = runner.run(one := merge(read, lesson, 42))
-    return verdicts.judge_outcome(one, outcome, lesson), outcome
+    outcome = runner.run(one := merged(tmp_path, changed(answers), 42))
+    return verdicts.judge_outcome(one, outcome, lesson_notebook.lesson("01")), outcome
 
 
 def again(made, name, number=10):
@@ -96,3 +93,12 @@ def test_a_cell_that_did_not_end_in_time_is_not_run_in_the_new_kernel(runner):
     outcome = runner.run(locked(*sources), replace(SOON, wall=20, cell=0.3))
     assert outcome.observations["01-e4"] == RIGHT
     assert "01-e3" in outcome.reasons and outcome.stopped is None
+
+
+def test_exit_costs_nothing_that_depends_on_how_busy_the_machine_is(runner):
+    nap = "import time\ntime.sleep(0.3)\n"
+    shuts = "get_ipython().kernel.do_shutdown(True)\n"
+    answers = ("exit()\n" + honest(0), nap + honest(1), "quit()\n" + nap, shuts + nap, honest(4))
+    outcome = runner.run(locked(*answers), SOON)
+    assert [outcome.observations[f"01-e{n}"] == RIGHT for n in range(5)] == [1, 1, 0, 0, 1]
+    assert not outcome.reasons and outcome.stopped is None

@@ -8,20 +8,17 @@ import pytest
 
 from rooflab.grade import launch
 from rooflab.grade.launch import NotebookRunner
+from tests.support.rows import each_row
 
 
-def test_elsewhere_than_on_linux_it_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert "Linux only" in launch.missing()
-    with pytest.raises(launch.NoSandbox, match="WSL 2"):
-        NotebookRunner()
-
-
-def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "linux")
+@each_row(
+    ("darwin", "Linux only", "WSL 2"), ("linux", "install bubblewrap", "apt install bubblewrap")
+)
+def test_without_linux_or_bubblewrap_it_says_what_to_do(system, why, way, monkeypatch):
+    monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "install bubblewrap" in launch.missing()
-    with pytest.raises(launch.NoSandbox, match="apt install bubblewrap"):
+    assert why in launch.missing()
+    with pytest.raises(launch.NoSandbox, match=way):
         NotebookRunner()
 
 

@@ -13,10 +13,9 @@ import pytest
 import rooflab as rl
 from rooflab.exercises import ending
 from rooflab.exercises.registry import exercises
-from rooflab.grade import intake, lesson_notebook, verdicts
+from rooflab.grade import lesson_notebook, verdicts
 from rooflab.grade.inside.limits import Limits
-from rooflab.grade.merge import merge
-from tests.grade.support.notebooks import answer, changed, put, solution
+from tests.grade.support.notebooks import answer, changed, merged, solution
 from tests.grade.support.small import one_long_case
 from tests.grade.support.unusual import (
     FULL,
@@ -44,11 +43,9 @@ def golf_arrays():
 
 
 def graded(runner, notebook, tmp_path, *limits):
-    read = intake.read(put(tmp_path / "x.ipynb", notebook))
-    assert isinstance(read, intake.Submission), read
-    lesson = lesson_notebook.lesson(read.lesson)
-    locked = merge(read, lesson, 42)
-    return verdicts.judge_outcome(locked, runner.run(locked, *limits), lesson), locked
+    locked = merged(tmp_path, notebook, 42)
+    lesson = lesson_notebook.lesson(locked.lesson)
+    return verdicts.judge_outcome(locked, runner.run(locked, *limits), lesson)
 
 
 def lost(found):
@@ -59,7 +56,7 @@ def lost(found):
 def test_full_points_of_many_in_one_notebook(lesson, row, notebook, runner, tmp_path, monkeypatch):
     one_long_case(monkeypatch)
     limits = Limits(cell=1 if "three nested loops" in row.values() else 10)
-    found, _ = graded(runner, notebook, tmp_path, limits)
+    found = graded(runner, notebook, tmp_path, limits)
     assert [*found] == [*lesson_notebook.lesson(lesson).order]
     assert {id: (row.get(id), reason) for id, reason in lost(found).items()} == {}
 
@@ -71,7 +68,7 @@ def test_full_points_of_a_notebook_changed_as_a_whole(runner, tmp_path, monkeypa
             if name != FULL:
                 one_long_case(patch)
             change(notebook := solution(lesson))
-            found, _ = graded(runner, notebook, tmp_path)
+            found = graded(runner, notebook, tmp_path)
         if [*found] != [*lesson_notebook.lesson(lesson).order] or lost(found):
             faults[name] = lost(found)
     assert faults == {}
@@ -110,7 +107,7 @@ REFUSED = {
 @pytest.fixture(scope="module")
 def refused(runner, tmp_path_factory):
     """What the grader says of each answer of REFUSED."""
-    found, _ = graded(runner, changed(REFUSED), tmp_path_factory.mktemp("refused"))
+    found = graded(runner, changed(REFUSED), tmp_path_factory.mktemp("refused"))
     return {id: found[id].reason for id in REFUSED if not found[id].passed}
 
 
@@ -136,12 +133,10 @@ def test_what_the_grader_had_to_guess_leaves_a_remark(tmp_path):
     for name, words in told.items():
         exercise, change = {**WHOLE, **ON}[name]
         change(notebook := solution(exercise[:2]))
-        read = intake.read(put(tmp_path / "x.ipynb", notebook))
-        flags = merge(read, lesson_notebook.lesson(exercise[:2]), 1).flags
+        flags = merged(tmp_path, notebook).flags
         assert any(words in flag for flag in flags), (name, flags)
     shell = "def product(*sizes):\n    files = !ls\n    return 0, 1, 0"
-    read = intake.read(put(tmp_path / "x.ipynb", changed({"01-product": shell})))
-    flags = merge(read, lesson_notebook.lesson("01"), 1).flags
+    flags = merged(tmp_path, changed({"01-product": shell})).flags
     assert "01-product: line 2 runs another program: where it is graded there is no network" in (
         " ".join(flags)
     )
@@ -162,7 +157,7 @@ def test_a_wrong_answer_stays_wrong_in_any_dress(runner, tmp_path):
         source = f"def {name}(*inputs):\n    {'...' if stub else 'return 3'}"
         instead(id, f"{name} = ..." if value else source)(notebook)
         change(notebook)
-    found, _ = graded(runner, notebook, tmp_path)
+    found = graded(runner, notebook, tmp_path)
     assert [id for id, one in found.items() if not one.passed] == [
         id for id in lesson_notebook.lesson("01").order if id in wrong
     ]
@@ -175,8 +170,7 @@ def test_a_module_that_the_course_does_not_install_is_told_of(tmp_path, monkeypa
     told = "it needs not_pandas, which the course does not install"
     said = rl.check("00-time", cell(source)["time"])
     assert said.passed and told in said.note
-    read = intake.read(put(tmp_path / "x.ipynb", changed({"00-time": source}, "00")))
-    flags = merge(read, lesson_notebook.lesson("00"), 1).flags
+    flags = merged(tmp_path, changed({"00-time": source}, "00")).flags
     assert [flag.partition(": ")[0] for flag in flags if told in flag] == ["00-time"]
 
 
@@ -214,7 +208,7 @@ def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(runn
         notebook = changed({"01-product": FREE})
         del notebook["cells"][check_of(notebook, "01-product")]
         under("01-product", text)(notebook)
-        mark = graded(runner, notebook, tmp_path)[0]["01-product"]
+        mark = graded(runner, notebook, tmp_path)["01-product"]
         assert mark.passed and mark.note == verdicts.LOCKED
         assert "derive" not in f"{mark.reason} {mark.note}"
 

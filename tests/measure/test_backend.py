@@ -34,19 +34,19 @@ def with_cupy(no_choice):
     return install
 
 
-def not_installed(monkeypatch):
+def test_cpu_when_cupy_is_not_installed(no_choice):
     find = importlib.util.find_spec
-    monkeypatch.setattr(
+    no_choice.setattr(
         importlib.util, "find_spec", lambda name: None if name == "cupy" else find(name)
     )
-
-
-def test_cpu_when_cupy_is_not_installed(no_choice):
-    not_installed(no_choice)
     chosen = select("auto")
     assert chosen.name == "cpu" and chosen.xp is np and not chosen.is_gpu
     assert chosen.reason == "CPU, because CuPy is not installed"
     assert chosen.device
+    no_choice.setenv("ROOFLAB_BACKEND", "gpu")
+    with pytest.raises(RuntimeError, match="ROOFLAB_BACKEND=gpu asks for a GPU, but CuPy is not"):
+        select()
+    assert select("cpu").name == "cpu"
 
 
 def test_an_import_that_fails_is_a_reason(no_choice):
@@ -81,9 +81,12 @@ def test_a_gpu_that_computes_is_chosen(with_cupy):
 
 
 def test_a_gpu_is_tried_once_in_a_process_and_once_a_device(with_cupy, monkeypatch):
+    """CuPy reads CUPY_TF32 at the first fp32 product, so the self-test may not make one."""
     fake, tried, number = with_cupy(), [], 0
     arange, device = fake.arange, fake.cuda.Device
-    monkeypatch.setattr(fake, "arange", lambda *a, **k: tried.append(1) or arange(*a, **k))
+    monkeypatch.setattr(
+        fake, "arange", lambda n, dtype: tried.append(dtype) or arange(n, dtype=dtype)
+    )
 
     def numbered():
         made = device()
@@ -93,7 +96,7 @@ def test_a_gpu_is_tried_once_in_a_process_and_once_a_device(with_cupy, monkeypat
     monkeypatch.setattr(fake.cuda, "Device", numbered)
     for _ in range(3):
         assert select("auto").is_gpu
-    assert len(tried) == 1
+    assert tried == [np.float64]
     number = 1
     assert select("auto").is_gpu
     assert len(tried) == 2
@@ -107,14 +110,6 @@ def test_environment_decides_auto_but_not_an_explicit_choice(with_cupy, monkeypa
     assert "ROOFLAB_BACKEND=CPU" in select().reason
 
 
-def test_environment_asking_for_a_gpu_that_is_not_there(no_choice):
-    not_installed(no_choice)
-    no_choice.setenv("ROOFLAB_BACKEND", "gpu")
-    with pytest.raises(RuntimeError, match="ROOFLAB_BACKEND=gpu asks for a GPU, but CuPy is not"):
-        select()
-    assert select("cpu").name == "cpu"
-
-
 @each_row("cuda", "gpuu", "1")
 def test_a_bad_environment_names_the_variable(value, no_choice):
     no_choice.setenv("ROOFLAB_BACKEND", value)
@@ -126,18 +121,6 @@ def test_a_bad_environment_names_the_variable(value, no_choice):
 def test_a_bad_argument_names_itself(value, error, no_choice):
     with pytest.raises(error, match=f"backend={value!r}"):
         select(value)
-
-
-def test_the_self_test_leaves_the_fp32_mode_to_the_learner(with_cupy, monkeypatch):
-    """CuPy reads CUPY_TF32 at the first fp32 product, so the self-test may not make one."""
-    fake = with_cupy()
-    kinds = []
-    arange = fake.arange
-    monkeypatch.setattr(
-        fake, "arange", lambda n, dtype: kinds.append(dtype) or arange(n, dtype=dtype)
-    )
-    select("gpu")
-    assert kinds == [np.float64]
 
 
 def test_results_come_back_to_the_host(with_cupy):

@@ -56,12 +56,9 @@ def test_three_kinds_are_named_by_their_figures(tmp_path, linux):
 def test_like_cores_are_no_kinds(tmp_path, linux, figures):
     for number, figure in enumerate(figures):
         write(tmp_path / f"system/cpu/cpu{number}/cpufreq/base_frequency", figure)
+    write(tmp_path / "cpu_core/cpus", "0-7")  # one counter alone is no kind
     assert core_kinds(tmp_path) == ()
-
-
-def test_one_counter_alone_is_no_kind(tmp_path, linux):
-    write(tmp_path / "cpu_core/cpus", "0-7")
-    assert core_kinds(tmp_path) == ()
+    assert hybrid_note((), 1, (0, 0)) is None
 
 
 def test_apples_levels(monkeypatch):
@@ -89,10 +86,6 @@ HAS = "the system counts 12 processors, 4 on performance cores and 8 on efficien
 )
 def test_what_is_said(threads, seen, told):
     assert hybrid_note(BOTH, threads, seen) == HAS + told.replace("a efficiency", "an efficiency")
-
-
-def test_nothing_is_said_of_like_cores():
-    assert hybrid_note((), 1, (0, 0)) is None
 
 
 def test_where_this_thread_is():

@@ -16,6 +16,7 @@ from rooflab.predict.explain import explain
 from rooflab.predict.machine import Figure, Machine
 from tests.support.rows import each_row
 
+REPORTED = {2**p for p in range(2, 32)} | {3 * 2**p for p in range(2, 32)} | {1000, 3000}
 LEVELS = {"l1": 32 << 10, "l2": 256 << 10, "l3": 2 << 20, "dram": 8 << 30}
 
 
@@ -52,24 +53,19 @@ def test_a_product_that_something_disturbed_is_timed_again(monkeypatch):
 
 
 def test_no_fitting_size_is_a_power_of_two_or_half_way_between_two(routines):
-    reported = {2**p for p in range(2, 32)} | {3 * 2**p for p in range(2, 32)} | {1000, 3000}
+    """... and times and efficiencies are real numbers of this machine."""
     for entry in routines.values():
+        assert 0 < entry["overhead_s"] < 1e-3
+        assert entry["cold_overhead_s"] > 0
         for point in entry["points"]:
-            assert not reported & set(point["dims"].values()), point
+            assert not REPORTED & set(point["dims"].values()), point
+            assert point["seconds"] > 0
+            assert 0 < point["efficiency"] < 1000
 
 
 def test_streaming_routines_have_one_point_in_each_outer_level(routines):
     for name in ("axpy/fp32", "gemv/fp32"):
         assert [p["level"] for p in routines[name]["points"]] == ["l2", "l3", "dram"]
-
-
-def test_times_and_efficiencies_are_real_numbers_of_this_machine(routines):
-    for entry in routines.values():
-        assert 0 < entry["overhead_s"] < 1e-3
-        assert entry["cold_overhead_s"] > 0
-        for point in entry["points"]:
-            assert point["seconds"] > 0
-            assert 0 < point["efficiency"] < 1000
 
 
 FLOOR, SHARE = 2e-6, 0.8  # of a kernel on the pretended GPU: an empty one, and of its roofs
@@ -91,8 +87,7 @@ def card(fake, monkeypatch) -> Machine:
             for kind, rate in GPU_PEAKS.items()
         },
         bandwidths={
-            level: {mix: Figure(rate) for mix in ("read", "axpy", "copy", "update")}
-            for level, rate in GPU_RATES.items()
+            level: {mix: Figure(rate) for mix in MIXES} for level, rate in GPU_RATES.items()
         },
         capacities={"l2": L2, "dram": 8 << 30},
     )  # fmt: skip
@@ -124,9 +119,7 @@ def test_on_a_gpu_a_call_costs_the_time_of_an_empty_kernel(card):
         assert entry["cold_overhead_s"] == pytest.approx(FLOOR), name
         assert len(entry["points"]) + 1 <= 4
     assert [p["level"] for p in found["axpy/fp32"]["points"]] == ["l2", "dram"]
-    for point in found["axpy/fp32"]["points"]:
-        assert point["efficiency"] == pytest.approx(SHARE, rel=0.01)
-    for point in found["gemm/fp32"]["points"][1:]:
+    for point in [*found["axpy/fp32"]["points"], *found["gemm/fp32"]["points"][1:]]:
         assert point["efficiency"] == pytest.approx(SHARE, rel=0.01)
 
 
@@ -151,11 +144,10 @@ def test_a_large_operation_on_a_gpu_is_predicted_by_its_roofs(card):
 
 
 def test_fitting_sizes_on_a_gpu_are_nobodys_and_follow_its_speed(card):
-    reported = {2**p for p in range(2, 32)} | {3 * 2**p for p in range(2, 32)} | {1000, 3000}
-    for kind in ("fp32", "fp64", "bf16"):
+    for kind in GPU_PEAKS:
         for entry in calibrate(card, (kind,)).values():
             for point in entry["points"]:
-                assert not reported & set(point["dims"].values()), point
+                assert not REPORTED & set(point["dims"].values()), point
     large = [calibration._products(card, count.gemm(8, 8, 8, kind))[0][-1] for kind in GPU_PEAKS]
     for n, peak in zip(large, GPU_PEAKS.values(), strict=True):
         assert 0.5 < 2 * n**3 / peak / calibration.PRODUCT_S <= 1.05

@@ -89,19 +89,13 @@ def test_without_the_gate_python_would_have_been_timed(cp, monkeypatch):
     assert any(text.startswith("launch-bound") for text in caveats(found))
 
 
-def slow_look(cp: StandIn) -> Callable[[], None]:
-    """Asks the driver for so long that any GPU would be done."""
-
-    def look() -> None:
+def test_a_slow_look_does_not_make_an_open_gate_a_shut_one(cp, monkeypatch):
+    def look() -> None:  # asks the driver for so long that any GPU would be done
         cp.gpu.now += 0.1
 
-    return look
-
-
-def test_a_slow_look_does_not_make_an_open_gate_a_shut_one(cp, monkeypatch):
     monkeypatch.setattr(gpu.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
     turns = [axpy(cp, SHORT[0])] * 20
-    assert gpu.Gate(cp).run(turns, slow_look(cp)) > 0.0
+    assert gpu.Gate(cp).run(turns, look) > 0.0
 
 
 @each_row(*SHORT)

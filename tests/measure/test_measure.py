@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -10,6 +12,7 @@ from rooflab.measure import measure as room
 from rooflab.measure import roofs
 from rooflab.measure.measure import measure
 from rooflab.measure.measurement import Measurement
+from rooflab.measure.timing import MEASUREMENT_LOCK
 from tests.support.products import GEMM
 from tests.support.rows import each_row
 
@@ -83,3 +86,30 @@ def test_cold_results_that_a_large_cache_keeps_are_a_caveat(cache, level, said, 
     monkeypatch.setattr(room, "evictor", lambda *_: lambda: None)
     found = measure(rl.axpy(1 << 20), threads=1, samples=3, cache=cache)
     assert any(text.startswith("its results, 4.19 MB, may stay") for text in found.warnings) == said
+
+
+def test_a_measurement_waits_for_the_one_that_is_running():
+    entered, found = threading.Event(), []
+
+    def run(x, y):
+        entered.set()
+        return 2 * x + y
+
+    worker = threading.Thread(target=lambda: found.append(measure(rl.axpy(8), run, samples=3)))
+    with MEASUREMENT_LOCK:
+        worker.start()
+        worker.join(timeout=0.2)
+        assert worker.is_alive() and not entered.is_set()
+    worker.join(timeout=60)
+    assert entered.is_set() and len(found) == 1
+
+
+def test_a_measurement_inside_another_one_does_not_wait_for_itself():
+    inner = []
+
+    def run(x, y):
+        inner.append(measure(rl.axpy(4), samples=3, threads=1))
+        return 2 * x + y
+
+    assert measure(rl.axpy(8), run, samples=3, seconds=1e-9, cache="warm", threads=1).samples
+    assert inner

@@ -18,7 +18,6 @@ from rooflab.measure import record as recorder
 from rooflab.measure import recording as shelf
 from rooflab.measure.measurement import Measurement
 from tests.support.recording import ASSETS, roofs, schema, small_campaign
-from tests.support.rows import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -206,12 +205,6 @@ def test_what_memory_cannot_hold_is_named(monkeypatch):
         f"{large}, cold, 1 thread", f"{large}, warm, 1 thread"
     }  # fmt: skip
     assert all("of memory" in entry["reason"] for entry in found.left_out)
-
-
-@each_row((0, ValueError), (float("inf"), ValueError), (True, TypeError), ("5", TypeError))
-def test_seconds_to_stop_after_are_positive(wrong, error):
-    with pytest.raises(error, match=r"stop_after=.* must be a positive number of seconds"):
-        record(stop_after=wrong)
 
 
 def test_progress_is_told_from_start_to_end():

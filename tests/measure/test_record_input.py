@@ -32,13 +32,19 @@ BAD = {
     "a number for threads": ({"threads": 1}, "threads=1 must be one or more"),
     "no time": ({"minutes": 0}, "minutes=0"),
     "minutes in words": ({"minutes": "two"}, "minutes='two'"),
+    "no time at all": ({"stop_after": 0}, "stop_after=0 must be a positive number of seconds"),
+    "time without end": ({"stop_after": float("inf")}, "stop_after=inf must be a positive number"),
+    "a truth for a time": ({"stop_after": True}, "stop_after=True must be a positive number of"),
+    "a time in words": ({"stop_after": "5"}, "stop_after='5' must be a positive number of seconds"),
     "another backend": ({"backend": "tpu"}, "backend='tpu' is unknown"),
 }
 
 
 @each_row(*BAD.values())
 def test_bad_arguments_are_named_before_anything_is_measured(options, says):
-    with pytest.raises(TypeError if "two" in says else ValueError, match=says):
+    (value,) = options.values()
+    wants_a_number = {"minutes", "stop_after"} & {*options} and type(value) in (bool, str)
+    with pytest.raises(TypeError if wants_a_number else ValueError, match=says):
         record(**options)
 
 

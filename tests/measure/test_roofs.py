@@ -33,7 +33,12 @@ def hurried(monkeypatch):
 
 @each_row(*sorted({1, CORES}))
 def test_roofs_are_plain_json_with_every_level_and_mix(threads, hurried):
-    found = measure_roofs("cpu", threads, progress=False)
+    """... told of as it goes, and with a note where memory is short."""
+    shares: list[float] = []
+    found = measure_roofs("cpu", threads, progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    (note,) = found["notes"]
+    assert "memory is short: measured on 8 MB instead of" in note
     assert json.loads(json.dumps(found)) == found
     assert (found["schema"], found["backend"], found["threads"]) == (1, "cpu", threads)
     assert set(found["peak"]) == {"fp32", "fp64"}
@@ -56,12 +61,6 @@ def test_roofs_make_a_machine(hurried):
     assert machine.bandwidth("dram", "copy") == found["bandwidth"]["dram"]["copy"]["value"]
     assert machine.threads == 1
     assert machine.origin == "measured"
-
-
-def test_short_memory_is_stated(hurried):
-    notes = measure_roofs("cpu", 1, progress=False)["notes"]
-    assert len(notes) == 1
-    assert "memory is short: measured on 8 MB instead of" in notes[0]
 
 
 @each_row(8 * MIB, 300 * MIB)
@@ -178,9 +177,13 @@ def test_a_damaged_matrix_unit_is_noticed(value, monkeypatch):
     assert roofs_problem(document, "cpu", 1) == "its figures are damaged"
 
 
-@each_row((1e9, 256), (1e11, 768), (1e13, 2048))
-def test_products_take_about_ten_milliseconds(peak, n):
-    assert roofs.product_size(peak) == n
+@each_row(
+    ((1e9,), 256), ((1e11,), 768), ((1e13,), 2048),
+    ((6e14, 1024, 8192), 8192), ((1e10, 1024, 8192), 1024), ((1e13, 1024, 8192), 3584),  # of a GPU
+)  # fmt: skip
+def test_products_take_about_ten_milliseconds(peak_and_bounds, n):
+    assert roofs.product_size(*peak_and_bounds) == n
+    assert n % 256 == 0
 
 
 def test_a_real_product_runs():
@@ -197,14 +200,6 @@ def test_a_library_that_chooses_its_threads_is_said(monkeypatch, hurried):
     assert "the library cannot be kept to one core: threads not set: this BLAS chooses" in notes
     monkeypatch.setattr(roofs, "available_cores", lambda: 1)
     assert not any("cannot be kept" in n for n in measure_roofs("cpu", 1, progress=False)["notes"])
-
-
-def test_progress_rises_to_one(hurried):
-    shares: list[float] = []
-    measure_roofs("cpu", 1, progress=shares.append)
-    assert shares
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
 
 
 def test_unsteady_and_few_slices_are_confessed():

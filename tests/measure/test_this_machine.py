@@ -113,7 +113,8 @@ def axpy(document):
     (damage(lambda d: axpy(d)["points"][0].update(efficiency=0)), "its figures are damaged"),
     (damage(lambda d: axpy(d)["points"][0].update(level="l2")), "its figures are damaged"),
 )
-def test_what_is_wrong_with_a_file_is_named(document, told):
+def test_what_is_wrong_with_a_file_is_named_and_of_a_sound_one_nothing(document, told):
+    assert this_machine.roofs_problem(damage(lambda d: None), "cpu", 1) == ""
     assert told in this_machine.roofs_problem(document, "cpu", 1)
 
 
@@ -128,10 +129,6 @@ def test_a_file_that_is_no_good_is_measured_again_with_one_warning(measured, tmp
         assert find("cpu", 1).peak("fp32") == 2e11  # and then it is good again
 
 
-def test_a_sound_file_has_no_problem():
-    assert this_machine.roofs_problem(damage(lambda d: None), "cpu", 1) == ""
-
-
 def test_a_directory_that_cannot_be_written_costs_a_warning_only(measured, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(store.ENV, str(tmp_path / "file" / "inside"))
@@ -141,17 +138,13 @@ def test_a_directory_that_cannot_be_written_costs_a_warning_only(measured, tmp_p
     assert len(measured) == 1
 
 
-def test_in_the_background_it_is_a_future(measured):
-    future = this_machine.this_machine_async("cpu", 1, progress=False)
+def test_in_the_background_it_is_a_future_and_progress_is_told_too(measured):
+    shares: list[float] = []
+    future = this_machine.this_machine_async("cpu", 1, progress=shares.append)
     assert future.result(timeout=60).peak("fp32") == 1e11
+    assert shares == [0.5 * this_machine.ROOFS_SHARE, 1.0]
     assert find("cpu", 1).peak("fp32") == 1e11
     assert len(measured) == 1
-
-
-def test_progress_is_told_in_the_background_too(measured):
-    shares: list[float] = []
-    this_machine.this_machine_async("cpu", 1, progress=shares.append).result(timeout=60)
-    assert shares == [0.5 * this_machine.ROOFS_SHARE, 1.0]
 
 
 def test_a_bar_appears_only_where_something_is_measured(measured, capsys):
@@ -185,24 +178,17 @@ def test_two_at_once_measure_once(measured):
 
 
 def test_a_gpu_has_its_own_file_and_no_threads(measured, tmp_path, monkeypatch):
-    card = Backend("gpu", None, "asked for", "Some Card 9000")
-    monkeypatch.setattr(this_machine, "select", lambda *_: card)
-    machine = find("gpu", progress=False)
+    machine = with_a_card(measured, monkeypatch)
     assert machine.kind == "gpu"
     assert machine.threads is None
     assert machine.name == "Some Card 9000"
     assert "some-card-9000" in stored_file(tmp_path).name
     assert measured == [("gpu", None)]
     assert machine.routines == ROUTINES
-
-
-def test_a_gpus_file_without_routines_is_of_an_older_version(measured, tmp_path, monkeypatch):
-    card = Backend("gpu", None, "asked for", "Some Card 9000")
-    monkeypatch.setattr(this_machine, "select", lambda *_: card)
-    find("gpu", progress=False)
+    # Without routines it is of an older version.
     stored_file(tmp_path).write_text(json.dumps(roofs("gpu", None)))
     with pytest.warns(UserWarning, match="an older version of rooflab wrote it: measuring again"):
-        assert find("gpu", progress=False).routines == ROUTINES
+        assert with_a_card(measured, monkeypatch).routines == ROUTINES
     assert len(measured) == 2
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from rooflab.measure import timing
 from rooflab.measure.operands import copies
-from rooflab.measure.timing import copies_needed, evictor, time_cold, time_warm
+from rooflab.measure.timing import copies_needed, evictor, robust_peak, spread, time_cold, time_warm
 from tests.support.rows import each_row
 
 
@@ -77,8 +79,6 @@ def test_cold_goes_round_the_copies_and_evicts_before_every_round(monkeypatch):
 
 
 def test_the_collector_rests_while_sampling_and_works_again_after():
-    import gc
-
     seen = set()
     time_warm(lambda: seen.add(gc.isenabled()), samples=3, sample_s=1e-5, settle_s=0)
     assert False in seen and gc.isenabled()
@@ -134,3 +134,27 @@ def test_operands_that_pass_the_caches_by_themselves_need_no_eviction():
 
 def test_the_clock_has_a_step():
     assert 1e-9 <= timing.clock_step_s() < 1e-3
+
+
+# The estimator of a roof: what only slows a slice must not lower it.
+
+RATES = st.lists(st.floats(1e6, 1e15), min_size=3, max_size=40)
+
+
+@given(RATES, st.lists(st.floats(0.01, 0.99), max_size=40))
+def test_slices_that_are_only_slower_do_not_lower_the_ceiling(rates, slowdowns):
+    disturbed = [min(rates) * slow for slow in slowdowns]
+    assert robust_peak(rates + disturbed) == robust_peak(rates) == sorted(rates)[-2]
+
+
+@given(RATES, st.integers(-20, 20))
+def test_the_ceiling_scales_with_the_unit_and_the_spread_does_not(rates, power):
+    scaled = [math.ldexp(rate, power) for rate in rates]
+    assert robust_peak(scaled) == math.ldexp(robust_peak(rates), power)
+    assert spread(scaled) == spread(rates)
+
+
+def test_one_slip_of_the_clock_is_not_believed():
+    assert robust_peak([100.0, 99.0, 98.0, 500.0]) == 100.0
+    assert spread([100.0, 99.0, 98.0, 500.0]) > 0.5
+    assert spread([100.0, 100.0]) == math.inf

@@ -22,10 +22,7 @@ SCRIPTS = [*sorted((LIB / "show").rglob("*.js")), SITE / "runtime.js", SITE / "s
 PYTHON = [
     *sorted((LIB / "show").rglob("*.py")),
     *sorted((LIB / "labs/llm/film").glob("*.py")),
-    *(
-        LIB / "labs/golf" / name
-        for name in ("picture.py", "story.py", "curves.py", "live.py")
-    ),
+    *(LIB / "labs/golf" / name for name in ("picture.py", "story.py", "curves.py", "live.py")),
 ]
 
 #: Numbers that say nothing by themselves.

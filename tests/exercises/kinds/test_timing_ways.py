@@ -93,16 +93,25 @@ def test_seconds_are_those_of_the_learners_own_events(tolerance, off, why):
 # The same on a CuPy that is no simulation: arrays on NumPy, refusing what CuPy's refuse.
 
 
+def in_place_of_a_gpu(monkeypatch, device, cupy):
+    chosen = SimpleNamespace(name="gpu", device=device, xp=cupy)
+    monkeypatch.setattr(backend, "select", lambda name: chosen)
+    monkeypatch.setattr(on_gpu, "LOAD_S", 0)
+
+
+def confirm(id, function):
+    """The verdict of a run on the GPU, of an answer that passed without one."""
+    found = exercise(id)
+    return on_gpu.confirm(found, function, Verdict(id, True, found.points, found.points, ""))
+
+
 @pytest.fixture
 def strict(monkeypatch):
     """The strict fake where a GPU would be, small arrays, and no comparison of host times."""
     aside = {n: sys.modules.pop(n) for n in [*sys.modules] if n.partition(".")[0] == "cupy"}
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "strict_cupy"))
     fake = importlib.import_module("cupy")
-    backend = SimpleNamespace(name="gpu", device="strict fake", xp=fake)
-    monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
-                        lambda name: backend)  # fmt: skip
-    monkeypatch.setattr(on_gpu, "LOAD_S", 0)
+    in_place_of_a_gpu(monkeypatch, "strict fake", fake)
     monkeypatch.setattr(on_gpu, "_agree", lambda ours, mine, _: ours > 0 and mine > 0)
     small = {"axpy": {"n": 4096}, "gemv": {"m": 16, "n": 4096}, "gemm": {"n": 32}}
     monkeypatch.setattr(on_gpu, "sizes", lambda op, l2_bytes: small[op])
@@ -114,10 +123,9 @@ def strict(monkeypatch):
 
 @pytest.mark.parametrize("id", IDS)
 def test_right_ways_run_on_the_strict_fake_too(strict, id):
-    found, faults = exercise(id), []
+    faults = []
     for way, cell in of(RIGHT, id):
-        passed = Verdict(found.id, True, found.points, found.points, "")
-        told = on_gpu.confirm(found, answer(cell), passed)
+        told = confirm(id, answer(cell))
         agrees = told.passed and "agrees with the course's own" in told.note
         faults += [] if agrees else [(way, told)]
     assert not faults, faults
@@ -126,18 +134,14 @@ def test_right_ways_run_on_the_strict_fake_too(strict, id):
 def test_cublas_is_there_before_the_learner_says_it(strict):
     """Of CuPy it is a module of its own, which `import cupy` does not load."""
     assert not hasattr(strict, "cublas")
-    found = exercise("01-cuda-axpy")
-    passed = Verdict(found.id, True, found.points, found.points, "")
-    assert on_gpu.confirm(found, found.reference, passed).passed
+    assert confirm("01-cuda-axpy", exercise("01-cuda-axpy").reference).passed
 
 
 def test_both_refuse_an_array_of_the_host(strict):
     host = "def answer(cp, x, y, a):\n    return timed(cp, lambda: cp.add(np.ones(x.size), y))\n"
     why = "Unsupported type <class 'numpy.ndarray'>"
-    found = exercise("01-cuda-axpy")
-    passed = Verdict(found.id, True, found.points, found.points, "")
-    assert why in verdict(found.id, host).reason
-    assert why in on_gpu.confirm(found, answer(host), passed).reason
+    assert why in verdict("01-cuda-axpy", host).reason
+    assert why in confirm("01-cuda-axpy", answer(host)).reason
 
 
 # And on simulated GPUs in place of a real one, where the comparison by turns can be exact.
@@ -150,14 +154,9 @@ SECONDS_OFF = ("written flush", "warm L2", "idle GPU", "flush inside", "two kern
 def confirmed(monkeypatch, device, id, function):
     """The verdict of confirm() where ``device`` is the GPU of this machine."""
     cp = StandIn(device)
-    backend = SimpleNamespace(name="gpu", device=device.name, xp=cp)
-    monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
-                        lambda name: backend)  # fmt: skip
-    monkeypatch.setattr(on_gpu, "LOAD_S", 0)
-    found = exercise(id)
+    in_place_of_a_gpu(monkeypatch, device.name, cp)
     with imported_as_cupy(cp):
-        passed = Verdict(found.id, True, found.points, found.points, "")
-        return on_gpu.confirm(found, function, passed)
+        return confirm(id, function)
 
 
 @pytest.mark.parametrize("device", [LAPTOP, SERVER], ids=lambda device: device.name)
@@ -217,27 +216,30 @@ def answer(cp, x, y, a):
 }
 
 
-@pytest.mark.parametrize("name", IMPORTING)
-@pytest.mark.parametrize("installed", [False, True])
-def test_the_modules_are_put_back(monkeypatch, installed, name):
+@pytest.fixture
+def nothing_imported(monkeypatch):
     for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
         monkeypatch.delitem(sys.modules, module)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("name", IMPORTING)
+@pytest.mark.parametrize("installed", [False, True])
+def test_the_modules_are_put_back(nothing_imported, installed, name):
     there = {m: ModuleType(m) for m in ("cupy", "cupy.linalg", "cupyx") if installed}
     for module in there:
-        monkeypatch.setitem(sys.modules, module, there[module])
+        nothing_imported.setitem(sys.modules, module, there[module])
     seen = run(exercise("01-cuda-axpy").draw(0)[0], answer(IMPORTING[name]))
     assert {m: sys.modules[m] for m in sys.modules if m.startswith("cupy")} == there
     assert ("value" in seen) == (name == "finds it"), seen
 
 
 @pytest.mark.parametrize("installed", [False, True])
-def test_another_thread_does_not_take_the_stand_in_for_a_gpu(monkeypatch, installed):
-    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
-        monkeypatch.delitem(sys.modules, module)
+def test_another_thread_does_not_take_the_stand_in_for_a_gpu(nothing_imported, installed):
     real = ModuleType("cupy")
     real.cuda = SimpleNamespace()
     if installed:
-        monkeypatch.setitem(sys.modules, "cupy", real)
+        nothing_imported.setitem(sys.modules, "cupy", real)
 
     def found():
         return getattr(importlib.import_module("cupy"), "cuda", None)
@@ -248,9 +250,7 @@ def test_another_thread_does_not_take_the_stand_in_for_a_gpu(monkeypatch, instal
         assert elsewhere.submit(found).result() is (real.cuda if installed else None)
 
 
-def test_another_thread_hears_that_cupy_is_not_installed(monkeypatch):
-    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setattr(backend, "_PATIENCE_S", 0.1)  # it waits for the stand-in to go
+def test_another_thread_hears_that_cupy_is_not_installed(nothing_imported):
+    nothing_imported.setattr(backend, "_PATIENCE_S", 0.1)  # it waits for the stand-in to go
     with imported_as_cupy(StandIn(SERVER)), ThreadPoolExecutor(1) as elsewhere:
         assert elsewhere.submit(probe_gpu).result() == (None, "CuPy is not installed")

@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rooflab.grade import intake, lesson_notebook
+from rooflab.grade.locked_notebook import Locked
+from rooflab.grade.merge import merge
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 # The usual mistake in 01-product: a multiply-add counted as one FLOP.
@@ -57,3 +61,10 @@ def put(path: Path, notebook: object) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook), encoding="utf-8")
     return path
+
+
+def merged(folder: Path, notebook: object, seed: int | None = 1) -> Locked:
+    """Hand ``notebook`` in, and return the locked notebook that is made of it."""
+    read = intake.read(put(folder / "x.ipynb", notebook))
+    assert isinstance(read, intake.Submission), read
+    return merge(read, lesson_notebook.lesson(read.lesson), seed)
