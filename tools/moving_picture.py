@@ -17,8 +17,14 @@ from playwright.sync_api import sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 OUT = REPOSITORY / "assets/figures/guess.gif"
-WINDOW = {"width": 1120, "height": 700}
-PART = {"x": 0, "y": 48, "width": 1120, "height": 590}  # of the window, below its bar
+WINDOW = {"width": 1060, "height": 700}
+PART = {"x": 0, "y": 0, "width": 1060, "height": 490}  # of the window
+#: The guess and the picture without what stands around them.
+ALONE = (
+    ".page-bar, .hero :is(h1, p:not(.title, .say), .doors), .hero button.skip"
+    "{ display: none !important } .hero .rl-guess .title { display: block !important }"
+    ".hero > div:first-child { padding-top: 8rem }"
+)
 WIDE, COLOURS = 830, 128  # pixels and colours of the GIF
 STEP = 100  # milliseconds from frame to frame
 WAIT, PLACED, LANDED, ROOF = 15, 10, 42, 40  # frames of each part
@@ -33,6 +39,7 @@ def film(site: Path, chromium: str) -> list[Image.Image]:
         page.clock.install(time=0)
         page.goto((site / "index.html").resolve().as_uri())
         page.locator(".rl-guess svg").first.wait_for()
+        page.add_style_tag(content=ALONE)
         page.clock.pause_at(60_000)
 
         def take(many: int) -> None:
@@ -46,7 +53,9 @@ def film(site: Path, chromium: str) -> list[Image.Image]:
         page.mouse.click(box["x"] + 0.85 * box["width"], box["y"] + 0.6 * box["height"])
         take(PLACED)
         page.get_by_role("button", name="this is my guess").first.click()
-        take(LANDED + ROOF)
+        take(LANDED)
+        page.get_by_role("button", name="work per second").click()
+        take(ROOF)
         browser.close()
     return frames
 

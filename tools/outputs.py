@@ -15,7 +15,9 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 PROGRESS = re.compile(r"%\|.*$|[\u2588-\u258f\s]{2,}\d+ %\s*$")
 CURSOR = re.compile(r"\x1b\[\d*[A-K]")  # tqdm moves the cursor about
 LESSON = re.compile(r"\]\((\d\d_[a-z0-9_]+)\.ipynb\)")  # a link to a lesson beside this one
-RUN = re.compile(r"^\*Run the cells from the top.*?\*\n\n", re.M | re.S)
+RUN = re.compile(
+    r"^\*Run the cells from the top.*?\*\n\n|run the cell with\s+Ctrl\+Enter,\s+", re.M | re.S
+)
 CHECK = re.compile(r'rl\.check\("([^"]+)"')
 CHECKS = "<p class='own'>In the notebook this cell checks your answer, and names the mistake.</p>"
 ANSWER = "<details class='rl-answer'><summary>One answer</summary><pre>{}</pre></details>"

@@ -189,8 +189,8 @@ def _bar(
             parts.append(f'<a href="{neighbour[0]}.html">{word}: {html.escape(neighbour[1])}</a>')
     if not foot:
         parts.append(
-            '<span class="note">Sliders move here. To measure your own machine, open the notebook:'
-            f" <code>python course.py lab</code></span>{SEARCH}"
+            '<span class="note">On your own machine: <code>python course.py lab</code></span>'
+            f"{SEARCH}"
         )
     kind = "page-bar foot" if foot else "page-bar"
     name = "Lessons, below" if foot else "Lessons"

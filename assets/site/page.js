@@ -23,15 +23,16 @@
       model.on('change:covered', () => {
         if (model.get('covered')) return;
         keep.set(`rooflab:${lesson(slot)}:${slot.id}`); keep.set(`rooflab:${lesson(slot)}`); tick();
-        if (document.body.matches('.front')) flip();
+        if (document.body.matches('.front')) land();
       });
     }
   }
 
-  // On the front page the curve of times turns into the roof, once and by itself.
-  function flip() {
+  // On the front page the curve opens on the nine multiply-adds that were asked for.
+  function land() {
     const curve = [...rooflabPage.models.values()].find((model) => model.first.view === 'time');
-    setTimeout(() => curve?.set('view', 'rate'), matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 4000);
+    const { stops } = JSON.parse(curve.get('scenes'))[0].dims.find((dim) => dim.name === 'i');
+    curve.set('i', stops.indexOf('9 multiply-adds'));
   }
 
   // Words in italics or bold that the picture below or above them has on a button or a label light it up.

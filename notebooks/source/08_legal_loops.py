@@ -148,12 +148,13 @@ swapped.check()
 #
 # In the picture each dot is an iteration. An arrow leads from the one that must run first to the
 # one that waits for it. An arrow is red where the order breaks it. Beside the dots stand the loops,
-# and the call that makes them out of `nest`, the original. Here columns run first. Can you keep
-# that order without a red arrow? Pull the knob beside the last row: it makes the rows lean.
+# and the call that makes them out of `nest`, the original. Here columns run first, and after two
+# iterations the first arrow is broken. Can you keep that order without a red arrow? Pull the knob
+# beside the last row: it makes the rows lean.
 
 # %% tags=["core"]
 picture = rl.loops.space(stencil)
-picture.order = "columns first"
+picture.order, picture.step = "columns first", 2
 picture
 
 # %% [markdown] tags=["core"]

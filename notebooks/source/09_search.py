@@ -295,9 +295,8 @@ rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
 
 # %% [markdown] tags=["core"]
 # How does a machine find that? With a *rewrite rule*: (*XY*)*Z* = *X*(*YZ*). In the picture, each
-# frame holds different forms of one result, and lines lead from a form to what it needs. Pull the
-# slider back to the start. In round 1 the rule adds a second form to the frame of (*AB*)*v*. The
-# old one stays.
+# frame holds different forms of one result, and lines lead from a form to what it needs. Press
+# *run*. In round 1 the rule adds a second form to the frame of (*AB*)*v*. The old one stays.
 
 # %% tags=["core"]
 A, B = (rl.search.matrix(name, 1024, 1024) for name in "AB")

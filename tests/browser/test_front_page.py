@@ -68,9 +68,9 @@ def site(run_cells, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_page_is_for_somebody_who_cannot_run_it(site: Path) -> None:
     page = (site.parent / "00_lunch.html").read_text("utf-8")
     assert "Run the cells from the top" not in page
-    folded = re.findall(r'<details class="rl-code"><summary><code>(.*?)</code>', page)
-    assert folded[-2:] == ["import numpy as np", CHECK]
+    folded = re.findall(r'<details class="rl-code">.*?</details>', page, re.S)
     assert len(folded) == 3, "the count and the exercise stay open"
+    assert "numpy" in folded[1] and "check" in folded[2]
     assert "not answered yet" not in page and "return 1 &lt; 2" in page
     assert '<li><a href="#First">First</a></li>' in page
 
@@ -98,9 +98,7 @@ def test_the_playground_has_every_machine() -> None:
 
 
 @pytest.mark.browser
-def test_a_guess_on_the_front_page_lands_turns_into_the_roof_and_ticks_its_lesson(
-    site: Path, tab
-) -> None:
+def test_a_guess_on_the_front_page_lands_on_nine_and_ticks_its_lesson(site: Path, tab) -> None:
     with tab.silent(site.as_uri(), (1366, 680), motion="reduce") as page:
         axis = page.locator(".rl-guess svg").first
         axis.wait_for()
@@ -111,9 +109,7 @@ def test_a_guess_on_the_front_page_lands_turns_into_the_roof_and_ticks_its_lesso
         confirm(page)
         expect(page.locator(".rl-lunch .stage svg").first).to_be_visible()
         expect(page.locator(".hero .cover svg")).to_be_hidden()
-        expect(page.get_by_role("button", name="work per second")).to_have_attribute(
-            "aria-pressed", "true"
-        )
+        expect(page.locator(".rl-lunch .say").first).to_contain_text("9 multiply-adds: ")
         expect(page.locator(".card.placed h3")).to_have_text("00 · Lunch")
         page.get_by_role("searchbox").fill("ridge")
         expect(page.locator(".find a")).to_have_text("00 · The second part")

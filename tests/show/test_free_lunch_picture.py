@@ -42,7 +42,7 @@ def test_the_sentence_says_which_is_longer_and_that_the_other_is_free() -> None:
     time, _ = free_lunch_picture.sentences(sweep, 9)
     assert time == (
         "9 multiply-adds: carrying 4.0 ms, computing 1.8 ms → 4.0 ms. The arithmetic is free. "
-        "You measured 4.0 ms."
+        "Measured: 4.0 ms."
     )
     assert "the carrying is free" in free_lunch_picture.sentences(sweep, 100)[0]
     assert "bends" in free_lunch_picture.sentences(sweep, 20)[0]

@@ -54,7 +54,7 @@ def sentences(curve: FreeLunch, k: int) -> tuple[str, str]:
     if k not in curve.k:
         return time, rate
     seen = float(curve.seconds[curve.k == k][0])
-    return f"{time} You measured {ms(seen)}.", f"{rate} You measured {rate_text(curve, k, seen)}."
+    return f"{time} Measured: {ms(seen)}.", f"{rate} Measured: {rate_text(curve, k, seen)}."
 
 
 def rate_of(curve: FreeLunch, k: Any, seconds: Any) -> Any:

@@ -26,6 +26,7 @@ ROOF = ((0, 0.1), (0.45, 0.85), (1, 0.85))
 SKETCHES: dict[str, tuple[str, str, tuple[tuple[tuple[float, float], ...], ...]]] = {
     "free-lunch": ("multiply-adds on each number", "time", (
         ((0, 0.3), (1, 0.3)), ((0, 0.3), (0.6, 1)), ((0, 0.3), (0.5, 0.3), (1, 0.9)))),
+    "free-lunch rate": ("multiply-adds on each number", "work per second", (ROOF,)),
     "roofline": ("FLOP per byte", "FLOP per second", (ROOF,)),
     "layer": ("FLOP per byte", "FLOP per second", (ROOF,)),
     "morph": ("work in one call", "time of one call", (((0, 0.1), (1, 1)), ((0, 0.4), (1, 0.6)))),

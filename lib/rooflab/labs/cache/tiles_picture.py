@@ -195,7 +195,8 @@ class _Drawing:
         self._queue(scene, x, y)
         self._bars(scene, names, x, bars)
         scene.choice("tile", "the tile", names)
-        scene.choice("order", "loops inside a tile", [f"{order} inside" for order in ORDERS])
+        scene.choice("order", "loops inside a tile", [f"{order} inside" for order in ORDERS],
+                     off=By("tile order", [[side == 1] * 2 for side in self.sides]))  # fmt: skip
         scene.play("moment")
         scene.slider("moment", f"multiply-adds, of {self.n**3}")
         scene.says = self.by(self._said)
@@ -252,7 +253,7 @@ class _Drawing:
 
     def _queue(self, scene: Scene, x: float, y: float) -> None:
         """The cache: what was touched last comes first, and the one at the end leaves next."""
-        title = f"the cache: {several(self.words, 'number')}, touched last first"
+        title = f"the cache: {several(self.words, 'number')}, last touched first"
         scene.text(x, y, title, bold=True, name="title")
         wide, area = (self.wide - 8 - x) / ACROSS, self.n * self.n
 
@@ -275,7 +276,9 @@ class _Drawing:
             scene.text(left + wide / 2 - 1, top + 17, words, inks, size=LETTERS, anchor="middle",
                        name="word")  # fmt: skip
         low = y + 28 + SLOT * -(-self.words // ACROSS)
-        for line, said in enumerate(["the one at the end leaves next", "full colour: new here"]):
+        for line, said in enumerate(
+            ["the one at the end leaves next", "solid: fetched since the last stop"]
+        ):
             scene.text(x, low + 18 * line, said, "soft", size=LETTERS)
 
     def _bars(self, scene: Scene, names: Sequence[str], x: float, y: float) -> None:

@@ -58,7 +58,8 @@ class Player(Waiting):
         **start: Any,
     ) -> None:
         self.sheets, self.scene, things = scenes, scenes[0], awaited(after)
-        self.cover_of = stem.removeprefix("rooflab-")
+        rate = stem == "free-lunch" and self.scene.places()["view"] > 0
+        self.cover_of = stem.removeprefix("rooflab-") + " rate" * rate
         names = {dim.name for dim in self.scene.told}
         if taken := sorted(name for name in names - _SHARED if hasattr(Player, name)):
             raise ValueError(

@@ -96,8 +96,9 @@ def test_the_first_box_is_the_whole_and_its_nodes_lead_to_the_others() -> None:
     rows = [{label: [(row.text, row.args) for row in rows] for label, rows in one.boxes.items()}
             for one in found]  # fmt: skip
     leaves = {2: [("v", ())], 3: [("A", ())], 4: [("B", ())]}
-    assert rows[0] == leaves | {0: [("· @ ·", (1, 2))], 1: [("· @ ·", (3, 4))]}
-    assert rows[1] == rows[0] | {0: [("· @ ·", (1, 2)), ("· @ ·", (3, 5))], 5: [("· @ ·", (4, 2))]}
+    old, new = ("(A @ B) @ v", (1, 2)), ("A @ (B @ v)", (3, 5))
+    assert rows[0] == leaves | {0: [old], 1: [("A @ B", (3, 4))]}
+    assert rows[1] == rows[0] | {0: [old, new], 5: [("B @ v", (4, 2))]}
     names = [str(one) for one in found[-1].origins]
     assert names == ["(A @ B) @ v", "A @ B", "v", "A", "B", "B @ v"]
 
@@ -105,14 +106,30 @@ def test_the_first_box_is_the_whole_and_its_nodes_lead_to_the_others() -> None:
 def test_the_cheapest_is_in_colour_at_the_end() -> None:
     wide = [matrix(name, 1024, 1024) for name in "AB"]
     scene = rl.search.growth((wide[0] @ wide[1]) @ vector("v", 1024), cost="flops").scene
-    assert scene.sentence() == (
+    end = {"round": len(scene.dim("round").stops) - 1}
+    assert scene.sentence(**end) == (
         "The cheapest is A @ (B @ v): 4.19 MFLOP instead of 2.15 GFLOP, 512 times less."
     )
-    inks = {one: scene.value(one, "fill") for one in named(scene, "term")}
-    assert sorted(scene.value(one, "text") for one, ink in inks.items() if ink == "key") == [
-        "A", "B", "v", "· @ ·", "· @ ·"]  # fmt: skip
-    lines = [scene.value(one, "ink") for one in named(scene, "needs")]
+    inks = {one: scene.value(one, "fill", **end) for one in named(scene, "term")}
+    assert sorted(scene.value(one, "text", **end) for one, ink in inks.items() if ink == "key") == [
+        "A", "A @ (B @ v)", "B", "B @ v", "v"]  # fmt: skip
+    lines = [scene.value(one, "ink", **end) for one in named(scene, "needs")]
     assert lines.count("key") == 4 and len(lines) == 8
+    bills = [scene.value(one, "text", **end) for one in named(scene, "bill")]
+    assert sorted(filter(None, bills)) == ["2.10 MFLOP"] * 3 + ["2.15 GFLOP"]
+
+
+def test_no_line_passes_under_a_frame_that_it_does_not_end_at() -> None:
+    A, B, C = (matrix(name, 1024, 1024) for name in "ABC")
+    for product in ((A @ B) @ vector("v", 1024), ((A @ B) @ C) @ vector("v", 1024)):
+        scene = rl.search.growth(product, cost="flops").scene
+        frames = [scene.value(one, "box", round=2) for one in named(scene, "class")]
+        for one in named(scene, "needs"):
+            corners = scene.value(one, "points", round=2).reshape(-1, 2)
+            (x, y), end = corners[2], corners[-1]
+            for left, top, wide, high in frames:
+                if y < top + high < end[1]:  # what it comes down beside
+                    assert not left < x < left + wide
 
 
 def test_lines_to_classes_that_are_joined_lead_to_one_frame() -> None:

@@ -69,7 +69,7 @@ class Sheet:
         self.sizes = len(leans), len(space.tiles), len(ORDERS)
         ends = [self.columns + lean * (self.rows - 1) for lean in leans]
         places = [self.left + end * self.across + APART for end in ends]
-        self.code_at = None if phone else self.leaning(places)
+        self.code_at = None if phone else max(places)  # where it stays, however far rows lean
         high = round(TOP + self.rows * self.down + FOOT)
         self.scene = scene = Scene(wide if phone else round(max(places) + CODE), high, dims)
         self.draw()
@@ -87,7 +87,7 @@ class Sheet:
         scene.note(self.code(), "more code")
         scene.note(
             f"{nest.statements[0].text}. A point is an iteration. An arrow's tail must run "
-            "before its head. The grey band is the order in which the points run. Rings are around "
+            "before its head. The blue line is the order in which the points run. Rings are around "
             "the two iterations of which the sentence speaks."
         )
 
@@ -131,7 +131,7 @@ class Sheet:
         """All of the space. The iteration that ran last lies on top, and can be pulled."""
         self.draw_cards()
         self.draw_tiles()
-        self.scene.line(self.each(self.way), "soft", 4, opacity=0.25, name="path")
+        self.scene.line(self.each(self.way), "key", 3, opacity=0.35, name="path")
         self.draw_arrows()
         self.draw_points()
         self.draw_pair()
@@ -151,7 +151,12 @@ class Sheet:
         for i in range(self.low, self.low + self.rows):
             left = self.leaning([self.x(self.first, i, lean) - half for lean in self.leans])
             box = left, self.y(i) - self.down / 2 + 2, self.columns * self.across, self.down - 4
-            scene.rect(*box, "soft", radius=6, opacity=0.1, name="card")
+            scene.rect(*box, "soft", radius=6, opacity=0.07, name="card")
+            if len(self.leans) > 1:  # where a pull would bring it
+                there = self.x(self.first, i, self.leans[-1]) - half, *box[1:]
+                seen = self.leaning([0.7, *[0] * (len(self.leans) - 1)])
+                scene.rect(*there, None, ink="soft", width=1, radius=6, dash=(3, 5), opacity=seen,
+                           name="pulled")  # fmt: skip
             scene.text(self.left - 10, self.y(i) + 5, str(i), "soft", anchor="end")
         ends = [self.first + self.columns + lean * (self.rows - 1) for lean in self.leans]
         each = math.ceil((10 * len(str(max(ends) - 1)) + 2) / self.across)

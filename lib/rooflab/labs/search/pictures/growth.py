@@ -6,7 +6,7 @@ found to be equal, one of the frames goes, and what led to it leads to the other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -15,7 +15,7 @@ import numpy as np
 from rooflab.count.si import plain, si
 from rooflab.count.validation import size
 from rooflab.labs.search.pictures.stages import Row, Stage, stages
-from rooflab.labs.search.rewrite.cost import measure_of
+from rooflab.labs.search.rewrite.cost import measure_of, price_of
 from rooflab.labs.search.rewrite.egraph import EGraph, Node
 from rooflab.labs.search.rewrite.expression import Expression, vector
 from rooflab.labs.search.rewrite.rules import Rules, as_rules
@@ -31,6 +31,8 @@ CLASSES, NODES = 14, 40  # that can be drawn, the joined ones too
 WIDE, NARROW = 720, 400
 EDGE, GAP, LAYER = 10, 14, 44  # pixels around frames, between them, and between layers of them
 NODE, HEAD, PAD = 28, 24, 8  # pixels of a node's height, of the name above, around nodes
+BILL = 18  # pixels of what a node costs, below it
+HIGH = HEAD + NODE + BILL + PAD  # of a frame
 PALE = 0.3
 PACE = 900  # milliseconds of a round
 EXAMPLE_RULES = ("shift", "multiply-divide", "once")
@@ -88,6 +90,7 @@ class _Grown:
     stages: tuple[Stage, ...]
     chosen: frozenset[Node]
     last: str  # the sentence at the end
+    bills: Mapping[Node, str]  # what each node costs by itself, "" for what is given
 
 
 def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: int) -> _Grown:
@@ -104,6 +107,10 @@ def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: in
                 f"{NODES} in {CLASSES} can be drawn. Give fewer rules, or fewer rounds"
             )
         found.append(stage)
+    price, bills = price_of(cost), dict[Node, str]()
+    for rows in (one for stage in found for one in stage.boxes.values()):
+        costs = ((row.node, price(row.term)) for row in rows)
+        bills |= {node: si(cost, unit) if cost else "" for node, cost in costs}
     after, least, whole = cheapest(graph, root, expression, cost)
     chosen = {Node(one.op, tuple(map(graph.add, one.args))) for one in after.subterms()}
     bill = si(whole, unit), si(least, unit)
@@ -111,7 +118,7 @@ def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: in
     last = f"The cheapest is {after}: {bill[1]} instead of {bill[0]}{less}."
     if after == expression:
         last = f"Nothing cheaper than {expression} is in it: {bill[0]}."
-    return _Grown((*found, found[-1]), frozenset(chosen), last)
+    return _Grown((*found, found[-1]), frozenset(chosen), last, bills)
 
 
 class _Sheet:
@@ -132,12 +139,12 @@ class _Sheet:
             spare = (wide - 2 * EDGE - need) / (len(layer) + 1)
             for label in sorted(layer, key=self._middle):
                 left += spare
-                self.spots[label] = left, EDGE + at * (HEAD + NODE + PAD + LAYER)
+                self.spots[label] = left, EDGE + at * (HIGH + LAYER)
                 left += self.sides[label] + GAP
         stops = ["start", *map(str, range(1, self.last)), "cheapest"]
-        high = 2 * EDGE + len(layers) * (HEAD + NODE + PAD + LAYER) - LAYER
+        high = 2 * EDGE + len(layers) * (HIGH + LAYER) - LAYER
         self.scene = scene = Scene(wide, high, [
-            Dim("round", stops, start=self.last, glide=PACE)])  # fmt: skip
+            Dim("round", stops, glide=PACE)])  # fmt: skip
         for draw in (self.draw_lines, self.draw_frame, self.draw_nodes):
             for label in labels:
                 draw(label)
@@ -145,8 +152,9 @@ class _Sheet:
         scene.slider("round", "rounds of rules")
         scene.says = By("round", [*(stage.said for stage in self.stages[:-1]), found.last])
         scene.note("A frame is a class: all of its nodes give the same result. Its name is what it "
-                   "was at first. A line leads from a node to what it needs. Filled: new in this "
-                   "round. At the end, the cheapest is blue.")  # fmt: skip
+                   "was at first. A line leads from a node to what it needs; the number below is "
+                   "its own cost. Filled: new in this round. At the end, the cheapest is blue."
+                   )  # fmt: skip
 
     def _rows(self, label: int) -> list[tuple[Row, ...]]:
         """The nodes of a class at each stop; none before it is there and after it was joined."""
@@ -155,7 +163,8 @@ class _Sheet:
     def _widths(self, label: int) -> list[float]:
         """Pixels of each node of a class, enough for what stands there at any stop."""
         columns = zip_longest(*self._rows(label))
-        texts = ([row.text for row in column if row] for column in columns)
+        texts = ([word for row in column if row for word in (row.text, self.found.bills[row.node])]
+                 for column in columns)  # fmt: skip
         return [18 + max(width(one, LETTERS) for one in every) for every in texts]
 
     def _side(self, label: int) -> float:
@@ -194,7 +203,7 @@ class _Sheet:
         there[-1] *= 1 if any(row.node in self.found.chosen for row in self._rows(label)[-1]) else (
             PALE)  # fmt: skip
         seen = By("round", there)
-        self.scene.rect(x, y, self.sides[label], HEAD + NODE + PAD, "paper", ink="soft", radius=8,
+        self.scene.rect(x, y, self.sides[label], HIGH, "paper", ink="soft", radius=8,
                         dash=(5, 4), opacity=seen, name="class")  # fmt: skip
         self.scene.text(x + PAD, y + 17, str(self.stages[-1].origins[label]), "soft", size=LETTERS,
                         opacity=seen, name="name")  # fmt: skip
@@ -214,10 +223,13 @@ class _Sheet:
             letters = ["paper" if one else ink for one, ink in zip(new, inks)]
             self.scene.text(x + wide / 2, y + 19, By("round", words), By("round", letters),
                             size=LETTERS, anchor="middle", opacity=seen, name="term")  # fmt: skip
+            bill = [self.found.bills[row.node] if row else "" for row in rows]
+            self.scene.text(x + wide / 2, y + NODE + 15, By("round", bill), By("round", inks),
+                            size=13, anchor="middle", opacity=seen, name="bill")  # fmt: skip
 
     def draw_lines(self, label: int) -> None:
         """From each node of a class to the classes that it needs."""
-        y, every = self.spots[label][1] + HEAD + NODE, zip_longest(*self._rows(label))
+        y, every = self.spots[label][1] + HEAD + NODE + BILL, zip_longest(*self._rows(label))
         for rows, x, wide in zip(every, self._lefts(label), self._widths(label)):
             seen, chosen = self._seen(rows)
             many = max(len(row.args) for row in rows if row)
@@ -232,13 +244,24 @@ class _Sheet:
                     paths.append(self._path(start, label, known))
                 self.scene.line(By("round", paths), inks, 1.8, opacity=seen, name="needs")
 
+    def _lane(self, y: float, end: tuple[float, float]) -> float:
+        """The x nearest to ``end`` at which a line from ``y`` on passes no frame."""
+        inside = [one for one, (_, top) in self.spots.items() if y < top < end[1]]
+        sides = [(self.spots[one][0] - 8, self.spots[one][0] + self.sides[one] + 8)
+                 for one in inside]  # fmt: skip
+        free = [x for x in (end[0], *(edge for both in sides for edge in both))
+                if not any(low < x < high for low, high in sides)]  # fmt: skip
+        return min(free, key=lambda x: abs(x - end[0]))
+
     def _path(self, start: tuple[float, float], label: int, aim: int) -> list[float]:
         """Corners from a node down to a class, or round its own frame to one that is not below."""
         (x, y), (left, top) = start, self.spots[aim]
         right = left + self.sides[aim]
         if top > y:
             end = min(max(x, left + 14), right - 14), top
-            return [x, y, *end, *end, *end, *end]
+            lane, over = self._lane(y, end), y + LAYER < top  # over other frames
+            turns = [lane, y + LAYER, lane, top - LAYER / 3] if over else [*end, *end]
+            return [x, y, *turns, *end, *end]
         under, side = y + PAD + 12, max(right, self.spots[label][0] + self.sides[label]) + 8
         middle = top + HEAD / 2
         return [x, y, x, under, side, under, side, middle, right, middle]

@@ -17,7 +17,6 @@ from rooflab.labs.search.rewrite.simplify import Growth, Join
 
 FEW = 3  # equalities that a sentence names
 DEEP = 10  # operations of the expressions that are counted where there are infinitely many
-SLOT = "·"  # stands for an argument in the text of a node; a line leads from it to a class
 WHY = {
     "saturated": "No rule has anything to add.",
     "rounds": "There were no more rounds to go.",
@@ -27,12 +26,17 @@ WHY = {
 
 @dataclass(frozen=True)
 class Row:
-    """A node of a class, with a slot for each argument, and the labels of the arguments."""
+    """A node of a class, as a ``term`` of the classes that it needs, and the labels of those."""
 
     node: Node
-    text: str
+    term: Expression
     args: tuple[int, ...]
     new: bool = False
+
+    @property
+    def text(self) -> str:
+        """The term in a picture."""
+        return str(self.term)
 
 
 @dataclass(frozen=True)
@@ -117,9 +121,17 @@ class Labels:
         found = defaultdict(list)
         for node, label in self.home.items():
             args = tuple(self.of[self.graph.find(arg)] for arg in node.args)
-            slots = (make(Array(SLOT, self.graph.form(arg))) for arg in node.args)
-            found[label].append(Row(node, str(make(node.op, *slots)), args, node not in before))
+            forms = map(self.graph.form, node.args)
+            slots = (make(Array(self._named(arg), form)) for arg, form in zip(args, forms))
+            found[label].append(Row(node, make(node.op, *slots), args, node not in before))
         return {label: tuple(rows) for label, rows in found.items()}
+
+    def _named(self, label: int) -> str:
+        """A class in the text of a node that needs it: the shortest that was joined to it."""
+        today = (self.of[self.graph.find(one)] for one in self.first)
+        every = (str(origin) for one, origin in zip(today, self.origins) if one == label)
+        name = min(every, key=len)
+        return f"({name})" if " " in name else name
 
     def events(
         self, joins: Sequence[Join], before: Mapping[int, int], new: set[Node]

@@ -154,8 +154,9 @@ class _Sheet:
         for place in range(len(replay.tried)):
             self.draw_dot(place)
         if replay.whole:
-            at = self.place(replay.winner)[0], float(self.up(replay.whole))
-            scene.dot(*at, "diamond", 7, fill="paper", ink="key", width=2, name="whole runs")
+            x = By("view", [at + 22 for at in self.place(replay.winner)[0].values])
+            y = float(self.up(replay.whole))
+            scene.dot(x, y, "diamond", 7, fill="paper", ink="key", width=2, name="whole runs")
         scene.line(self.corners, "key", 2.2, opacity=self.in_order, name="stairs")
         self.draw_names(names)
         self.draw_now()
@@ -244,6 +245,10 @@ class _Sheet:
         ends = [(self.across[1](at), self.up(at)) for at in (0, end)]
         seen = By("view", [0, 1])
         scene.line(ends, "soft", 1.6, dash=(5, 4), opacity=seen, name="as predicted")
+        (x, y), (u, v) = ends
+        turn = math.degrees(math.atan2(v - y, u - x))
+        scene.text(u - 8, v + 20, "measured = predicted", "soft", size=LETTERS, anchor="end",
+                   turn=turn, halo=True, opacity=seen, name="diagonal")  # fmt: skip
 
     def draw_dot(self, place: int) -> None:
         """A candidate: large where it is a step, in colour where it has won."""
