@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
@@ -15,7 +16,8 @@ import traitlets
 from rooflab.show import canvas
 from rooflab.show.scene import Scene, painter
 
-WIDTH, HEIGHT = 720, 350  # CSS pixels of what stands in the place of a picture
+WIDTH = 720  # CSS pixels of what stands in the place of a picture
+LINE, LONG = 24, 64  # pixels from line to line of its words, letters of one
 PLOT = 70, 34, 690, 262  # left, top, right and bottom of the axes in it
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
@@ -95,18 +97,19 @@ class Waiting(anywidget.AnyWidget):
 
 def sketch(stem: str) -> Scene:
     """Return empty axes for that kind of picture, with lines that might be there."""
-    scene, (left, top, right, bottom) = Scene(WIDTH, PLOT[3] + 38, []), PLOT
+    (left, top, right, bottom), known = PLOT, stem in SKETCHES
     across, up, ways = SKETCHES.get(stem, ("", "", ()))
-    if ways:
+    scene = Scene(WIDTH, bottom + 38 if known else 96, [])
+    if known:
         scene.line([(left, top), (left, bottom), (right, bottom)], "soft", 1.5)
         scene.text(left - 50, top - 12, up, "soft", size=14)
         scene.text(right, bottom + 20, across, "soft", size=14, anchor="end")
-    if len(ways) > 1 and len({way[0] for way in ways}) == 1:  # what is known
+    if len(ways) > 1 and len({way[0] for way in ways}) == 1:  # where all of them begin is known
         scene.dot(left, bottom - ways[0][0][1] * (bottom - top), size=6)
     for way in ways:
         ends = [(left + x * (right - left), bottom - y * (bottom - top)) for x, y in way]
         scene.line(ends, "key", 2.5, dash=(2, 7))
-    scene.text(WIDTH / 2 + 40, (top + bottom) / 2, "?", "key", size=44, anchor="middle")
+    scene.text(WIDTH / 2 + 40 * known, scene.height / 2, "?", "key", size=44, anchor="middle")
     return scene
 
 
@@ -132,11 +135,12 @@ def as_svg(scene: Scene) -> list[Any]:
 
 def covered(sentence: str, question: str = "", stem: str = "") -> bytes:
     """PNG of the sketch of a kind of picture, above ``question`` and ``sentence``."""
-    scene = sketch(stem)
-    scene.height = HEIGHT
-    scene.rect(0, 0, WIDTH, HEIGHT, "soft", radius=10, opacity=0.07)
-    scene.text(WIDTH / 2, HEIGHT - 38, question, bold=True, anchor="middle")
-    scene.text(WIDTH / 2, HEIGHT - 14, sentence, anchor="middle")
+    scene, rows = sketch(stem), textwrap.wrap(question, LONG)
+    top = scene.height + 14
+    scene.height = top + LINE * (len(rows) + 1)
+    scene.rect(0, 0, WIDTH, scene.height, "soft", radius=10, opacity=0.07)
+    for n, row in enumerate([*rows, sentence]):
+        scene.text(WIDTH / 2, top + LINE * n, row, bold=n < len(rows), anchor="middle")
     return painter.still(scene)
 
 

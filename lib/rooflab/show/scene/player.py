@@ -117,7 +117,7 @@ class Player(Waiting):
         """It as one PNG, drawn by Matplotlib; a frame with a sentence while it is covered."""
         if not self.covered:
             return self.drawn()
-        asked = [one.plan.asked for one in self.after if hasattr(one, "plan")]
+        asked = [one.plan.question for one in self.after if hasattr(one, "plan")]
         return covered(self.cover, asked[0] if len(asked) == 1 else "", self.cover_of)
 
     def drawn(self) -> bytes:
