@@ -17,13 +17,13 @@ from playwright.sync_api import sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 OUT = REPOSITORY / "assets/figures/guess.gif"
-WINDOW = {"width": 1060, "height": 700}
-PART = {"x": 0, "y": 0, "width": 1060, "height": 490}  # of the window
+WINDOW = {"width": 1010, "height": 700}
+PART = {"x": 0, "y": 0, "width": 1010, "height": 460}  # of the window
 #: The guess and the picture without what stands around them.
 ALONE = (
-    ".page-bar, .hero :is(h1, p:not(.title, .say), .doors), .hero button.skip"
-    "{ display: none !important } .hero .rl-guess .title { display: block !important }"
-    ".hero > div:first-child { padding-top: 8rem }"
+    ".page-bar, .hero :is(p:not(.title, .say), .doors), .hero button.skip"
+    "{ display: none !important }"
+    ".hero h1 { font-size: 1.7rem } .hero > div:first-child { padding-top: 4rem }"
 )
 WIDE, COLOURS = 830, 128  # pixels and colours of the GIF
 STEP = 100  # milliseconds from frame to frame
@@ -54,6 +54,7 @@ def film(site: Path, chromium: str) -> list[Image.Image]:
         take(PLACED)
         page.get_by_role("button", name="this is my guess").first.click()
         take(LANDED)
+        frames[:0] = [frames[-1]] * WAIT  # what a still shows is the surprise
         page.get_by_role("button", name="work per second").click()
         take(ROOF)
         browser.close()

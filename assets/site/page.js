@@ -56,7 +56,7 @@
 
   // A cover leads to the guess that it waits for.
   function lead(slot) {
-    const cover = slot.querySelector('.cover'), waits = slot.dataset.holds.split(' ').map((id) => rooflabPage.models.get(id)?.get('waits')?.[0]).find(Boolean);
+    const cover = slot.querySelector('.rl-scene > .cover'), waits = slot.dataset.holds.split(' ').map((id) => rooflabPage.models.get(id)?.get('waits')?.[0]).find(Boolean);
     const guess = waits && document.querySelector(`[data-holds~="${waits}"]`);
     if (!cover || !guess) return;
     const button = Object.assign(document.createElement('button'), { type: 'button', className: 'rl-lead', textContent: 'go to the guess' });

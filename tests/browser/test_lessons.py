@@ -196,7 +196,9 @@ def test_its_static_page_is_light(whole: nbformat.NotebookNode, tab: Tab, tmp_pa
         )
     asked = {Path(url.removeprefix("file://")) for url in urls if not url.startswith("blob:")}
     text = re.sub("<noscript>.*?</noscript>", "", page.read_text("utf-8"), flags=re.S)
-    shared = {folder / name for name in ("runtime.js", "share.js", "jupyter.css", "site.css")}
+    shared = {
+        folder / name for name in ("runtime.js", "share.js", "page.js", "jupyter.css", "site.css")
+    }
     every = {page, *shared, *(folder / name for name in asked_for(text, folder))}
     assert asked <= every and {page, *shared} <= asked
     assert weight(asked) <= FIRST_VIEW and weight(every) <= WHOLE_PAGE

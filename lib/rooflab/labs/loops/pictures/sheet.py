@@ -154,7 +154,8 @@ class Sheet:
             scene.rect(*box, "soft", radius=6, opacity=0.07, name="card")
             if len(self.leans) > 1:  # where a pull would bring it
                 there = self.x(self.first, i, self.leans[-1]) - half, *box[1:]
-                seen = self.leaning([0.7, *[0] * (len(self.leans) - 1)])
+                seen = By("skew tile", np.zeros(self.sizes[:2]))
+                seen.values[0, 0] = 0.7  # until something is pulled
                 scene.rect(*there, None, ink="soft", width=1, radius=6, dash=(3, 5), opacity=seen,
                            name="pulled")  # fmt: skip
             scene.text(self.left - 10, self.y(i) + 5, str(i), "soft", anchor="end")

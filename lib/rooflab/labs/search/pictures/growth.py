@@ -259,7 +259,7 @@ class _Sheet:
         right = left + self.sides[aim]
         if top > y:
             end = min(max(x, left + 14), right - 14), top
-            lane, over = self._lane(y, end), y + LAYER < top  # over other frames
+            lane, over = self._lane(y, end), y + PAD + LAYER < top  # over other frames
             turns = [lane, y + LAYER, lane, top - LAYER / 3] if over else [*end, *end]
             return [x, y, *turns, *end, *end]
         under, side = y + PAD + 12, max(right, self.spots[label][0] + self.sides[label]) + 8

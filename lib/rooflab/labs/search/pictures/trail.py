@@ -154,8 +154,10 @@ class _Sheet:
         for place in range(len(replay.tried)):
             self.draw_dot(place)
         if replay.whole:
-            x = By("view", [at + 22 for at in self.place(replay.winner)[0].values])
-            y = float(self.up(replay.whole))
+            (x, top), y = self.place(replay.winner), float(self.up(replay.whole))
+            scene.line([(x, top), (x, y)], "key", 1.5, name="tie")
+            scene.text(By("view", [at + 12 for at in x.values]), y + 5, "whole runs", "key",
+                       size=LETTERS, halo=True, name="whole name")  # fmt: skip
             scene.dot(x, y, "diamond", 7, fill="paper", ink="key", width=2, name="whole runs")
         scene.line(self.corners, "key", 2.2, opacity=self.in_order, name="stairs")
         self.draw_names(names)
