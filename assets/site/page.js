@@ -31,6 +31,7 @@
   // On the front page the curve opens on the nine multiply-adds that were asked for.
   function land() {
     const curve = [...rooflabPage.models.values()].find((model) => model.first.view === 'time');
+    if (!curve) return; // not come near yet
     const { stops } = JSON.parse(curve.get('scenes'))[0].dims.find((dim) => dim.name === 'i');
     curve.set('i', stops.indexOf('9 multiply-adds'));
   }

@@ -103,6 +103,6 @@
   const slots = () => [...document.querySelectorAll('[data-pack]')];
   // `give`: a script hands over what it holds. `all`: everything is drawn, however far below.
   window.rooflabPage = { give: (name, hold) => given.set(name, hold()), load, start, find, models, all: () => Promise.all(slots().map(start)) };
-  const near = new IntersectionObserver((seen) => { for (const one of seen) if (one.isIntersecting) { near.unobserve(one.target); start(one.target); } }, { rootMargin: '600px 0px' });
+  const near = new IntersectionObserver((seen) => { for (const one of seen) if (one.isIntersecting) { near.unobserve(one.target); start(one.target); } }, { rootMargin: '400px 0px' });
   document.addEventListener('DOMContentLoaded', () => slots().forEach((slot) => near.observe(slot)));
 })();

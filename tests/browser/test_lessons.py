@@ -192,7 +192,7 @@ def test_its_static_page_is_light(whole: nbformat.NotebookNode, tab: Tab, tmp_pa
         opened.goto(page.as_uri())
         opened.wait_for_function(
             """() => [...document.querySelectorAll('[data-pack]')].every(one => one.dataset.drawn
-                || one.getBoundingClientRect().top > innerHeight + 600)"""
+                || one.getBoundingClientRect().top > innerHeight + 400)"""
         )
     asked = {Path(url.removeprefix("file://")) for url in urls if not url.startswith("blob:")}
     text = re.sub("<noscript>.*?</noscript>", "", page.read_text("utf-8"), flags=re.S)

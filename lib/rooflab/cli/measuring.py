@@ -14,6 +14,7 @@ from rooflab.cli.terminal import complain, say, table
 
 if TYPE_CHECKING:
     from rooflab.count.operation import Operation
+    from rooflab.measure.backend import Backend
     from rooflab.measure.measurement import Measurement
     from rooflab.predict.explain import Explanation
     from rooflab.predict.machine import Machine
@@ -47,8 +48,6 @@ def measure(
     """
     from rooflab.count.validation import unknown
     from rooflab.measure.backend import select
-    from rooflab.measure.kernels import kernel_for
-    from rooflab.measure.operands import require_memory
     from rooflab.measure.this_machine import this_machine
     from rooflab.predict.estimate import CACHES
 
@@ -61,21 +60,30 @@ def measure(
         _require_writable(picture)
     chosen = select(backend)
     if op is None:
-        given = {"m": m, "n": n, "k": k, "batch": None if batch == 1 else batch}
-        for name, value in given.items():
-            if value is not None:
-                raise ValueError(
-                    f"--{name}={value} needs an operation, as in `rooflab measure gemm`"
-                )
+        _require_defaults(m=m, n=n, k=k, batch=None if batch == 1 else batch)
     asked = None if op is None else [operation(op, m, n, k, dtype, batch)]
     for first in asked or [operation("gemm", n=64, dtype=dtype)]:
-        kernel_for(first, chosen)  # fails before the roofs are measured, not after
-        require_memory(first, chosen)
+        _require_routine(first, chosen)
     machine = this_machine(chosen.name, threads, progress=sys.stderr.isatty())
     found = [*_measured(asked or _beyond_caches(machine, dtype), chosen.name, cache, threads)]
     _show(found, machine, cache)
     if not no_picture:
         _draw(found, machine, cache, picture)
+
+
+def _require_defaults(**given: int | None) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"--{name}={value} needs an operation, as in `rooflab measure gemm`")
+
+
+def _require_routine(op: Operation, backend: Backend) -> None:
+    """Fail before the roofs are measured, not after."""
+    from rooflab.measure.kernels import kernel_for
+    from rooflab.measure.operands import require_memory
+
+    kernel_for(op, backend)
+    require_memory(op, backend)
 
 
 def _beyond_caches(machine: Machine, dtype: str) -> list[Operation]:

@@ -7,6 +7,7 @@ that grades, so a cluster gives the same results.json as one machine, and resume
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.metadata
 import logging
 import threading
@@ -127,7 +128,7 @@ def cluster(
     without a sandbox.
     """
     try:
-        import distributed as dask
+        dask = importlib.import_module("distributed")
     except ImportError:
         raise RuntimeError(
             "--scheduler needs dask.distributed; install it here and on the workers: "

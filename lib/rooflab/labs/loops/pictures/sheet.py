@@ -52,9 +52,8 @@ class Sheet:
         room = (wide - 1.6 * edge - columns * self.across) / 2
         self.left = edge + max(0, room) if phone else edge
         self.dot = min(6, 0.28 * self.across)
-        self.points = [
-            (i, j) for i in range(self.low, upper) for j in range(self.first, end)
-        ]  # as they were written: rows first
+        rows, across = range(self.low, upper), range(self.first, end)
+        self.points = [(i, j) for i in rows for j in across]  # as they were written
         count = len(self.points)
         slide = SLIDE if count <= MOST_SLIDING else 0
         counts = [f"{j} + {times_of(skew, i)}" if skew else j for skew in leans]
@@ -71,24 +70,29 @@ class Sheet:
         places = [self.left + end * self.across + APART for end in ends]
         self.code_at = None if phone else max(places)  # where it stays, however far rows lean
         high = round(TOP + self.rows * self.down + FOOT)
-        self.scene = scene = Scene(wide if phone else round(max(places) + CODE), high, dims)
+        self.scene = Scene(wide if phone else round(max(places) + CODE), high, dims)
         self.draw()
-        scene.choice("order", "order", ORDERS)
-        scene.play("step")
-        scene.slider("step", "iterations run")
         if len(space.tiles) > 1:
             self.draw_tile_knob(sides)
         if len(leans) > 1:
             self.draw_skew_knob(counts)
+        self.tell()
+
+    def tell(self) -> None:
+        """The controls, the sentence, and the loops of each schedule."""
+        scene = self.scene
+        scene.choice("order", "order", ORDERS)
+        scene.play("step")
+        scene.slider("step", "iterations run")
         scene.says = self.says()
-        calls = {place: one.text(self.names) for place, one in space.choices.items()}
+        calls = {place: one.text(self.names) for place, one in self.space.choices.items()}
         self.draw_code(calls)
         scene.note(self.each(lambda place, _: calls[place]), "more code")
         scene.note(self.code(), "more code")
         scene.note(
-            f"{nest.statements[0].text}. A point is an iteration. An arrow's tail must run "
-            "before its head. The blue line is the order in which the points run. Rings are around "
-            "the two iterations of which the sentence speaks."
+            f"{self.space.nest.statements[0].text}. A point is an iteration. An arrow's tail must "
+            "run before its head. The blue line is the order in which the points run. Rings are "
+            "around the two iterations of which the sentence speaks."
         )
 
     # Where things stand.

@@ -154,11 +154,7 @@ class _Sheet:
         for place in range(len(replay.tried)):
             self.draw_dot(place)
         if replay.whole:
-            (x, top), y = self.place(replay.winner), float(self.up(replay.whole))
-            scene.line([(x, top), (x, y)], "key", 1.5, name="tie")
-            scene.text(By("view", [at + 12 for at in x.values]), y + 5, "whole runs", "key",
-                       size=LETTERS, halo=True, name="whole name")  # fmt: skip
-            scene.dot(x, y, "diamond", 7, fill="paper", ink="key", width=2, name="whole runs")
+            self.draw_whole()
         scene.line(self.corners, "key", 2.2, opacity=self.in_order, name="stairs")
         self.draw_names(names)
         self.draw_now()
@@ -259,6 +255,14 @@ class _Sheet:
                        fill="key" if won else "ink" if step else "soft",
                        ink="paper" if step or won else None, opacity=1 if step or won else 0.6,
                        width=1, name="step" if step else "candidate")  # fmt: skip
+
+    def draw_whole(self) -> None:
+        """What whole runs of the winner reach, under its dot."""
+        (x, top), y = self.place(self.replay.winner), float(self.up(self.replay.whole))
+        self.scene.line([(x, top), (x, y)], "key", 1.5, name="tie")
+        self.scene.text(By("view", [at + 12 for at in x.values]), y + 5, "whole runs", "key",
+                        size=LETTERS, halo=True, name="whole name")  # fmt: skip
+        self.scene.dot(x, y, "diamond", 7, fill="paper", ink="key", width=2, name="whole runs")
 
     @property
     def corners(self) -> list[tuple[float, float]]:
