@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
+from tests.browser.test_axe import violations
 from tests.browser.test_guess import click_axis, confirm
 from tests.browser.test_lunch import CELLS
 from tools.front import PARTS, playground, write_front
@@ -130,3 +131,12 @@ def test_a_page_shows_where_its_reader_is_and_words_light_up_a_picture(site: Pat
         expect(button).to_have_class(re.compile(r"\blit\b"))
         page.locator("#The-second-part").evaluate("node => node.scrollIntoView()")
         expect(page.locator(".toc [aria-current]")).to_have_text("The second part")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_on_the_front_page_and_it_fits_a_telephone(site, tab, colours) -> None:
+    with tab.silent(site.as_uri(), (390, 844), motion="reduce", colours=colours) as page:
+        page.locator(".rl-guess svg").first.wait_for()
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
