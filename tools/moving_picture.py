@@ -31,7 +31,7 @@ WAIT, PLACED, LANDED, ROOF = 15, 10, 42, 40  # frames of each part
 
 
 def film(site: Path, chromium: str) -> list[Image.Image]:
-    """Return the frames: the empty axis, a guess of 450 ms, where the time lands, and the roof."""
+    """Return the frames: the empty axis, a guess far too high, where the time lands, the roof."""
     frames: list[Image.Image] = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])

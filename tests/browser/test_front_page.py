@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
+import rooflab as rl
 from tests.browser.test_axe import violations
 from tests.browser.test_guess import click_axis, confirm
 from tests.browser.test_lunch import CELLS
@@ -95,7 +96,9 @@ def test_the_search_reads_every_section(site: Path) -> None:
 
 
 def test_the_playground_has_every_machine() -> None:
-    assert "rl.live.roofline(rl.machines())" in playground().cells[1].source
+    picture = eval(playground().cells[1].source.splitlines()[-1], {"rl": rl})
+    menu = next(one for one in picture.scene.controls if one["kind"] == "menu")
+    assert len(menu["labels"]) == len(rl.machines())
 
 
 @pytest.mark.browser

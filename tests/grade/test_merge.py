@@ -277,6 +277,7 @@ def test_an_answer_cell_that_raised_or_did_not_end_is_told_so(locked):
     assert reason(no_name, "so far\nKeyboardInterrupt: ") == f"{there_is_none} {verdicts.ENDLESS}"
     told = reason(no_name, "hello\nSyntaxError: expected ':' (3512.py, line 1)")
     assert told == f"{there_is_none} raised SyntaxError: expected ':' (line 1)"
+    assert "answer cell raised ValueError: no" in reason(no_name, "ValueError: no")
 
 
 def test_without_the_lessons_notebook_the_registry_gives_the_order(locked, tmp_path, monkeypatch):

@@ -80,6 +80,7 @@ print("done")
 
 
 def test_what_is_asked_of_rooflab_in_vain_is_told(copy):
+    assert not [path for path in copy.rglob("*.py") if path.stem.startswith("lesson")]
     program = """
 import rooflab as rl
 from rooflab.labs.golf import HOLES

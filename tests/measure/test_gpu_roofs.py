@@ -134,3 +134,14 @@ def test_every_thread_of_a_stream_gets_as_much(l2, monkeypatch):
     for _, n, _, threads in found:
         assert n % threads == 0
         assert THREADS <= threads <= MULTIPROCESSORS * 2048
+
+
+def test_sizes_are_rounded_down_to_whole_rounds_of_the_grid():
+    for n, even in ((10_000, (8, 8192)), (2047, (7, 1792)), (255, (1, 256)), (4096, (8, 4096))):
+        assert roofs._even(n, 8) == even
+
+
+def test_products_take_about_ten_milliseconds():
+    for peak, n in ((6e13, 8192), (1e9, 1024), (1e12, 3584)):
+        assert roofs.product_size(10 * peak, 1024, 8192) == n
+        assert n % 256 == 0

@@ -158,6 +158,7 @@ class Cluster:
     hidden: tuple[str, ...]
     _looked: float = field(default_factory=time.monotonic)
     _seen: float = field(default_factory=time.monotonic)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, locked: Locked, limits: Limits) -> Outcome:
         """Run one locked notebook on some worker; on another one if that worker dies.
@@ -191,16 +192,17 @@ class Cluster:
 
     def _look(self) -> None:
         """Raise NoRunner when there has been no worker for too long."""
-        now = time.monotonic()
-        if now - self._looked < LOOK:
-            return
-        self._looked = now
-        if self.client.status != "running":
-            raise self._gone("does not answer any more")
-        if self.client.nthreads():
-            self._seen = now
-        elif now - self._seen > PATIENCE:
-            raise self._gone(f"has had no worker for {PATIENCE:g} s")
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked < LOOK:
+                return
+            self._looked = now
+            if self.client.status != "running":
+                raise self._gone("does not answer any more")
+            if self.client.nthreads():
+                self._seen = now
+            elif now - self._seen > PATIENCE:
+                raise self._gone(f"has had no worker for {PATIENCE:g} s")
 
     def _gone(self, what: str) -> NoRunner:
         return NoRunner(f"the scheduler at {self.address!r} {what}")

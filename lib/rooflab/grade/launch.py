@@ -238,8 +238,8 @@ class Child:
 
 def _child(
     words: Callable[[str], list[str]], seconds: float, **options: Any
-) -> tuple[Child, bytes]:
-    """Start a process; return it with what it says first, b"" if it ends or says nothing.
+) -> tuple[Child, bytes | None]:
+    """Start a process; return it with what it says first: b"" if it ends, None if it is silent.
 
     ``words``: descriptor of its control socket → its command; ``options``: of Popen.
     """
@@ -250,7 +250,7 @@ def _child(
             stdout=subprocess.DEVNULL, **options,
         )  # fmt: skip
     ours.settimeout(seconds)
-    hello = b""
+    hello = None
     with contextlib.suppress(OSError):
         hello = ours.recv(PACKET)
     ours.settimeout(None)
@@ -379,6 +379,8 @@ class NotebookRunner(contextlib.AbstractContextManager["NotebookRunner"]):
             lambda control: [sys.executable, "-P", "-m", "rooflab.grade.worker", control, setting],
             LOADED_S, cwd=self._scratch.path, start_new_session=True,
         )  # fmt: skip
+        if hello is None:
+            raise TimeoutError("the process that runs notebooks says nothing")
         told = json.loads(hello or b'{"error": "the process that runs notebooks does not start"}')
         if "error" in told:
             raise NoSandbox(told["error"])

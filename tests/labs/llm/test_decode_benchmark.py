@@ -9,7 +9,7 @@ import pytest
 import rooflab as rl
 from benchmarks import decode as bench
 from benchmarks import report
-from rooflab.labs.llm import decode_loop
+from rooflab.labs.llm import decode_loop, decode_prediction
 from tests.labs.llm.support.plain_transformer import SMALL
 from tests.labs.llm.test_decode_prediction import HERE, habits
 
@@ -53,3 +53,11 @@ def test_a_shared_machine_is_named(tiny, capsys, monkeypatch):
     monkeypatch.setattr(bench, "OURS", 1.1)
     bench.main(["--quick"])
     assert "these are not the machine's figures" in capsys.readouterr().out
+
+
+def test_no_shape_of_the_benchmark_was_calibrated():
+    calibrated = {(p.outputs, p.inputs) for p in decode_prediction.ODD.products}
+    for size in ("small", "large"):
+        shapes = {(p.outputs, p.inputs) for p in rl.loop_model(size).products}
+        assert not shapes & calibrated
+    assert bench.BATCHES == (1, 2, 4, 8, 16, 64)

@@ -122,11 +122,11 @@ class Labels:
         for node, label in self.home.items():
             args = tuple(self.of[self.graph.find(arg)] for arg in node.args)
             forms = map(self.graph.form, node.args)
-            slots = (make(Array(self._named(arg), form)) for arg, form in zip(args, forms))
+            slots = (make(Array(self._name(arg), form)) for arg, form in zip(args, forms))
             found[label].append(Row(node, make(node.op, *slots), args, node not in before))
         return {label: tuple(rows) for label, rows in found.items()}
 
-    def _named(self, label: int) -> str:
+    def _name(self, label: int) -> str:
         """A class in the text of a node that needs it: the shortest that was joined to it."""
         today = (self.of[self.graph.find(one)] for one in self.first)
         every = (str(origin) for one, origin in zip(today, self.origins) if one == label)
