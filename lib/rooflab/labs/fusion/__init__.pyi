@@ -1,0 +1,1 @@
+from rooflab.labs.fusion.table import blind_row as blind_row, blind_table as blind_table
