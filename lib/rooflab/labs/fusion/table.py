@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from types import MappingProxyType
 
 from rooflab.count import Operand, Operation, chain
@@ -14,6 +16,27 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
 Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Published:
+    """What others measured of one operation: seconds eager and fused, where, and who says so.
+
+    >>> rl.fusion.published("swish").factor.__round__(2)
+    2.45
+    """
+
+    name: str
+    eager: float
+    fused: float
+    gpu: str
+    conditions: str
+    source: str
+
+    @property
+    def factor(self) -> float:
+        """How many times as long the eager kernels took."""
+        return self.eager / self.fused
 
 
 @dataclass(frozen=True)
@@ -205,3 +228,45 @@ def blind_row(name: str) -> Row:
         if row.name == name:
             return row
     raise unknown("name", name, [row.name for row in _TABLE])
+
+
+def published(name: str) -> Published:
+    """Return what was published of an operation of the blind table (published.yaml).
+
+    Parameters
+    ----------
+    name : str
+        Such as "rmsnorm".
+
+    Returns
+    -------
+    Published
+        Seconds eager and fused with their GPU, conditions, source, commit and licence.
+
+    Examples
+    --------
+    >>> rl.fusion.published("rmsnorm").conditions
+    'forward, 2048 × 32768 bf16'
+    """
+    rows = _published()
+    if name not in rows:
+        raise unknown("name", name, rows)
+    return rows[name]
+
+
+@functools.cache
+def _published() -> Mapping[str, Published]:
+    import yaml  # costs 20 ms and is needed only when the column is uncovered
+
+    data = yaml.safe_load(files(__package__).joinpath("published.yaml").read_text("utf-8"))
+    cited = {
+        key: f"{source['title']}; commit {source['commit']}, {source['licence']}"
+        for key, source in data["sources"].items()
+    }
+    return {
+        name: Published(
+            name, row["eager"] / 1e3, row["fused"] / 1e3, row["gpu"], row["conditions"],
+            cited[row["source"]],
+        )
+        for name, row in data["rows"].items()
+    }  # fmt: skip
