@@ -91,6 +91,11 @@ class Chain:
     low: float = -1.0
     high: float = 1.0
 
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """Names of the inputs and of what the steps make."""
+        return (*self.inputs, *(step.target for step in self.steps))
+
     def shape(self, array: str, rows: int, columns: int) -> tuple[int, ...]:
         """Return the shape of one of its arrays where x has ``rows`` and ``columns``."""
         rows, columns = self._sizes(rows, columns)
@@ -128,12 +133,12 @@ class Chain:
         lines = [f"def {self.name}({', '.join((*self.inputs, *self.buffers(way)))}):"]
         buffer: dict[str, str] = {}
         for step in self.steps:
-            if way == "temporaries":
-                lines.append(f"{step.target} = {step.statement}")
-                continue
             call = re.sub(r"\b[a-z]+\b", lambda w: buffer.get(w[0], w[0]), step.statement)
-            lines.append(f"{call[:-1]}, out={step.buffer})")
             buffer[step.target] = step.buffer
+            new = way == "temporaries"  # an array that is not needed any more is freed at once
+            lines.append(
+                f"{step.buffer} = {call}" if new else f"{call[:-1]}, out={step.buffer})"
+            )
         return "\n    ".join([*lines, "return y"])
 
     def buffers(self, way: str) -> tuple[str, ...]:
@@ -212,11 +217,17 @@ class Chain:
             raise ValueError(f"rows={rows}, columns={columns}: windows of 2 × 2 need even numbers")
         return rows, columns
 
+    def flops(self, step: Step, rows: int, columns: int) -> int:
+        """Return the FLOPs of a step: one an element of what it makes, or of the rows it sums."""
+        across = step.function.startswith("row ")
+        array = step.reads(self.arrays)[0] if across else step.target
+        return math.prod(self.shape(array, rows, columns))
+
     def _operation(
         self, step: Step, rows: int, columns: int, kind: DType, buffered: bool
     ) -> Operation:
         name = {s.target: s.buffer for s in self.steps} if buffered else {}
-        reads = step.reads([*self.inputs, *(s.target for s in self.steps)])
+        reads = step.reads(self.arrays)
         read = [name.get(array, array) for array in reads]
         written = name.get(step.target, step.target)
         operands = tuple(
@@ -226,8 +237,7 @@ class Chain:
             )
             for array in dict.fromkeys([*read, written])
         )  # fmt: skip
-        many = reads[0] if step.function.startswith("row ") else step.target
-        flops = math.prod(self.shape(many, rows, columns))
+        flops = self.flops(step, rows, columns)
         return Operation(step.function, {"m": rows, "n": columns}, operands, flops, kind)
 
 
@@ -310,8 +320,8 @@ def chains() -> Mapping[str, Chain]:
 
     Examples
     --------
-    >>> x = np.array([[3.0, 4.0]])
-    >>> rl.fusion.chains()["l2_norm"].run("fused", x)
-    array([[0.6, 0.8]])
+    >>> softmax = rl.fusion.chains()["softmax"]
+    >>> softmax.run("fused", *softmax.example(2, 100)).sum(axis=1)
+    array([1., 1.], dtype=float32)
     """
     return MappingProxyType(_CHAINS)

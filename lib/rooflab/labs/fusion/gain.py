@@ -1,0 +1,343 @@
+"""The gain of fusing: seconds of each way from named terms, beside seconds that were measured.
+
+A way's prediction has four terms. *Bytes*: what the ledger of each step moves, at the measured
+bandwidth of its mix: a result in an array of its own goes with a read as in a copy, a result that
+replaces what was read is an update, and what else is read is read. *Arithmetic*: what a step's
+elements take, as far as it is longer than its bytes, because a core computes while it waits.
+*Page faults* of new arrays, and *calls*.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from rooflab.count import Operation, si
+from rooflab.count.dtypes import DTypeLike
+from rooflab.count.si import times
+from rooflab.count.validation import size, unknown
+from rooflab.labs.fusion.chains import DTYPES, WAYS, Chain, chains
+from rooflab.labs.fusion.costs import Cost, Costs, costs, page_faults
+from rooflab.measure.backend import available_cores, environment, host_id, power, select
+from rooflab.measure.caches import last_level_bytes
+from rooflab.measure.measure import caveats
+from rooflab.measure.measurement import Measurement
+from rooflab.measure.operands import affordable, available_bytes
+from rooflab.measure.progress import Progress, progress_bar
+from rooflab.measure.settings import fewer
+from rooflab.measure.threads import thread_limit
+from rooflab.measure.this_machine import this_machine
+from rooflab.measure.timing import (
+    MARGIN,
+    MEASUREMENT_LOCK,
+    SAMPLE_S,
+    Call,
+    Timing,
+    clock_step_s,
+    settle,
+    undisturbed,
+)
+from rooflab.predict.estimate import homes
+from rooflab.predict.machine import Machine
+
+ROUNDS = fewer(7)
+COLUMNS = 4096
+LEAST = 64 << 20  # bytes of x: twice what glibc's malloc keeps in its heap at most
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Seconds that a way should take, in parts that add up.
+
+    >>> rl.fusion.Terms(bytes=0.1, arithmetic=0.02, faults=0.05, calls=1e-6).seconds
+    0.170001
+    """
+
+    bytes: float
+    arithmetic: float
+    faults: float
+    calls: float
+
+    @property
+    def seconds(self) -> float:
+        """The sum of the terms."""
+        return self.bytes + self.arithmetic + self.faults + self.calls
+
+    def __str__(self) -> str:
+        parts = {
+            "bytes": self.bytes, "arithmetic": self.arithmetic, "page faults": self.faults,
+            "calls": self.calls,
+        }  # fmt: skip
+        return ", ".join(f"{name} {si(s, 's')}" for name, s in parts.items() if s)
+
+
+@dataclass(frozen=True, repr=False)
+class Gain:
+    """The ways of one chain on one machine, predicted and measured.
+
+    ``predicted`` and ``measured`` hold Terms and Measurement of each way; ``faults`` are page
+    faults a call, counted by the system.
+
+    >>> found = rl.fusion.gain("l2_norm", 64, 256, ways=("buffers", "fused"), progress=False)
+    >>> found.measured["fused"].op.bytes, found.gain("fused", "buffers") > 0
+    (131072, True)
+    """
+
+    chain: Chain
+    predicted: Mapping[str, Terms]
+    measured: Mapping[str, Measurement]
+    faults: Mapping[str, float]
+
+    def gain(self, way: str = "fused", over: str = "temporaries") -> float:
+        """Return how many times as long ``over`` took as ``way``, measured."""
+        return self.measured[over].median_s / self.measured[way].median_s
+
+    def expected(self, way: str = "fused", over: str = "temporaries") -> float:
+        """Return how many times as long ``over`` should take as ``way``."""
+        return self.predicted[over].seconds / self.predicted[way].seconds
+
+    def off(self, way: str = "fused", over: str = "temporaries") -> float:
+        """Return the factor, 1 or more, between the expected and the measured gain."""
+        ratio = self.expected(way, over) / self.gain(way, over)
+        return max(ratio, 1 / ratio)
+
+    def __repr__(self) -> str:
+        rows = [f"{self.chain.title}, {next(iter(self.measured.values())).op.compute_dtype}"]
+        for way, taken in self.measured.items():
+            terms = self.predicted[way]
+            warned = f"  warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
+            rows.append(
+                f"  {way:<12}{si(taken.op.bytes, 'B'):>9}  predicted {si(terms.seconds, 's'):>8}  "
+                f"measured {si(taken.median_s, 's'):>8}  ({terms}){warned}"
+            )
+        ways = list(self.measured)
+        if len(ways) > 1:
+            each = (ways[-1], ways[0])
+            rows.append(
+                f"  {ways[-1]} over {ways[0]}: predicted {times(self.expected(*each), 2)}, "
+                f"measured {times(self.gain(*each), 2)}"
+            )
+        return "\n".join(rows)
+
+
+def predict_chain(
+    chain: Chain | str,
+    rows: int,
+    columns: int = COLUMNS,
+    kind: DTypeLike = "fp32",
+    *,
+    way: str = "temporaries",
+    machine: Machine,
+    costs: Costs,
+    cache: str = "cold",
+) -> Terms:
+    """Predict what a way of a chain takes on a measured machine, one thread.
+
+    Parameters
+    ----------
+    chain : Chain or str
+        One of :func:`chains`, or its name.
+    rows, columns : int
+        Shape of x.
+    kind : str, DType or a dtype of NumPy, default "fp32"
+        "fp32" or "fp64".
+    way : {"temporaries", "buffers", "fused"}, optional
+        How it runs.
+    machine : Machine
+        With measured bandwidths, such as ``rl.this_machine(threads=1)``.
+    costs : Costs
+        Of calls, elements and pages, such as ``rl.fusion.costs()``.
+    cache : {"cold", "warm"}, optional
+        Whether the operands are in DRAM, or where they fit.
+
+    Returns
+    -------
+    Terms
+        Seconds by bytes, arithmetic, page faults and calls.
+
+    Examples
+    --------
+    >>> here, costs = rl.this_machine("cpu", threads=1), rl.fusion.costs()
+    >>> chain = rl.fusion.chains()["sin_sqrt"]
+    >>> each = [rl.fusion.predict_chain(chain, 8192, way=way, machine=here, costs=costs)
+    ...         for way in ("temporaries", "fused")]
+    >>> each[0].bytes > each[1].bytes, each[1].faults
+    (True, 0.0)
+    """
+    chain = _chain(chain)
+    steps = chain.operations(rows, columns, kind, way=way)
+    number = steps[0].operands[0].dtype.name
+    whole = sum(operand.nbytes for operand in chain.ledger(rows, columns, kind, way=way).operands)
+    moved = arithmetic = faults = calls = 0.0
+    for op in steps:
+        if way == "fused":
+            cost, elements = costs.loops[number][chain.name], rows * columns
+        else:
+            cost, elements = costs.numpy[number][op.name], op.flops
+        carrying = _carrying(op, machine, whole, cache)
+        moved += carrying
+        arithmetic += max(0.0, elements * cost.element - carrying)
+        calls += cost.call
+        if way == "temporaries":
+            faults += sum(costs.faults(o.nbytes) for o in op.operands if o.writes)
+    return Terms(moved, arithmetic, faults, calls)
+
+
+def _carrying(op: Operation, machine: Machine, whole: int, cache: str) -> float:
+    """Seconds that the bytes of one step take at the bandwidths of their mixes."""
+    read = sum(o.bytes for o in op.operands if o.reads and not o.writes)
+    new = sum(o.bytes for o in op.operands if o.writes and not o.reads)
+    replaced = sum(o.bytes for o in op.operands if o.reads and o.writes)
+    copied = min(new, read)
+    mixes = {"copy": new + copied, "update": replaced, "read": read - copied}
+    return sum(
+        share * nbytes / machine.bandwidth(level, mix)
+        for level, share in homes(whole, machine, cache).items()
+        for mix, nbytes in mixes.items()
+        if nbytes
+    )
+
+
+def rows_beyond_caches(chain: Chain | str, columns: int = COLUMNS, kind: DTypeLike = "fp32") -> int:
+    """Return rows for which x and y of a chain are 4 times the last-level cache together.
+
+    x has at least 64 MiB, and all arrays together a quarter of the free memory at most.
+
+    Parameters
+    ----------
+    chain : Chain or str
+        One of :func:`chains`, or its name.
+    columns : int, optional
+        Columns of x.
+    kind : str, DType or a dtype of NumPy, default "fp32"
+        "fp32" or "fp64".
+
+    Returns
+    -------
+    int
+        Rows of x, an even number.
+
+    Examples
+    --------
+    >>> rl.fusion.rows_beyond_caches("softmax") * 4096 * 4 >= 64 << 20
+    True
+    """
+    chain = _chain(chain)
+    row = columns * _itemsize(kind)
+    arrays = 2 + len(chain.buffers("buffers"))
+    room = affordable(arrays * MARGIN * last_level_bytes(), available_bytes(select("cpu")))
+    wanted = max(LEAST, min(MARGIN * last_level_bytes() // 2, room // arrays))
+    return max(2, math.ceil(wanted / row) // 2 * 2)
+
+
+def gain(
+    chain: Chain | str,
+    rows: int | None = None,
+    columns: int = COLUMNS,
+    kind: DTypeLike = "fp32",
+    *,
+    ways: Sequence[str] = WAYS,
+    rounds: int = ROUNDS,
+    progress: Progress = True,
+) -> Gain:
+    """Predict and measure the ways of a chain on this machine, with one thread.
+
+    The ways take turns, so that a busy moment hits all of them.
+
+    Parameters
+    ----------
+    chain : Chain or str
+        One of :func:`chains`, or its name.
+    rows : int, optional
+        Rows of x; by default so many that no cache holds it.
+    columns : int, optional
+        Columns of x.
+    kind : str, DType or a dtype of NumPy, default "fp32"
+        "fp32" or "fp64".
+    ways : sequence of str, optional
+        Of "temporaries", "buffers" and "fused".
+    rounds : int, optional
+        Samples of each way.
+    progress : bool or callable, optional
+        True (default) draws progress bars, False nothing.
+
+    Returns
+    -------
+    Gain
+        Predictions, measurements, and page faults a call.
+
+    Examples
+    --------
+    >>> found = rl.fusion.gain("max_pool", 64, 256, rounds=3, progress=False)
+    >>> found.measured["fused"].op.bytes < found.measured["temporaries"].op.bytes
+    True
+    """
+    chain, rounds = _chain(chain), size("rounds", rounds)
+    for way in ways:
+        if way not in WAYS:
+            raise unknown("ways", way, WAYS)
+    machine, known = this_machine("cpu", 1, progress=progress), costs(progress=progress)
+    rows = rows_beyond_caches(chain, columns, kind) if rows is None else size("rows", rows)
+    inputs = chain.example(rows, columns, kind)
+    held = sum(o.nbytes for o in chain.ledger(rows, columns, kind, way="fused").operands)
+    cache = "cold" if held >= MARGIN * last_level_bytes() else "warm"
+    with MEASUREMENT_LOCK, thread_limit(1), progress_bar(progress, chain.title) as tell:
+        calls = {way: chain.bind(way, inputs) for way in dict.fromkeys(ways)}
+        timings, faults = in_turns(calls, rounds, tell)
+        surroundings = environment(select("cpu"))
+    measured = {
+        way: Measurement(
+            chain.ledger(rows, columns, kind, way=way), host_id(), "cpu", cache, 1, timing.samples,
+            caveats(timing, threads=1, cores=available_cores(), power=power()),
+            {**surroundings, "kernel": way, "clock": timing.clock, "page_faults": faults[way]},
+        )
+        for way, timing in timings.items()
+    }  # fmt: skip
+    predicted = {
+        way: predict_chain(
+            chain, rows, columns, kind, way=way, machine=machine, costs=known, cache=cache
+        )
+        for way in measured
+    }
+    return Gain(chain, predicted, measured, faults)
+
+
+def in_turns(
+    calls: Mapping[str, Call], rounds: int, tell: Callable[[float], None] = lambda _: None
+) -> tuple[dict[str, Timing], dict[str, float]]:
+    """Time ``calls`` in turn, ``rounds`` samples each; return timings, and page faults a call."""
+    inner = {name: max(1, math.ceil(SAMPLE_S / settle([call], SAMPLE_S))) for name, call in calls.items()}
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    faults: dict[str, list[float]] = {name: [] for name in calls}
+    with undisturbed(), np.errstate(all="ignore"):
+        for number in range(rounds):
+            for name, call in calls.items():
+                before = page_faults()
+                many = [call] * inner[name]
+                samples[name].append(settle(many, 0.0, least=inner[name]))
+                faults[name].append((page_faults() - before) / inner[name])
+            tell((number + 1) / rounds)
+    step = clock_step_s()
+    timings = {
+        name: Timing(tuple(each), inner[name], "perf_counter_ns", step)
+        for name, each in samples.items()
+    }
+    return timings, {name: median(each) for name, each in faults.items()}
+
+
+def _chain(chain: Chain | str) -> Chain:
+    if isinstance(chain, Chain):
+        return chain
+    if chain not in chains():
+        raise unknown("chain", chain, chains())
+    return chains()[chain]
+
+
+def _itemsize(kind: DTypeLike) -> int:
+    from rooflab.labs.fusion.chains import _numpy
+
+    return _numpy(kind).itemsize
