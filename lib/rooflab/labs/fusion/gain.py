@@ -309,13 +309,22 @@ def gain(
 def in_turns(
     calls: Mapping[str, Call], rounds: int, tell: Callable[[float], None] = lambda _: None
 ) -> tuple[dict[str, Timing], dict[str, float]]:
-    """Time ``calls`` in turn, ``rounds`` samples each; return timings, and page faults a call."""
-    inner = {name: max(1, math.ceil(SAMPLE_S / settle([call], SAMPLE_S))) for name, call in calls.items()}
+    """Time ``calls`` in turn, ``rounds`` samples each; return timings, and page faults a call.
+
+    Before each sample its call runs once untimed, so that fresh pages are some that were just given
+    back. The host of a virtual machine may take back what lies idle for two seconds, and the next
+    first write to it costs ten times as much: see :mod:`rooflab.labs.fusion.costs`.
+    """
+    inner = {
+        name: max(1, math.ceil(SAMPLE_S / settle([call], SAMPLE_S)))
+        for name, call in calls.items()
+    }
     samples: dict[str, list[float]] = {name: [] for name in calls}
     faults: dict[str, list[float]] = {name: [] for name in calls}
     with undisturbed(), np.errstate(all="ignore"):
         for number in range(rounds):
             for name, call in calls.items():
+                call()
                 before = page_faults()
                 many = [call] * inner[name]
                 samples[name].append(settle(many, 0.0, least=inner[name]))
