@@ -12,6 +12,7 @@ from string import Template
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+ADDRESS = ""  # where the pages are public; as long as it is empty, nothing links there
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 #: The first lesson of each part, and the part's name.
 PARTS = {"00": "The roofline", "04": "A language model", "06": "Inside one core"}
@@ -39,15 +40,16 @@ def write_front(out: Path, titles: Sequence[tuple[str, str]]) -> Path:
     first = titles[0][0]
     slots = SLOT.findall(pages[first]) if first.startswith("00_") else []
     guess, answer = [*(f"{slot}</div>" for slot in slots[:2]), "", ""][:2]
-    more = ""
+    more = machines = ""
     if (out / "machines.html").exists():
+        machines = '<a href="machines.html">Machines</a>'
         more = (
             '<p class="lead"><a href="machines.html">All machines of the catalogue under one '
             "roofline</a>: slide N and the batch, and send the address of what you see.</p>"
         )
     parts = {
-        "first": first, "guess": guess, "answer": answer, "more": more, "many": len(titles),
-        "search": SEARCH,
+        "first": first, "guess": guess, "answer": answer, "more": more, "machines": machines,
+        "many": len(titles), "search": SEARCH, "at": ADDRESS and f", {ADDRESS}",
         "lessons": _cards(titles, pages),
     }  # fmt: skip
     template = Template((ASSETS / "site/contents.html").read_text("utf-8"))

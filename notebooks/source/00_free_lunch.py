@@ -39,10 +39,7 @@ import rooflab as rl
 
 # %% tags=["core"]
 curve = rl.free_lunch()
-size = rl.si(curve.n * curve.itemsize, "B")
-print(f"{curve.n / 1e6:.0f} million numbers, {size}, 1 multiply-add each:", rl.si(curve.at(1), "s"))
-for warning in curve.warnings:
-    print("Warning:", warning)
+print(curve)
 
 # %% [markdown] tags=["core"]
 # ## Now nine
@@ -63,23 +60,25 @@ nine
 # %% [markdown] tags=["core"]
 # The whole curve, from 1 to 257 multiply-adds on each number, is waiting below. It appears as soon
 # as you have guessed. Then drag its slider, or the ring on the curve, to set the number of
-# multiply-adds. Guess before you read on: the text below gives it away.
+# multiply-adds.
 
 # %% tags=["core"]
 rl.live.free_lunch(curve, after=nine, guess_k=9)
 
 # %% [markdown] tags=["core"]
 # ## What just happened
-#
-# Both axes are logarithmic: one line to the right is twice the arithmetic, one line up two
-# to two and a half times the time. Where the curve is flat, more arithmetic takes no more time.
-# Where it rises most steeply, twice the arithmetic takes twice the time.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("00-nine", curve), after=nine)
 
 # %% [markdown] tags=["core"]
-# Where the curve is flat, arithmetic is free. You do not pay for it; **you pay for the trip**:
+# <details><summary>Why? Open this when you have guessed</summary>
+#
+# Both axes are logarithmic: one line to the right is twice the arithmetic, one line up two
+# to two and a half times the time. Where the curve is flat, more arithmetic takes no more time.
+# Where it rises most steeply, twice the arithmetic takes twice the time.
+#
+# So where it is flat, arithmetic is free. You do not pay for it; **you pay for the trip**:
 # every number has to come from memory to the processor, and its result has to go back.
 #
 # The two bars under the curve take that time apart. Drag the slider once more, and watch them.
@@ -94,6 +93,8 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 # computing overlap, **the time is the longer bar, not their sum.** Overlapping is hardest where the
 # bars are nearly the same length. *Deeper: why is the corner round?* looks at how well your core
 # manages.
+#
+# </details>
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -178,7 +179,7 @@ print("computed:", rl.si(2 * multiply_adds * n, "FLOP"))
 
 # %% [markdown] tags=["core"]
 # Keep two pairs of words apart. **FLOP** is an amount of work, **FLOP/s** is work per second.
-# **GB** is a billion bytes, **GiB** is $2^{30}$ bytes, 7 % more. In this course giga is always a
+# **GB** is a billion bytes, **GiB** is 2³⁰ bytes, 7 % more. In this course giga is always a
 # billion. Manufacturers are less strict: the 80 GB of an A100, a GPU, are 80 GiB.
 #
 # ### Exercise 1 · The flat part of the time

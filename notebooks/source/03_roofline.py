@@ -372,7 +372,7 @@ rl.check("03-counterexample", counterexample)
 # products* skip two of every four numbers of one matrix, which have to be zero. Manufacturers print
 # twice the peak for them.
 #
-# | | machine | operation | type | time | the log says |
+# | row | machine | operation | type | time | the log says |
 # |---|---|---|---|---|---|
 # | 1 | H100 SXM | GEMM 8192×8192×8192 | bf16 | 1.55 ms | 709 TFLOP/s, 72 % of the peak |
 # | 2 | RTX 4090 | AXPY 4,000,000 | fp32 | 16.5 µs | 2909 GB/s, 289 % of the bandwidth |

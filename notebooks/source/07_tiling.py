@@ -111,8 +111,8 @@ def misses(lines, capacity):
 rl.check("07-lru", misses)
 
 # %% [markdown] tags=["core"]
-# You have written the heart of every cache simulator. The course's own does this millions of times
-# a second, with 64-byte lines and several caches in a row. It also writes back what was changed.
+# That is the heart of every cache simulator. The course's own does this millions of times a second,
+# with 64-byte lines and several caches in a row. It also writes back what was changed.
 # Here is the textbook program for N = 288, with a first cache of 48 KiB and a second one of 1 MiB.
 # *In* is what a level fetches from the level behind it, *out* what it writes back.
 
@@ -153,7 +153,8 @@ rl.cache.tiles()
 # %% tags=["core", "nbval-check-output"]
 for T in (1, 2, 4, 8, 16, 32, 48, 72):
     tiled = rl.cache.simulate(rl.cache.gemm_stream(288, 288, 288, tile=T), l1)
-    print(f"T = {T:2}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>7}")
+    moved = tiled.bytes("L1")
+    print(f"T = {T:2}: L1 moves {rl.si(moved, 'B'):>7}", "█" * round(moved / 2e6))
 
 # %% [markdown] tags=["core"]
 # Twice the side, half the bytes, or nearly, up to T = 16. Then it saves less, and at 72 the tile is

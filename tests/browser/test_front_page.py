@@ -41,6 +41,9 @@ def lesson(run_cells) -> NotebookNode:
     shown = new_output("stream", text="4.0\n")
     told = new_output("display_data", {"text/plain": "not answered yet"})
     later = [
+        new_markdown_cell(
+            "<details><summary>Why? Open when you have guessed</summary>\n\nSo.\n\n</details>"
+        ),
         new_markdown_cell("## The *second* part\n\nPress *work per second*, & see the ridge."),
         new_code_cell("import numpy as np"),
         new_code_cell("count = 2 * 2\nprint(count)", outputs=[shown]),
@@ -128,6 +131,7 @@ def test_a_page_shows_where_its_reader_is_and_words_light_up_a_picture(site: Pat
         click_axis(page, 0.5)
         confirm(page)
         expect(page.locator(".toc .placed")).to_have_text("First")
+        assert page.get_by_text("So.").is_visible(), "what explains it opens with the guess"
         word, button = page.locator(".rl-word"), page.get_by_role("button", name="work per second")
         expect(word).to_have_text("work per second")
         word.hover()

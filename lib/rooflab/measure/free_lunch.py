@@ -19,6 +19,7 @@ import numpy as np
 
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as find_dtype
+from rooflab.count.si import si
 from rooflab.count.validation import size
 from rooflab.measure.backend import cpu_name, host_id, now, select
 from rooflab.measure.caches import FALLBACK, Level, beyond_caches, levels_here
@@ -74,6 +75,11 @@ class FreeLunch:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FreeLunch) and self.to_dict() == other.to_dict()
+
+    def __str__(self) -> str:
+        held, first = si(self.n * self.itemsize, "B"), f"{self.k[0]} multiply-add"
+        says = f"{self.n / 1e6:.3g} million numbers, {held}, {first} each: {si(self.at(self.k[0]), 's')}"
+        return "\n".join([says, *(f"Warning: {warning}" for warning in self.warnings)])
 
     @property
     def bytes(self) -> int:

@@ -206,7 +206,7 @@ class _Sheet:
                    anchor=beside, name="ridge-says")  # fmt: skip
 
     def draw_labels(self) -> None:
-        """The names of the two lines: on the dotted ends, where no dot ever lies."""
+        """The names of the two lines: above the slope, and on the flat line's end without dots."""
         bandwidth, peak = si(self.sweep.bandwidth, "B/s"), si(self.sweep.peak, "FLOP/s")
         long = [f"bandwidth {bandwidth}", f"{bandwidth} × FLOP/byte"], [f"peak {peak}"] * 2
         for ink, figure, said in zip(("carrying", "computing"), (bandwidth, peak), long):
@@ -229,12 +229,14 @@ class _Sheet:
             half = width(text) * BOLD / 2 + 4
             x = max(bend, frame.right - half) if time else min(bend, frame.left + half)
             return x, level - 8, 0.0, text
-        end = self.x.lo  # the slope: dotted below the bend of the time, solid in the rate
+        # The slope, where it is solid: right of the bend in the time, left of it in the rate.
+        end, to = (self.x.hi, frame.top) if time else (self.x.lo, frame.bottom)
         x, y = self.x(end), self.height(view, end, end * sweep.compute_s if time else sweep.carry_s)
-        share = min(1.0, (frame.bottom - level) / (y - level))  # of the way that is in the picture
-        wide, high = share * (bend - x), share * (level - y)
-        turn, away = math.atan2(high, wide), 17.0 if time else -12.0  # below it, above it
-        middle = bend - wide / 2 - away * math.sin(turn), level - high / 2 + away * math.cos(turn)
+        share = min(1.0, (to - level) / (y - level))  # of the way that is in the picture
+        wide, high = share * abs(x - bend), share * abs(level - y)
+        turn, side = -math.atan2(high, wide), 1 if time else -1
+        middle = (bend + side * wide / 2 + 12 * math.sin(turn),
+                  level - side * high / 2 - 12 * math.cos(turn))  # fmt: skip
         return *middle, math.degrees(turn), _fitting(words, math.hypot(wide, high))
 
     def draw_dots(self) -> None:

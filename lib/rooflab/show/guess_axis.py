@@ -225,6 +225,8 @@ def axis_scene(plan: _Plan, wide: float) -> Scene:
     """The scene of a number's question on a sheet ``wide`` pixels wide."""
     says = plan.says
     scene = _scene(wide, HEIGHT, says, PLACES)
+    shut = By("covered", [0.12, 0])
+    scene.rect(SIDE - 14, BASE - 44, wide - 2 * SIDE + 28, 50, "key", radius=8, opacity=shut)
     x = draw_axis(scene, plan.low, plan.high, BASE)
     unit = _WORDS.get(plan.unit, plan.unit)
     scene.text(wide / 2, BASE + 42, unit, "soft", size=14, anchor="middle")

@@ -23,10 +23,11 @@ function followTheme(el) {
   return () => { seen.disconnect(); for (const one of media) one.removeEventListener('change', look); };
 }
 
-// Speak once the hand rests, not on every step of a drag.
+// Speak once the hand rests, not on every step of a drag; nothing stays to be read twice.
 function speaker(node) {
   let timer;
-  return text => { clearTimeout(timer); timer = setTimeout(() => { node.textContent = text; }, 400); };
+  const say = text => { node.textContent = text; if (text) timer = setTimeout(say, 5000, ''); };
+  return text => { clearTimeout(timer); timer = setTimeout(say, 400, text); };
 }
 
 // Calls frame(0…1) until the time is up, slow at both ends or even; returns what stops it.

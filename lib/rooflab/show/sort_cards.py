@@ -9,6 +9,7 @@ sorted yet) and whether the truth was shown.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import re
@@ -171,12 +172,15 @@ class SortCards(Player):
         return self._page(self.covered)
 
     def _page(self, covered: bool) -> bytes:
-        state = {**self.state, "covered": covered}
+        state, sheet = {**self.state, "covered": covered}, copy.copy(self.scene)
+        if covered:  # empty bins fill no page
+            held = max(self.placed.count(b) for b in range(3))
+            sheet.height = min(sheet.height, DECK + GAP + HEAD + ROW * max(3, held + 1))
         first, *lines = self._lines(covered)
         if not covered:
             notes = [words for _, words, above in self.scene.notes if not above]
             lines = [self.scene.settled(words, self.scene.places(**state)) for words in notes]
-        return painter.page(self.scene, first, lines, **state)
+        return painter.page(sheet, first, lines, **state)
 
     def under(self) -> tuple[bytes, str, str]:
         """The cards where they belong, with their reasons."""

@@ -18,7 +18,7 @@ from rooflab.show.scene import Scene, painter
 
 WIDTH = 720  # CSS pixels of what stands in the place of a picture
 LINE, LONG = 24, 64  # pixels from line to line of its words, letters of one
-PLOT = 70, 34, 690, 262  # left, top, right and bottom of the axes in it
+PLOT = 70, 40, 690, 310  # left, top, right and bottom of the axes in it
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
@@ -28,7 +28,8 @@ ROOF = ((0, 0.1), (0.45, 0.85), (1, 0.85))
 SKETCHES: dict[str, tuple[str, str, tuple[tuple[tuple[float, float], ...], ...]]] = {
     "free-lunch": ("multiply-adds on each number", "time", (
         ((0, 0.3), (1, 0.3)), ((0, 0.3), (0.6, 1)), ((0, 0.3), (0.5, 0.3), (1, 0.9)))),
-    "free-lunch rate": ("multiply-adds on each number", "work per second", (ROOF,)),
+    "free-lunch rate": ("multiply-adds on each number", "work per second", (
+        ROOF, ((0, 0.1), (1, 1)), ((0, 0.5), (1, 0.5)))),
     "roofline": ("FLOP per byte", "FLOP per second", (ROOF,)),
     "layer": ("FLOP per byte", "FLOP per second", (ROOF,)),
     "morph": ("work in one call", "time of one call", (((0, 0.1), (1, 1)), ((0, 0.4), (1, 0.6)))),
@@ -99,17 +100,17 @@ def sketch(stem: str) -> Scene:
     """Return empty axes for that kind of picture, with lines that might be there."""
     (left, top, right, bottom), known = PLOT, stem in SKETCHES
     across, up, ways = SKETCHES.get(stem, ("", "", ()))
-    scene = Scene(WIDTH, bottom + 38 if known else 96, [])
+    scene = Scene(WIDTH, bottom + 46 if known else 96, [])
     if known:
-        scene.line([(left, top), (left, bottom), (right, bottom)], "soft", 1.5)
-        scene.text(left - 50, top - 12, up, "soft", size=14)
-        scene.text(right, bottom + 20, across, "soft", size=14, anchor="end")
+        scene.line([(left, top), (left, bottom), (right, bottom)], "soft", 2)
+        scene.text(left - 50, top - 14, up, "soft", size=18)
+        scene.text(right, bottom + 26, across, "soft", size=18, anchor="end")
     if len(ways) > 1 and len({way[0] for way in ways}) == 1:  # where all of them begin is known
         scene.dot(left, bottom - ways[0][0][1] * (bottom - top), size=6)
     for way in ways:
         ends = [(left + x * (right - left), bottom - y * (bottom - top)) for x, y in way]
-        scene.line(ends, "key", 2.5, dash=(2, 7))
-    scene.text(WIDTH / 2 + 40 * known, scene.height / 2, "?", "key", size=44, anchor="middle")
+        scene.line(ends, "key", 3, dash=(2, 8))
+    scene.text(WIDTH / 2 + 40 * known, scene.height / 2, "?", "key", size=60, anchor="middle")
     return scene
 
 

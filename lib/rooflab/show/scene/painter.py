@@ -62,7 +62,10 @@ def page(scene: Scene, title: str, lines: Sequence[str], **state: Any) -> bytes:
     high = round(top + scene.height + foot)
     with rc_context(theme.RC):
         made = canvas.figure(round(scene.width), high)
-        paint(made.add_axes((0, foot / high, 1, scene.height / high)), scene, **state)
+        sheet = made.add_axes((0, foot / high, 1, scene.height / high))
+        paint(sheet, scene, **state)
+        for mark in sheet.get_children():  # a sheet may end above the last marks
+            mark.set_clip_on(True)
         for first, rows, weight in ((0, above, "bold"), (high - foot, below, "normal")):
             for n, words in enumerate(rows, 1):
                 made.text(

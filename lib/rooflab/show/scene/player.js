@@ -203,9 +203,9 @@ function play(model, el, g) {
   }
 
   // Words.
-  const room = htmlNode('div', { className: 'rl-says' }), say = htmlNode('p', { className: 'say' }, room), notes = g.notes.map(([kind, track, above]) => ({ node: htmlNode('p', { className: kind }), track, above }));
+  const room = htmlNode('div', { className: 'rl-says' }), say = htmlNode('p', { className: 'say', ariaHidden: true }, room), notes = g.notes.map(([kind, track, above]) => ({ node: htmlNode('p', { className: kind }), track, above }));
   const aside = htmlNode('div', { className: 'aside' }), speak = speaker(aside);
-  aside.setAttribute('aria-live', 'polite');
+  aside.setAttribute('aria-live', 'polite'); // the sentence is the picture's name, and spoken when it changes: read once
   for (const text of g.longest) htmlNode('p', { className: 'ghost', textContent: text, ariaHidden: true }, room); // it keeps room for them
   function words(loud = true) {
     const text = read(held ?? g.says, positions);
