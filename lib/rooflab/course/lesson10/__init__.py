@@ -1,0 +1,1 @@
+"""Lesson 10, fusion: exercises, guesses and sentences."""

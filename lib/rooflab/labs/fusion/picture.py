@@ -1,0 +1,176 @@
+"""A chain in three ways: its steps over memory, which snap together, and the time of each way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rooflab.count.si import several, si, times
+from rooflab.labs.fusion.chains import WAYS, Chain
+from rooflab.labs.fusion.gain import Gain
+from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene.player import Player
+
+LABELS = ("new arrays", "same arrays", "one loop")
+PIECES = {"bytes": "carrying", "arithmetic": "computing", "faults": "overhead", "calls": "overhead"}
+NAMES = {"bytes": "bytes", "arithmetic": "computing", "faults": "new pages"}
+WIDE, NARROW = 720, 400
+TOP, BOX, DEEP, LINE = 8, 30, 44, 112  # pixels: of a step, down to memory, from line to line
+GAP, ROW, BAR, HEAD = 9, 40, 14, 118  # between steps; of a bar's row; of a bar; of a way's name
+SMALL = 14
+
+
+def ways(*gains: Gain) -> Player:
+    """Show chains step by step and as one loop: what goes to memory, and the time of each way.
+
+    Parameters
+    ----------
+    *gains : Gain
+        What ``rl.fusion.gain`` measured, all three ways of each chain.
+
+    Returns
+    -------
+    Player
+        A widget; its ``sentence`` says what the picture shows.
+
+    Examples
+    --------
+    >>> found = rl.fusion.gain("l2_norm", 64, 256, rounds=3, progress=False)
+    >>> print(rl.fusion.ways(found).sentence[:75])
+    L2 norm of rows, new arrays: 5 calls move 20.1 bytes for each number of x.
+    """
+    if not gains or any(not isinstance(one, Gain) or set(one.measured) != {*WAYS} for one in gains):
+        raise TypeError("gains: give one or more results of rl.fusion.gain, with all three ways")
+    return Player(*(ways_scene(gains, wide) for wide in (WIDE, NARROW)), stem="fusion")
+
+
+def ways_scene(gains: tuple[Gain, ...], wide: float) -> Scene:
+    """The picture of ``gains``, ``wide`` pixels wide."""
+    per = 10 if wide > NARROW else 5
+    lines = max(-(-len(one.chain.steps) // per) for one in gains)
+    foot = TOP + LINE * lines + 12
+    titles = [one.chain.title for one in gains]
+    scene = Scene(wide, foot + 3 * ROW + 30, [
+        Dim("chain", titles, [one.chain.name for one in gains]),
+        Dim("way", LABELS, WAYS, glide=700),
+    ])  # fmt: skip
+    if len(gains) > 1:
+        scene.menu("chain", "chain", titles)
+    scene.choice("way", "how it runs", LABELS)
+    for number, one in enumerate(gains):
+        for line in range(-(-len(one.chain.steps) // per)):
+            _line(scene, one.chain, number, len(gains), line, per)
+    _bars(scene, gains, foot)
+    scene.says = By("chain way", [[_sentence(one, way) for way in WAYS] for one in gains])
+    first = next(iter(gains[0].measured.values()))
+    scene.note(f"{first.op.compute_dtype}, one core; filled: predicted, dots: measured.")
+    return scene
+
+
+def _line(scene: Scene, chain: Chain, number: int, many: int, line: int, per: int) -> None:
+    """Steps of a chain beside each other, over memory; in one loop they touch."""
+    steps = chain.steps[line * per : (line + 1) * per]
+    room = min(150.0, scene.width / min(per, len(chain.steps)))
+    top, there = TOP + LINE * line, np.arange(many) == number
+    left = (scene.width - room * len(steps)) / 2
+    fused = (scene.width - (room - GAP) * len(steps)) / 2
+    sea = top + BOX + DEEP
+    scene.rect(0, sea, scene.width, 16, "soft", opacity=By("chain", 0.15 * there), name="memory")
+    scene.text(4, sea + 30, "memory", "soft", size=SMALL, opacity=By("chain", 1.0 * there))
+    shown = By("chain", 1.0 * there)
+    for n, step in enumerate(steps):
+        x = By("way", [left + room * n + GAP / 2] * 2 + [fused + (room - GAP) * n])
+        scene.rect(
+            x, top, room - GAP, BOX, "paper", ink="ink", radius=4, opacity=shown, name="step"
+        )
+        middle = By("way", x.values + np.array((room - GAP) / 2))
+        scene.text(middle, top + 20, step.function, size=SMALL, anchor="middle", opacity=shown)
+        _arrows(scene, chain, line * per + n, x.values, room - GAP, top, there)
+
+
+def _arrows(
+    scene: Scene, chain: Chain, n: int, left: list[float], room: float, top: float,
+    there: np.ndarray,
+) -> None:  # fmt: skip
+    """What a step reads and writes: an arrow for each array, as thick as it is large."""
+    op = chain.operations(64, 64)[n]
+    whole = chain.ledger(64, 64, way="fused").operands
+    stays = {(one.name, bool(one.reads)) for one in whole}
+    seen = {o.name for earlier in chain.operations(64, 64)[:n] for o in earlier.operands}
+    for k, operand in enumerate(op.operands):
+        reads = bool(operand.reads)
+        out = (operand.name, reads) in stays and not (reads and operand.name in seen)
+        at = np.asarray(left) + room * (k + 1) / (len(op.operands) + 1)
+        thick = 1.2 + 4.0 * min(1.0, operand.elements / 64**2)
+        x, sea, foot = By("way", at), top + BOX + DEEP, top + BOX
+        opacity = By("way chain", np.outer([1, 1, out], there).astype(float))
+        begin, end = (sea, foot + 5) if reads else (foot, sea - 5)
+        scene.line([(x, begin), (x, end)], "carrying", thick, opacity=opacity, name="array")
+        point, side = (foot, 7) if reads else (sea, -7)
+        spread = 3 + thick / 2
+        corners = [
+            (By("way", at - spread), point + side),
+            (x, point),
+            (By("way", at + spread), point + side),
+        ]
+        scene.line(corners, None, 0, fill="carrying", opacity=opacity, name="point")
+        if not reads:  # an array of its own, or one that is there
+            new = By("way", ["overhead", "soft", "soft"])
+            scene.rect(By("way", at - 8), sea, 16, 16, "paper", ink=new, width=2.5, opacity=opacity,
+                       name="new")  # fmt: skip
+
+
+def _bars(scene: Scene, gains: tuple[Gain, ...], foot: float) -> None:
+    """A row for each way: what was predicted in pieces, and a dot at what was measured."""
+    scale = [
+        (scene.width - HEAD - 84) / max(
+            s for way in WAYS for s in (one.predicted[way].seconds, one.measured[way].median_s))
+        for one in gains
+    ]  # fmt: skip
+    for row, (way, label) in enumerate(zip(WAYS, LABELS)):
+        y = foot + ROW * row
+        mine = By("way", [1.0 if row == n else 0.45 for n in range(3)])
+        scene.text(HEAD - 10, y + 13, label, anchor="end", size=SMALL, bold=True, opacity=mine)
+        per = [_each(one, way) for one in gains]
+        scene.text(HEAD - 10, y + 29, By("chain", [f"{b:.3g} B each" for b in per]), "soft",
+                   anchor="end", size=SMALL)  # fmt: skip
+        terms = [vars(one.predicted[way]) for one in gains]
+        begin = np.full(len(gains), float(HEAD))
+        for piece, ink in PIECES.items():
+            long = np.array([t[piece] * k for t, k in zip(terms, scale)])
+            scene.rect(By("chain", begin), y, By("chain", long), BAR, ink, radius=0, opacity=mine,
+                       name=piece)  # fmt: skip
+            begin = begin + long
+        seconds = [one.measured[way].median_s for one in gains]
+        at = [HEAD + s * k for s, k in zip(seconds, scale)]
+        scene.dot(By("chain", at), y + BAR + 8, size=4.5, name="measured")
+        scene.text(By("chain", [x + 9 for x in at]), y + BAR + 13, By("chain", [si(s, "s") for s in seconds]),
+                   bold=True, size=SMALL, name="seconds")  # fmt: skip
+    x = float(HEAD)
+    for piece, words in NAMES.items():
+        scene.rect(x, foot + 3 * ROW + 4, 12, 12, PIECES[piece], radius=0, name="key")
+        scene.text(x + 17, foot + 3 * ROW + 15, words, size=SMALL, name="key")
+        x += 34 + 7.4 * len(words)
+
+
+def _each(one: Gain, way: str) -> float:
+    """Bytes that a way moves for each number of x."""
+    op = one.measured[way].op
+    return op.bytes / next(o.elements for o in op.operands if o.name == "x")
+
+
+def _sentence(one: Gain, way: str) -> str:
+    """What moves, what it takes, and in one loop the gain."""
+    taken, steps = one.measured[way], len(one.chain.steps)
+    each = _each(one, way)
+    what = "one loop moves" if way == "fused" else f"{several(steps, 'call')} move"
+    words = (
+        f"{one.chain.title}, {LABELS[WAYS.index(way)]}: {what} {each:.3g} bytes for each number of "
+        f"x. Predicted {si(one.predicted[way].seconds, 's')}, measured {si(taken.median_s, 's')}"
+    )
+    if way != "fused":
+        return f"{words}."
+    bytes_say = one.measured["temporaries"].op.bytes / taken.op.bytes
+    return (
+        f"{words}: {times(one.gain())} as fast as with new arrays, where the bytes alone say "
+        f"{times(bytes_say)}."
+    )
