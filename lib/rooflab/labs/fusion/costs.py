@@ -16,11 +16,11 @@ memory. The cost here is the first of these: that of programs which make arrays 
 
 from __future__ import annotations
 
-import functools
 import math
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,74 +38,38 @@ from rooflab.measure.timing import MEASUREMENT_LOCK, Call, quickest, settle, tim
 
 SCHEMA = 1
 TINY, CACHED = (2, 2), (8, 2048)  # rows and columns: a call alone; operands in the L2 cache
-LARGEST = 128 << 20  # bytes of the largest array whose pages are counted
+LARGEST, SMALLEST = 128 << 20, 1 << 16  # bytes of arrays whose page faults are counted
 MOST = 1 << 29  # bytes of the array on which a fresh page's cost is measured, at most
-SECONDS, SAMPLES, TURNS = 2e-3, fewer(12), 3
-QUICK: Mapping[str, float] = {"sample_s": 2e-4, "settle_s": 1e-3}
-ROUNDS = fewer(12)
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds of a call, and of each element in it while the operands are in a cache."""
-
-    call: float
-    element: float
+SAMPLES, TURNS, PAIRS = fewer(12), fewer(3), fewer(12)
+QUICK: Mapping[str, Any] = {
+    "samples": SAMPLES, "seconds": 2e-3, "sample_s": 2e-4, "settle_s": 1e-3,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What :func:`costs` measured.
+    """What :func:`costs` measured, in seconds.
 
-    Attributes
-    ----------
-    numpy : Mapping of str to Mapping
-        For each format ("fp32", "fp64") and function ("sin", "row sum") the Cost of NumPy's call.
-    loops : Mapping of str to Mapping
-        For each format and chain the Cost of the fused loop.
-    recycled : int
-        Bytes of the largest array that was seen to get used pages again when it was made anew.
-    fresh : float
-        Seconds that each byte of fresh pages costs, on top of writing it.
+    ``calls`` and ``elements`` are keyed by format and function ("fp32 sin", "fp64 row sum"), or by
+    format and chain for its fused loop ("fp32 softmax"): a call, and an element that is in a cache.
+    New arrays up to ``recycled`` bytes have pages that were used before; each byte of a larger one
+    costs ``fresh`` on top of writing it.
     """
 
-    numpy: Mapping[str, Mapping[str, Cost]]
-    loops: Mapping[str, Mapping[str, Cost]]
+    calls: Mapping[str, float]
+    elements: Mapping[str, float]
     recycled: int
     fresh: float
 
     def faults(self, nbytes: int) -> float:
-        """Return the seconds that page faults of a new array of ``nbytes`` take."""
+        """Return the seconds that the page faults of a new array of ``nbytes`` take."""
         return nbytes * self.fresh if nbytes > self.recycled else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the costs as plain data."""
-        tables = {
-            name: {
-                kind: {key: [cost.call, cost.element] for key, cost in table.items()}
-                for kind, table in getattr(self, name).items()
-            }
-            for name in ("numpy", "loops")
-        }
-        return {"schema": SCHEMA, "recycled": self.recycled, "fresh": self.fresh, **tables}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Costs:
-        """Inverse of :meth:`to_dict`."""
-        tables = (
-            {
-                kind: {key: Cost(*cost) for key, cost in table.items()}
-                for kind, table in data[name].items()
-            }
-            for name in ("numpy", "loops")
-        )
-        return cls(*tables, data["recycled"], data["fresh"])
 
 
 def costs(*, refresh: bool = False, progress: Progress = True) -> Costs:
     """Return what calls, elements and fresh pages cost here; only the first call takes seconds.
 
-    They are stored in the user's cache directory beside the roofs, for one thread.
+    They are measured with one thread and stored in the user's cache directory, beside the roofs.
 
     Parameters
     ----------
@@ -123,86 +87,74 @@ def costs(*, refresh: bool = False, progress: Progress = True) -> Costs:
     Examples
     --------
     >>> here = rl.fusion.costs(progress=False)
-    >>> here.numpy["fp32"]["sin"].element > 0, here.faults(1 << 40) > 0
-    (True, True)
+    >>> here.calls["fp32 sin"] > 0, here.faults(1000)
+    (True, 0.0)
     """
     name = f"fusion-{host_id()}"
     with MEASUREMENT_LOCK:
         document = None if flag("refresh", refresh) else store.load(name, _problem)
         if document is None:
-            document = _measured(progress).to_dict()
+            document = {**asdict(measured_costs(progress)), "schema": SCHEMA}
             store.save(name, document)
-    return Costs.from_dict(document)
+    return Costs(**{key: document[key] for key in Costs.__dataclass_fields__})
 
 
 def _problem(document: Any) -> str:
     """What is wrong with stored costs, as the end of a sentence."""
+    keys = {key for key, _ in _calls()}
     try:
-        there = Costs.from_dict(document)
-        known = {step.function for chain in chains().values() for step in chain.steps}
-        whole = all(
-            known <= there.numpy[kind].keys() and chains().keys() <= there.loops[kind].keys()
-            for kind in DTYPES
+        sound = document["schema"] == SCHEMA and all(
+            keys <= document[table].keys() and 0 <= min(document[table].values())
+            for table in ("calls", "elements")
         )
-        sound = whole and document["schema"] == SCHEMA and 0 <= there.fresh < math.inf
+        sound = sound and 0 <= document["fresh"] < math.inf and document["recycled"] > 0
     except (AttributeError, KeyError, TypeError):
         sound = False
     return "" if sound else "another version of rooflab wrote it, or it is damaged"
 
 
-def _measured(progress: Progress) -> Costs:
-    functions: dict[str, tuple[Chain, Step]] = {}
-    for chain in chains().values():
-        for step in chain.steps:
-            if "column" not in map(chain.kinds.get, step.reads(chain.arrays)[:1]):
-                functions.setdefault(step.function, (chain, step))
-    tasks: list[tuple[str, str, str, Callable[[str, tuple[int, int]], tuple[Call, int]]]] = [
-        (table, kind, key, make)
-        for kind in DTYPES
-        for table, makers in (
-            ("numpy", {key: functools.partial(_call_of, *one) for key, one in functions.items()}),
-            ("loops", {one.name: functools.partial(_loop_of, one) for one in chains().values()}),
-        )
-        for key, make in makers.items()
-    ]
-    tables: dict[str, dict[str, dict[str, Cost]]] = {
-        table: {kind: {} for kind in DTYPES} for table in ("numpy", "loops")
-    }
+def measured_costs(progress: Progress = False) -> Costs:
+    """Measure all of it, round after round, so that a busy moment spoils one of them."""
+    calls: dict[str, float] = {}
+    elements: dict[str, float] = {}
+    turns = [task for _ in range(TURNS) for task in _calls()]
     with progress_bar(progress, "measuring calls and pages") as tell, thread_limit(1):
-        turns = [task for _ in range(TURNS) for task in tasks]  # a busy moment spoils one of them
-        for number, (table, kind, key, make) in enumerate(turns, 1):
-            new, old = _cost(functools.partial(make, kind)), tables[table][kind].get(key)
-            least = (min(new.call, old.call), min(new.element, old.element)) if old else ()
-            tables[table][kind][key] = Cost(*least) if least else new
+        for number, (key, make) in enumerate(turns, 1):
+            (tiny, few), (cached, many) = (
+                (quickest(time_warm(call, **QUICK).samples), n) for call, n in map(make, (TINY, CACHED))
+            )
+            each = max(0.0, cached - tiny) / (many - few)
+            calls[key] = min(tiny, calls.get(key, tiny))
+            elements[key] = min(each, elements.get(key, each))
             tell(number / (len(turns) + 1))
-        recycled, fresh = _recycled(), _fresh()
-        tell(1.0)
-    return Costs(tables["numpy"], tables["loops"], recycled, fresh)
+        return Costs(calls, elements, _recycled(), _fresh())
 
 
-def _call_of(chain: Chain, step: Step, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
-    """The call of one step on arrays of its chain, with ``out=``, and its number of elements."""
-    arrays = {
-        name: np.full(chain.shape(name, *shape), 1.5, DTYPES[kind])
-        for name in (*step.reads(chain.arrays), step.target)
-    }
-    program = f"def call({', '.join(arrays)}): {step.statement[:-1]}, out={step.target})"
-    names: dict[str, Any] = {"np": np}
-    exec(program, names)
-    return functools.partial(names["call"], *arrays.values()), chain.flops(step, *shape)
+def _calls() -> Iterator[tuple[str, Callable[[tuple[int, int]], tuple[Call, int]]]]:
+    """Each function in the first step with it, and each fused loop: key → (call, elements)."""
+    for kind in DTYPES:
+        seen = set[str]()
+        for chain in chains().values():
+            yield f"{kind} {chain.name}", partial(_loop, chain, kind)
+            for step in chain.steps:
+                first = chain.kinds.get(chain.reads(step)[0])
+                if step.function not in seen and first != "column":
+                    seen.add(step.function)
+                    yield f"{kind} {step.function}", partial(_step, chain, step, kind)
 
 
-def _loop_of(chain: Chain, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
+def _loop(chain: Chain, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
     return chain.bind("fused", chain.example(*shape, kind)), math.prod(shape)
 
 
-def _cost(make: Callable[[tuple[int, int]], tuple[Call, int]]) -> Cost:
-    """Seconds of a call and of an element, from tiny operands and from cached ones."""
-    (tiny, few), (cached, many) = (
-        (quickest(time_warm(call, samples=SAMPLES, seconds=SECONDS, **QUICK).samples), elements)
-        for call, elements in map(make, (TINY, CACHED))
-    )
-    return Cost(tiny, max(0.0, cached - tiny) / (many - few))
+def _step(chain: Chain, step: Step, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
+    arrays = {
+        name: np.full(chain.shape(name, *shape), 1.5, DTYPES[kind])
+        for name in (*chain.reads(step), step.target)
+    }
+    names: dict[str, Any] = {"np": np}
+    exec(f"def f({', '.join(arrays)}): {step.statement[:-1]}, out={step.target})", names)
+    return partial(names["f"], *arrays.values()), chain.flops(step, *shape)
 
 
 def page_faults() -> int:
@@ -219,13 +171,13 @@ def page_faults() -> int:
 def _recycled() -> int:
     """The largest power of two of bytes for which a new array gets pages that were used before."""
     nbytes = LARGEST
-    while nbytes >= 1 << 16:
+    while nbytes > SMALLEST:
         x = np.ones(nbytes // 8)
-        settle([lambda x=x: np.negative(x)], 0.0, least=3)  # type: ignore[misc]
+        settle([partial(np.negative, x)], 0.0, least=3)
         before = page_faults()
         np.negative(x)
-        if page_faults() - before < nbytes >> 22:  # fewer than half of its largest pages
-            return nbytes
+        if page_faults() - before < max(2, nbytes >> 22):  # fewer than half of its largest pages
+            break
         nbytes //= 2
     return nbytes
 
@@ -237,8 +189,7 @@ def _fresh() -> float:
     """
     nbytes = affordable(max(LARGEST, min(last_level_bytes(), MOST)), available_bytes(select("cpu")))
     x = np.ones(nbytes // 8)
-    out = np.ones_like(x)
-    ways: tuple[Call, ...] = (lambda: np.negative(x), lambda: np.negative(x, out=out))
+    ways: tuple[Call, ...] = (partial(np.negative, x), partial(np.negative, x, out=np.ones_like(x)))
     with undisturbed():
-        pairs = [[settle([way], 0.0) for way in ways] for _ in range(ROUNDS)]
+        pairs = [[settle([way], 0.0) for way in ways] for _ in range(PAIRS)]
     return max(0.0, float(np.median([fresh - there for fresh, there in pairs]))) / nbytes

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 
 import numpy as np
@@ -20,8 +20,9 @@ from rooflab.count import Operation, si
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.si import times
 from rooflab.count.validation import size, unknown
-from rooflab.labs.fusion.chains import DTYPES, WAYS, Chain, chains
-from rooflab.labs.fusion.costs import Cost, Costs, costs, page_faults
+from rooflab.labs.fusion.chains import WAYS, Chain, as_chain
+from rooflab.labs.fusion.costs import Costs, page_faults
+from rooflab.labs.fusion.costs import costs as _costs
 from rooflab.measure.backend import available_cores, environment, host_id, power, select
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.measure import caveats
@@ -31,21 +32,12 @@ from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit
 from rooflab.measure.this_machine import this_machine
-from rooflab.measure.timing import (
-    MARGIN,
-    MEASUREMENT_LOCK,
-    SAMPLE_S,
-    Call,
-    Timing,
-    clock_step_s,
-    settle,
-    undisturbed,
-)
+from rooflab.measure.timing import MARGIN, MEASUREMENT_LOCK, SAMPLE_S, Call, Timing
+from rooflab.measure.timing import clock_step_s, settle, undisturbed
 from rooflab.predict.estimate import homes
 from rooflab.predict.machine import Machine
 
-ROUNDS = fewer(7)
-COLUMNS = 4096
+ROUNDS, COLUMNS = fewer(7), 4096
 LEAST = 64 << 20  # bytes of x: twice what glibc's malloc keeps in its heap at most
 
 
@@ -68,19 +60,16 @@ class Terms:
         return self.bytes + self.arithmetic + self.faults + self.calls
 
     def __str__(self) -> str:
-        parts = {
-            "bytes": self.bytes, "arithmetic": self.arithmetic, "page faults": self.faults,
-            "calls": self.calls,
-        }  # fmt: skip
-        return ", ".join(f"{name} {si(s, 's')}" for name, s in parts.items() if s)
+        parts = ((name.replace("faults", "page faults"), s) for name, s in asdict(self).items())
+        return ", ".join(f"{name} {si(s, 's')}" for name, s in parts if s)
 
 
 @dataclass(frozen=True, repr=False)
 class Gain:
-    """The ways of one chain on one machine, predicted and measured.
+    """The ways of one chain on this machine, predicted and measured.
 
-    ``predicted`` and ``measured`` hold Terms and Measurement of each way; ``faults`` are page
-    faults a call, counted by the system.
+    ``predicted`` and ``measured`` hold Terms and Measurement of each way; the environment of a
+    measurement has the "page_faults" that the system counted in a call.
 
     >>> found = rl.fusion.gain("l2_norm", 64, 256, ways=("buffers", "fused"), progress=False)
     >>> found.measured["fused"].op.bytes, found.gain("fused", "buffers") > 0
@@ -90,7 +79,6 @@ class Gain:
     chain: Chain
     predicted: Mapping[str, Terms]
     measured: Mapping[str, Measurement]
-    faults: Mapping[str, float]
 
     def gain(self, way: str = "fused", over: str = "temporaries") -> float:
         """Return how many times as long ``over`` took as ``way``, measured."""
@@ -106,36 +94,25 @@ class Gain:
         return max(ratio, 1 / ratio)
 
     def __repr__(self) -> str:
-        rows = [f"{self.chain.title}, {next(iter(self.measured.values())).op.compute_dtype}"]
-        for way, taken in self.measured.items():
-            terms = self.predicted[way]
-            warned = f"  warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
+        first, *_, last = ways = list(self.measured)
+        rows = [f"{self.chain.title}, {self.measured[first].op.compute_dtype}"]
+        for way in ways:
+            terms, taken = self.predicted[way], self.measured[way]
+            warned = f"; warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
             rows.append(
-                f"  {way:<12}{si(taken.op.bytes, 'B'):>9}  predicted {si(terms.seconds, 's'):>8}  "
-                f"measured {si(taken.median_s, 's'):>8}  ({terms}){warned}"
+                f"  {way:<12}{si(taken.op.bytes, 'B'):>8}, predicted {si(terms.seconds, 's'):>7} "
+                f"({terms}), measured {si(taken.median_s, 's'):>7}{warned}"
             )
-        ways = list(self.measured)
-        if len(ways) > 1:
-            each = (ways[-1], ways[0])
-            rows.append(
-                f"  {ways[-1]} over {ways[0]}: predicted {times(self.expected(*each), 2)}, "
-                f"measured {times(self.gain(*each), 2)}"
-            )
+        each = f"predicted {times(self.expected(last, first), 2)}"
+        rows.append(f"  {last} over {first}: {each}, measured {times(self.gain(last, first), 2)}")
         return "\n".join(rows)
 
 
 def predict_chain(
-    chain: Chain | str,
-    rows: int,
-    columns: int = COLUMNS,
-    kind: DTypeLike = "fp32",
-    *,
-    way: str = "temporaries",
-    machine: Machine,
-    costs: Costs,
-    cache: str = "cold",
-) -> Terms:
-    """Predict what a way of a chain takes on a measured machine, one thread.
+    chain: Chain | str, rows: int, columns: int = COLUMNS, kind: DTypeLike = "fp32", *,
+    way: str = "temporaries", machine: Machine, costs: Costs, cache: str = "cold",
+) -> Terms:  # fmt: skip
+    """Predict what a way of a chain takes on a measured machine with one thread.
 
     Parameters
     ----------
@@ -148,7 +125,7 @@ def predict_chain(
     way : {"temporaries", "buffers", "fused"}, optional
         How it runs.
     machine : Machine
-        With measured bandwidths, such as ``rl.this_machine(threads=1)``.
+        With measured bandwidths, such as ``rl.this_machine("cpu", threads=1)``.
     costs : Costs
         Of calls, elements and pages, such as ``rl.fusion.costs()``.
     cache : {"cold", "warm"}, optional
@@ -162,26 +139,22 @@ def predict_chain(
     Examples
     --------
     >>> here, costs = rl.this_machine("cpu", threads=1), rl.fusion.costs()
-    >>> chain = rl.fusion.chains()["sin_sqrt"]
-    >>> each = [rl.fusion.predict_chain(chain, 8192, way=way, machine=here, costs=costs)
-    ...         for way in ("temporaries", "fused")]
-    >>> each[0].bytes > each[1].bytes, each[1].faults
-    (True, 0.0)
+    >>> known = {"machine": here, "costs": costs}
+    >>> rl.fusion.predict_chain("sin_sqrt", 8192, way="fused", **known).faults
+    0.0
     """
-    chain = _chain(chain)
+    chain = as_chain(chain)
     steps = chain.operations(rows, columns, kind, way=way)
-    number = steps[0].operands[0].dtype.name
-    whole = sum(operand.nbytes for operand in chain.ledger(rows, columns, kind, way=way).operands)
+    number = steps[0].operands[0].dtype
+    whole = chain.ledger(rows, columns, kind, way=way).working_set
     moved = arithmetic = faults = calls = 0.0
     for op in steps:
-        if way == "fused":
-            cost, elements = costs.loops[number][chain.name], rows * columns
-        else:
-            cost, elements = costs.numpy[number][op.name], op.flops
+        key = f"{number} {chain.name if way == 'fused' else op.name}"
+        elements = rows * columns if way == "fused" else op.flops
         carrying = _carrying(op, machine, whole, cache)
         moved += carrying
-        arithmetic += max(0.0, elements * cost.element - carrying)
-        calls += cost.call
+        arithmetic += max(0.0, elements * costs.elements[key] - carrying)
+        calls += costs.calls[key]
         if way == "temporaries":
             faults += sum(costs.faults(o.nbytes) for o in op.operands if o.writes)
     return Terms(moved, arithmetic, faults, calls)
@@ -198,52 +171,13 @@ def _carrying(op: Operation, machine: Machine, whole: int, cache: str) -> float:
         share * nbytes / machine.bandwidth(level, mix)
         for level, share in homes(whole, machine, cache).items()
         for mix, nbytes in mixes.items()
-        if nbytes
     )
 
 
-def rows_beyond_caches(chain: Chain | str, columns: int = COLUMNS, kind: DTypeLike = "fp32") -> int:
-    """Return rows for which x and y of a chain are 4 times the last-level cache together.
-
-    x has at least 64 MiB, and all arrays together a quarter of the free memory at most.
-
-    Parameters
-    ----------
-    chain : Chain or str
-        One of :func:`chains`, or its name.
-    columns : int, optional
-        Columns of x.
-    kind : str, DType or a dtype of NumPy, default "fp32"
-        "fp32" or "fp64".
-
-    Returns
-    -------
-    int
-        Rows of x, an even number.
-
-    Examples
-    --------
-    >>> rl.fusion.rows_beyond_caches("softmax") * 4096 * 4 >= 64 << 20
-    True
-    """
-    chain = _chain(chain)
-    row = columns * _itemsize(kind)
-    arrays = 2 + len(chain.buffers("buffers"))
-    room = affordable(arrays * MARGIN * last_level_bytes(), available_bytes(select("cpu")))
-    wanted = max(LEAST, min(MARGIN * last_level_bytes() // 2, room // arrays))
-    return max(2, math.ceil(wanted / row) // 2 * 2)
-
-
 def gain(
-    chain: Chain | str,
-    rows: int | None = None,
-    columns: int = COLUMNS,
-    kind: DTypeLike = "fp32",
-    *,
-    ways: Sequence[str] = WAYS,
-    rounds: int = ROUNDS,
-    progress: Progress = True,
-) -> Gain:
+    chain: Chain | str, rows: int | None = None, columns: int = COLUMNS, kind: DTypeLike = "fp32",
+    *, ways: Sequence[str] = WAYS, rounds: int = ROUNDS, progress: Progress = True,
+) -> Gain:  # fmt: skip
     """Predict and measure the ways of a chain on this machine, with one thread.
 
     The ways take turns, so that a busy moment hits all of them.
@@ -253,7 +187,8 @@ def gain(
     chain : Chain or str
         One of :func:`chains`, or its name.
     rows : int, optional
-        Rows of x; by default so many that no cache holds it.
+        Rows of x. By default x and y are 4 times the last-level cache together, x has 64 MiB at
+        least, and all arrays take a quarter of the free memory at most.
     columns : int, optional
         Columns of x.
     kind : str, DType or a dtype of NumPy, default "fp32"
@@ -268,7 +203,7 @@ def gain(
     Returns
     -------
     Gain
-        Predictions, measurements, and page faults a call.
+        Predictions and measurements of the ways.
 
     Examples
     --------
@@ -276,34 +211,39 @@ def gain(
     >>> found.measured["fused"].op.bytes < found.measured["temporaries"].op.bytes
     True
     """
-    chain, rounds = _chain(chain), size("rounds", rounds)
-    for way in ways:
-        if way not in WAYS:
-            raise unknown("ways", way, WAYS)
-    machine, known = this_machine("cpu", 1, progress=progress), costs(progress=progress)
-    rows = rows_beyond_caches(chain, columns, kind) if rows is None else size("rows", rows)
+    chain, rounds = as_chain(chain), size("rounds", rounds)
+    if not ways or set(ways) - set(WAYS):
+        raise unknown("ways", ways, WAYS)
+    machine, known = this_machine("cpu", 1, progress=progress), _costs(progress=progress)
+    rows = _rows_beyond_caches(chain, columns, kind) if rows is None else size("rows", rows)
+    ledgers = {way: chain.ledger(rows, columns, kind, way=way) for way in ways}
+    flows = min(op.working_set for op in ledgers.values()) >= MARGIN * last_level_bytes()
+    cache = "cold" if flows else "warm"
     inputs = chain.example(rows, columns, kind)
-    held = sum(o.nbytes for o in chain.ledger(rows, columns, kind, way="fused").operands)
-    cache = "cold" if held >= MARGIN * last_level_bytes() else "warm"
     with MEASUREMENT_LOCK, thread_limit(1), progress_bar(progress, chain.title) as tell:
-        calls = {way: chain.bind(way, inputs) for way in dict.fromkeys(ways)}
-        timings, faults = in_turns(calls, rounds, tell)
+        timings, faults = in_turns({way: chain.bind(way, inputs) for way in ways}, rounds, tell)
         surroundings = environment(select("cpu"))
     measured = {
         way: Measurement(
-            chain.ledger(rows, columns, kind, way=way), host_id(), "cpu", cache, 1, timing.samples,
+            ledgers[way], host_id(), "cpu", cache, 1, timing.samples,
             caveats(timing, threads=1, cores=available_cores(), power=power()),
             {**surroundings, "kernel": way, "clock": timing.clock, "page_faults": faults[way]},
         )
         for way, timing in timings.items()
     }  # fmt: skip
     predicted = {
-        way: predict_chain(
-            chain, rows, columns, kind, way=way, machine=machine, costs=known, cache=cache
-        )
-        for way in measured
-    }
-    return Gain(chain, predicted, measured, faults)
+        way: predict_chain(chain, rows, columns, kind, way=way, machine=machine, costs=known,
+                           cache=cache)
+        for way in ways
+    }  # fmt: skip
+    return Gain(chain, predicted, measured)
+
+
+def _rows_beyond_caches(chain: Chain, columns: int, kind: DTypeLike) -> int:
+    row = chain.ledger(2, columns, kind, way="fused").operands[0].nbytes // 2
+    arrays, beyond = 2 + len(chain.buffers("buffers")), MARGIN * last_level_bytes()
+    room = affordable(arrays * beyond, available_bytes(select("cpu"))) // arrays
+    return max(2, math.ceil(max(LEAST, min(beyond // 2, room)) / row) // 2 * 2)
 
 
 def in_turns(
@@ -315,10 +255,8 @@ def in_turns(
     back. The host of a virtual machine may take back what lies idle for two seconds, and the next
     first write to it costs ten times as much: see :mod:`rooflab.labs.fusion.costs`.
     """
-    inner = {
-        name: max(1, math.ceil(SAMPLE_S / settle([call], SAMPLE_S)))
-        for name, call in calls.items()
-    }
+    each = {name: settle([call], SAMPLE_S) for name, call in calls.items()}
+    inner = {name: max(1, math.ceil(SAMPLE_S / seconds)) for name, seconds in each.items()}
     samples: dict[str, list[float]] = {name: [] for name in calls}
     faults: dict[str, list[float]] = {name: [] for name in calls}
     with undisturbed(), np.errstate(all="ignore"):
@@ -326,27 +264,12 @@ def in_turns(
             for name, call in calls.items():
                 call()
                 before = page_faults()
-                many = [call] * inner[name]
-                samples[name].append(settle(many, 0.0, least=inner[name]))
+                samples[name].append(settle([call], 0.0, least=inner[name]))
                 faults[name].append((page_faults() - before) / inner[name])
             tell((number + 1) / rounds)
     step = clock_step_s()
     timings = {
-        name: Timing(tuple(each), inner[name], "perf_counter_ns", step)
-        for name, each in samples.items()
+        name: Timing(tuple(seconds), inner[name], "perf_counter_ns", step)
+        for name, seconds in samples.items()
     }
-    return timings, {name: median(each) for name, each in faults.items()}
-
-
-def _chain(chain: Chain | str) -> Chain:
-    if isinstance(chain, Chain):
-        return chain
-    if chain not in chains():
-        raise unknown("chain", chain, chains())
-    return chains()[chain]
-
-
-def _itemsize(kind: DTypeLike) -> int:
-    from rooflab.labs.fusion.chains import _numpy
-
-    return _numpy(kind).itemsize
+    return timings, {name: median(counts) for name, counts in faults.items()}
