@@ -3,4 +3,4 @@ from rooflab.labs.fusion.costs import Costs as Costs, costs as costs
 from rooflab.labs.fusion.gain import Gain as Gain, Terms as Terms, gain as gain
 from rooflab.labs.fusion.gain import predict_chain as predict_chain
 from rooflab.labs.fusion.table import Published as Published, Row as Row, blind_table as blind_table
-from rooflab.labs.fusion.picture import ways as ways
+from rooflab.labs.fusion.picture import bets as bets, ways as ways

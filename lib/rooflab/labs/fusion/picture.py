@@ -1,13 +1,20 @@
-"""A chain in three ways: its steps over memory, which snap together, and the time of each way."""
+"""A chain in three ways: its steps over memory, which snap together, and the time of each way.
+
+And the blind table: what was counted of nine operations, beside what others measured.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from rooflab.count.si import several, si, times
 from rooflab.labs.fusion.chains import WAYS, Chain
 from rooflab.labs.fusion.gain import Gain
+from rooflab.labs.fusion.table import blind_table, machine_of
 from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
 
 LABELS = ("new arrays", "same arrays", "one loop")
@@ -19,13 +26,15 @@ GAP, ROW, BAR, HEAD = 9, 40, 14, 118  # between steps; of a bar's row; of a bar;
 SMALL = 14
 
 
-def ways(*gains: Gain) -> Player:
+def ways(*gains: Gain, after: Any = None) -> Player:
     """Show chains step by step and as one loop: what goes to memory, and the time of each way.
 
     Parameters
     ----------
     *gains : Gain
         What ``rl.fusion.gain`` measured, all three ways of each chain.
+    after : GuessAxis or iterable of them, optional
+        What has to be guessed before the picture opens.
 
     Returns
     -------
@@ -40,7 +49,7 @@ def ways(*gains: Gain) -> Player:
     """
     if not gains or any(not isinstance(one, Gain) or set(one.measured) != {*WAYS} for one in gains):
         raise TypeError("gains: give one or more results of rl.fusion.gain, with all three ways")
-    return Player(*(ways_scene(gains, wide) for wide in (WIDE, NARROW)), stem="fusion")
+    return Player(*(ways_scene(gains, wide) for wide in (WIDE, NARROW)), stem="fusion", after=after)
 
 
 def ways_scene(gains: tuple[Gain, ...], wide: float) -> Scene:
@@ -174,3 +183,66 @@ def _sentence(one: Gain, way: str) -> str:
         f"{words}: {times(one.gain())} as fast as with new arrays, where the bytes alone say "
         f"{times(bytes_say)}."
     )
+
+
+def bets(after: Any = None) -> Player:
+    """Show the blind table: the factor that the bytes promise, and the one that was published.
+
+    Parameters
+    ----------
+    after : GuessAxis or iterable of them, optional
+        What has to be guessed before the picture opens.
+
+    Returns
+    -------
+    Player
+        A widget; its ``sentence`` says what the picture shows.
+
+    Examples
+    --------
+    >>> print(rl.fusion.bets().sentence[:63])
+    6 of 9 published factors lie within 1.2 times what was counted.
+    """
+    return Player(*(bets_scene(wide) for wide in (WIDE, NARROW)), stem="bets", after=after)
+
+
+def bets_scene(wide: float) -> Scene:
+    """The picture of the blind table, ``wide`` pixels wide."""
+    rows = [*blind_table().values()]
+    pairs = [(row.factor(machine_of(row.published.gpu)), row.published.factor) for row in rows]
+    left, below = (250.0, 0) if wide > NARROW else (16.0, 20)
+    row_high = 34 + below
+    foot = 14 + row_high * len(rows)
+    scene = Scene(wide, foot + 74, [])
+    frame = Frame(left, 8, wide - 24, foot)
+    x = frame.x(0.3, 30)
+    frame.x_ticks(scene, x, [0.5, 1, 2, 5, 10, 20], times)
+    frame.draw(scene)
+    scene.line([(x(1), 8), (x(1), foot)], "soft", 1.5, dash=(4, 4))
+    for n, (row, (counted, seen)) in enumerate(zip(rows, pairs)):
+        y = 14 + row_high * n + 16 + below
+        at = (left - 12, y + 5, "end") if not below else (left, y - 14, "start")
+        scene.text(*at[:2], row.title, anchor=at[2], size=SMALL, halo=True, name="operation")
+        scene.line([(x(counted), y), (x(seen), y)], "soft", 3, opacity=0.4, name="apart")
+        scene.dot(
+            x(counted), y, "diamond", 7, fill="paper", ink="carrying", width=2.5, name="counted"
+        )
+        mark = scene.dot(x(seen), y, size=5.5, name="published")
+        scene.point(mark, f"{row.title}: counted {times(counted, 3)}, published {times(seen, 3)} "
+                          f"({row.published.gpu}: {row.published.conditions}).")  # fmt: skip
+    scene.dot(left + 8, foot + 56, "diamond", 7, fill="paper", ink="carrying", width=2.5)
+    scene.text(left + 20, foot + 61, "counted", size=SMALL)
+    scene.dot(left + 100, foot + 56, size=5.5)
+    scene.text(left + 112, foot + 61, "published", size=SMALL)
+    near = sum(max(a / b, b / a) <= 1.2 for a, b in pairs)
+    apart = max(range(len(rows)), key=lambda n: pairs[n][1] / pairs[n][0])
+    slower = min(range(len(rows)), key=lambda n: pairs[n][1])
+    scene.says = (
+        f"{near} of {len(rows)} published factors lie within 1.2 times what was counted. Furthest "
+        f"off is {rows[apart].title}: counted {times(pairs[apart][0], 3)}, published "
+        f"{times(pairs[apart][1], 3)}. Fused, {rows[slower].title} takes "
+        f"{times(1 / pairs[slower][1], 2)} as long."
+    )
+    scene.note("How many times as fast one kernel is. " + "; ".join(
+        sorted({row.published.source for row in rows})))  # fmt: skip
+    return scene

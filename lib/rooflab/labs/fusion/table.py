@@ -18,6 +18,13 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
 
+TITLES = {
+    "rmsnorm": "RMSNorm", "swish": "Swish", "mse_loss": "MSE loss", "gelu": "GELU", "rope": "RoPE",
+    "swiglu": "SwiGLU", "cross_entropy": "cross entropy", "layernorm": "LayerNorm",
+    "fused_linear_cross_entropy": "linear layer with cross entropy",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Published:
     """What others measured: seconds of the eager and the fused run, where, and the source."""
@@ -78,6 +85,11 @@ class Row:
         return eager / fused
 
     @property
+    def title(self) -> str:
+        """What it is called in words."""
+        return TITLES[self.name]
+
+    @property
     def published(self) -> Published:
         """What was published of it."""
         document = data("published")
@@ -127,3 +139,13 @@ def blind_table() -> Mapping[str, Row]:
         kernels = tuple(tuple(entry.get(key, ())) for key in ("eager", "fused"))
         rows[name] = Row(name, arrays, *kernels, entry["source"])
     return rows
+
+
+def machine_of(gpu: str) -> str:
+    """Return the catalogue's name of a GPU as the published table writes it."""
+    return {"H100": "h100-sxm", "A100-SXM4-80GB": "a100-sxm-80"}[gpu]
+
+
+def most_gained() -> str:
+    """Return the title of the operation whose published factor is the largest."""
+    return max(blind_table().values(), key=lambda row: row.published.factor).title
