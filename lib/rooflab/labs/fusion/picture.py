@@ -12,7 +12,7 @@ import numpy as np
 from rooflab.count.si import several, si, times
 from rooflab.labs.fusion.chains import WAYS, Chain
 from rooflab.labs.fusion.gain import Gain
-from rooflab.labs.fusion.table import blind_table, machine_of
+from rooflab.labs.fusion.table import blind_table
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
@@ -209,7 +209,7 @@ def bets(after: Any = None) -> Player:
 def bets_scene(wide: float) -> Scene:
     """The picture of the blind table, ``wide`` pixels wide."""
     rows = [*blind_table().values()]
-    pairs = [(row.factor(machine_of(row.published.gpu)), row.published.factor) for row in rows]
+    pairs = [(row.factor(row.machine), row.published.factor) for row in rows]
     left, below = (250.0, 0) if wide > NARROW else (16.0, 20)
     row_high = 34 + below
     foot = 14 + row_high * len(rows)

@@ -90,6 +90,11 @@ class Row:
         return TITLES[self.name]
 
     @property
+    def machine(self) -> str:
+        """The GPU of the published times, as the catalogue calls it."""
+        return {"H100": "h100-sxm", "A100-SXM4-80GB": "a100-sxm-80"}[self.published.gpu]
+
+    @property
     def published(self) -> Published:
         """What was published of it."""
         document = data("published")
@@ -139,11 +144,6 @@ def blind_table() -> Mapping[str, Row]:
         kernels = tuple(tuple(entry.get(key, ())) for key in ("eager", "fused"))
         rows[name] = Row(name, arrays, *kernels, entry["source"])
     return rows
-
-
-def machine_of(gpu: str) -> str:
-    """Return the catalogue's name of a GPU as the published table writes it."""
-    return {"H100": "h100-sxm", "A100-SXM4-80GB": "a100-sxm-80"}[gpu]
 
 
 def most_gained() -> str:
