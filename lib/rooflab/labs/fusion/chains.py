@@ -92,7 +92,7 @@ class Chain:
         Every array counts once a step. A row that a fused loop passes over several times stays in
         a cache, which counts as one read.
         """
-        number = _format(kind)
+        number = format_name(kind)
         name = {s.target: s.buffer if _way(way) == "buffers" else s.target for s in self.steps}
         each = []
         for step in self.steps:
@@ -137,7 +137,7 @@ class Chain:
         """Return inputs of ordinary size: x, and a row of weights where there is one."""
         random, shapes = np.random.default_rng(10), [self.shape(a, rows, columns) for a in self.inputs]
         some = (random.uniform(self.low, self.high, min(1 << 20, math.prod(s))) for s in shapes)
-        return tuple(np.resize(a.astype(DTYPES[_format(kind)]), s) for a, s in zip(some, shapes))
+        return tuple(np.resize(a.astype(DTYPES[format_name(kind)]), s) for a, s in zip(some, shapes))
 
     def bind(self, way: str, inputs: Sequence[Any], xp: Any = np) -> Call:
         """Return a call without arguments that computes y of ``inputs``, buffers made already.
@@ -186,7 +186,8 @@ def _way(way: object) -> str:
     return str(way)
 
 
-def _format(kind: DTypeLike) -> str:
+def format_name(kind: DTypeLike) -> str:
+    """Return "fp32" or "fp64"; ValueError for another format."""
     if (name := dtype(kind).name) not in DTYPES:
         raise unknown("kind", name, DTYPES)
     return name

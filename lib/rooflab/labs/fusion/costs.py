@@ -169,17 +169,21 @@ def page_faults() -> int:
 
 
 def _recycled() -> int:
-    """The largest power of two of bytes for which a new array gets pages that were used before."""
+    """Bytes up to which a new array gets pages that were used before, to a sixteenth."""
     nbytes = LARGEST
-    while nbytes > SMALLEST:
-        x = np.ones(nbytes // 8)
-        settle([partial(np.negative, x)], 0.0, least=3)
-        before = page_faults()
-        np.negative(x)
-        if page_faults() - before < max(2, nbytes >> 22):  # fewer than half of its largest pages
-            break
+    while nbytes > SMALLEST and _has_faults(nbytes):
         nbytes //= 2
-    return nbytes
+    steps = range(17, 32) if nbytes < LARGEST else ()  # up to the double, which had faults
+    return next((nbytes * (n - 1) // 16 for n in steps if _has_faults(nbytes * n // 16)), nbytes)
+
+
+def _has_faults(nbytes: int) -> bool:
+    """Whether a new array has page faults, half as many as it has pages of 2 MiB at least."""
+    x = np.ones(nbytes // 8)
+    settle([partial(np.negative, x)], 0.0, least=3)
+    before = page_faults()
+    np.negative(x)
+    return page_faults() - before >= max(2, nbytes >> 22)
 
 
 def _fresh() -> float:

@@ -76,7 +76,7 @@ class Gain:
     (131072, True)
     """
 
-    chain: Chain
+    title: str
     predicted: Mapping[str, Terms]
     measured: Mapping[str, Measurement]
 
@@ -95,7 +95,7 @@ class Gain:
 
     def __repr__(self) -> str:
         first, *_, last = ways = list(self.measured)
-        rows = [f"{self.chain.title}, {self.measured[first].op.compute_dtype}"]
+        rows = [f"{self.title}, {self.measured[first].op.compute_dtype}"]
         for way in ways:
             terms, taken = self.predicted[way], self.measured[way]
             warned = f"; warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
@@ -151,16 +151,16 @@ def predict_chain(
     for op in steps:
         key = f"{number} {chain.name if way == 'fused' else op.name}"
         elements = rows * columns if way == "fused" else op.flops
-        carrying = _carrying(op, machine, whole, cache)
-        moved += carrying
-        arithmetic += max(0.0, elements * costs.elements[key] - carrying)
+        each = carrying(op, machine, whole, cache)
+        moved += each
+        arithmetic += max(0.0, elements * costs.elements[key] - each)
         calls += costs.calls[key]
         if way == "temporaries":
             faults += sum(costs.faults(o.nbytes) for o in op.operands if o.writes)
     return Terms(moved, arithmetic, faults, calls)
 
 
-def _carrying(op: Operation, machine: Machine, whole: int, cache: str) -> float:
+def carrying(op: Operation, machine: Machine, whole: int, cache: str) -> float:
     """Seconds that the bytes of one step take at the bandwidths of their mixes."""
     read = sum(o.bytes for o in op.operands if o.reads and not o.writes)
     new = sum(o.bytes for o in op.operands if o.writes and not o.reads)
@@ -220,8 +220,22 @@ def gain(
     flows = min(op.working_set for op in ledgers.values()) >= MARGIN * last_level_bytes()
     cache = "cold" if flows else "warm"
     inputs = chain.example(rows, columns, kind)
-    with MEASUREMENT_LOCK, thread_limit(1), progress_bar(progress, chain.title) as tell:
-        timings, faults = in_turns({way: chain.bind(way, inputs) for way in ways}, rounds, tell)
+    predicted = {
+        way: predict_chain(chain, rows, columns, kind, way=way, machine=machine, costs=known,
+                           cache=cache)
+        for way in ways
+    }  # fmt: skip
+    calls = {way: chain.bind(way, inputs) for way in ways}
+    return compared(chain.title, ledgers, calls, predicted, cache, rounds, progress)
+
+
+def compared(
+    title: str, ledgers: Mapping[str, Operation], calls: Mapping[str, Call],
+    predicted: Mapping[str, Terms], cache: str, rounds: int, progress: Progress,
+) -> Gain:  # fmt: skip
+    """Return the Gain of ``calls``, timed in turn with one thread, beside what was predicted."""
+    with MEASUREMENT_LOCK, thread_limit(1), progress_bar(progress, title) as tell:
+        timings, faults = in_turns(calls, rounds, tell)
         surroundings = environment(select("cpu"))
     measured = {
         way: Measurement(
@@ -231,12 +245,7 @@ def gain(
         )
         for way, timing in timings.items()
     }  # fmt: skip
-    predicted = {
-        way: predict_chain(chain, rows, columns, kind, way=way, machine=machine, costs=known,
-                           cache=cache)
-        for way in ways
-    }  # fmt: skip
-    return Gain(chain, predicted, measured)
+    return Gain(title, predicted, measured)
 
 
 def _rows_beyond_caches(chain: Chain, columns: int, kind: DTypeLike) -> int:
