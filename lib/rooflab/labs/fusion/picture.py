@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import several, si, times
-from rooflab.labs.fusion.chains import WAYS, Chain
+from rooflab.labs.fusion.chains import WAYS, Chain, chains
 from rooflab.labs.fusion.gain import Gain
 from rooflab.labs.fusion.table import blind_table
 from rooflab.show.scene import By, Dim, Scene
@@ -52,22 +52,26 @@ def ways(*gains: Gain, after: Any = None) -> Player:
     return Player(*(ways_scene(gains, wide) for wide in (WIDE, NARROW)), stem="fusion", after=after)
 
 
+def _chain(one: Gain) -> Chain:
+    return next(chain for chain in chains().values() if chain.title == one.title)
+
+
 def ways_scene(gains: tuple[Gain, ...], wide: float) -> Scene:
     """The picture of ``gains``, ``wide`` pixels wide."""
     per = 10 if wide > NARROW else 5
-    lines = max(-(-len(one.chain.steps) // per) for one in gains)
+    lines = max(-(-len(_chain(one).steps) // per) for one in gains)
     foot = TOP + LINE * lines + 12
-    titles = [one.chain.title for one in gains]
+    titles = [_chain(one).title for one in gains]
     scene = Scene(wide, foot + 3 * ROW + 30, [
-        Dim("chain", titles, [one.chain.name for one in gains]),
+        Dim("chain", titles, [_chain(one).name for one in gains]),
         Dim("way", LABELS, WAYS, glide=700),
     ])  # fmt: skip
     if len(gains) > 1:
         scene.menu("chain", "chain", titles)
     scene.choice("way", "how it runs", LABELS)
     for number, one in enumerate(gains):
-        for line in range(-(-len(one.chain.steps) // per)):
-            _line(scene, one.chain, number, len(gains), line, per)
+        for line in range(-(-len(_chain(one).steps) // per)):
+            _line(scene, _chain(one), number, len(gains), line, per)
     _bars(scene, gains, foot)
     scene.says = By("chain way", [[_sentence(one, way) for way in WAYS] for one in gains])
     first = next(iter(gains[0].measured.values()))
@@ -169,11 +173,11 @@ def _each(one: Gain, way: str) -> float:
 
 def _sentence(one: Gain, way: str) -> str:
     """What moves, what it takes, and in one loop the gain."""
-    taken, steps = one.measured[way], len(one.chain.steps)
+    taken, steps = one.measured[way], len(_chain(one).steps)
     each = _each(one, way)
     what = "one loop moves" if way == "fused" else f"{several(steps, 'call')} move"
     words = (
-        f"{one.chain.title}, {LABELS[WAYS.index(way)]}: {what} {each:.3g} bytes for each number of "
+        f"{_chain(one).title}, {LABELS[WAYS.index(way)]}: {what} {each:.3g} bytes for each number of "
         f"x. Predicted {si(one.predicted[way].seconds, 's')}, measured {si(taken.median_s, 's')}"
     )
     if way != "fused":
