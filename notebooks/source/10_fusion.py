@@ -75,8 +75,7 @@ rl.show.say(rl.conclude("10-norm", norm), after=first)
 # works on. All arrays are of one size, each name is made once at most, and only the last array is
 # needed afterwards. Nothing stays in a cache from step to step. Count the arrays that are read and
 # written: when every step is a loop of its own, in which a number that is needed twice is read once,
-# and when all of it is one loop. `moves([("q", ["x", "x"]), ("s", ["q", "w"]), ("y", ["s", "x"])])`
-# is `(8, 3)`.
+# and when all of it is one loop. `moves([["q", ["x"]], ["y", ["q", "x"]]])` is `(5, 2)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-moves"}
@@ -227,7 +226,7 @@ rl.check("10-share", share)
 # *To divide every number by the norm of its row takes three kernels. Each reads two arrays and writes
 # one: 36 bytes for each number in `fp32`. Fused it is 12, so it is three times as fast.*
 #
-# ### Exercise 3 · Count again
+# ### Exercise 3 · 36 bytes
 #
 # x has `rows` × `columns` numbers. The first kernel writes the squares, the second the norm of each
 # row, one number, and the third reads x and the norms and writes y. The single kernel reads a row to
@@ -258,12 +257,12 @@ rl.check("10-claim-norm", norm_bytes)
 # One pass is enough. Keep the largest score *so far*, and the sums that belong to it. When a larger
 # one comes, every weight so far was too large by the same factor. So shrink the sums, and go on.
 #
-# ### Exercise 4 · Write it
+# ### Exercise 4 · Softmax in one pass
 #
 # `blocks` is a list of pairs: some scores, and as many values. Return the mean of all values, each
 # weighted by the softmax of its score. Go through the blocks once, and keep three numbers: the largest
 # score so far, the sum of the weights, and the weighted sum of the values. Scores may be as large as
-# ±1000. `streamed([([1.0, 2.0], [10.0, 20.0]), ([3.0], [30.0])])` is 25.752, rounded.
+# ±1000. `streamed([[[1.0, 2.0], [10.0, 20.0]], [[3.0], [30.0]]])` is 25.752, rounded.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-stream"}
@@ -354,12 +353,12 @@ for how in ("none", "selective", "full"):
 # *Selective* computes only the scores again. They are most of what is kept, and cost the least to
 # compute.
 #
-# ### Exercise 6 · Which layers forget?
+# ### Exercise 6 · Which layers forget
 #
 # A layer keeps 34·s·b·h + 5·a·b·s² bytes. A layer that is recomputed keeps its input only, 2·s·b·h
 # bytes. There are `layers` layers, and room for `memory` bytes. Return the least number of layers that
 # have to be recomputed, or −1 if even all of them do not help.
-# `recomputed(10, 100, 1, 100, 4, 3000000)` is 5.
+# `recomputed(12, 100, 1, 50, 4, 2000000)` is 7.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-recompute"}
@@ -416,11 +415,11 @@ rl.check("10-recompute", recomputed)
 # way back, one segment at a time is computed again, and everything in it is kept while it is needed.
 # Long segments keep few inputs, but much at a time.
 #
-# ### Exercise 7
+# ### Exercise 7 · How long a segment?
 #
 # `layers` layers are cut into segments of c layers, where c divides `layers`. On the way back all
 # `inner` numbers of each layer of a segment are kept; an input is one number here. Return the c for
-# which the most that is ever kept is least, the smaller one if there are two. `segment(12, 5)` is 1.
+# which the most that is ever kept is least, the smaller one if there are two. `segment(12, 5)` is 2.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "10-segments"}

@@ -18,7 +18,7 @@ BEYOND_BYTES: Rows = (
     ("beyond the bytes", lambda gain, by_bytes, share: gain > CLEARLY * by_bytes and share >= 0.1,
      "The rest is mostly new pages: by the prediction they are {share:percent} of the six calls' "
      "time."),
-    ("beyond the bytes", lambda gain, by_bytes: gain > CLEARLY * by_bytes,
+    ("beyond the bytes", lambda gain, by_bytes, share: gain > CLEARLY * by_bytes and share < 0.1,
      "New pages are not the rest: by the prediction they take {share:percent} of the six calls' "
      "time."),
     ("as the bytes say", lambda gain, by_bytes: by_bytes / CLEARLY <= gain <= CLEARLY * by_bytes,
