@@ -16,6 +16,7 @@ import rooflab
 from rooflab.labs.llm import decode_prediction
 from rooflab.labs.loops.nest import TRANSFORMATIONS
 from rooflab.measure import this_machine
+from tests.labs.fusion.support import CALIBRATION, COSTS
 from tests.labs.llm.support.habits import habits
 from tests.support.machine import ROOFS
 
@@ -29,6 +30,7 @@ NAMES = sorted(
         *(f"show.{name}" for name in rooflab.show.__all__),
         *(f"live.{name}" for name in rooflab.live.__all__),
         *(f"memory.{name}" for name in rooflab.memory.__all__),
+        *(f"fusion.{name}" for name in rooflab.fusion.__all__ if name != "Step"),
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
         *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),
@@ -73,6 +75,7 @@ def measured_at_once(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
     monkeypatch.setattr(this_machine, "measured_roofs", roofs)
     monkeypatch.setattr(decode_prediction, "_measured", lambda *_: habits())
+    monkeypatch.setattr(CALIBRATION, "measured_costs", lambda _: COSTS)
     for name, value in SMALL.items():
         monkeypatch.setattr(f"rooflab.{name}", value)
 

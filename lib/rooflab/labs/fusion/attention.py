@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def _materialised(q: Any, k: Any, v: Any, mask: Any) -> np.ndarray:
 
 
 def _streamed(q: Any, k: Any, v: Any, mask: Any, columns: int) -> np.ndarray:
-    """A block of queries: ``top`` is the maximum so far, ``total`` and ``out`` are relative to it."""
+    """A block of queries; ``top`` is the maximum so far, to which the sums are relative."""
     top = np.full((len(q), 1), -np.inf, q.dtype)
     total, out = np.zeros_like(top), np.zeros((len(q), v.shape[1]), q.dtype)
     for j in range(0, len(k), columns):
@@ -142,12 +143,12 @@ def predict_attention(
     0.0
     """
     length, name = size("length", length), format_name(kind)
-    tile = tuple(min(length, part) for part in block)
-    tiles = math.ceil(length / tile[0]) * math.ceil(length / tile[1])
-    shape, many = (tile, tiles) if streamed else ((length, length), 1)
+    rows, columns = (min(length, part) for part in block)
+    tiles = math.ceil(length / rows) * math.ceil(length / columns)
+    shape, many = ((rows, columns), tiles) if streamed else ((length, length), 1)
     scores = Operand("scores", shape, name)
     written, changed = replace(scores, reads=0, writes=1), replace(scores, writes=1)
-    products = gemm(*tile, head_dim, name), gemm(tile[0], head_dim, tile[1], name)
+    products = gemm(rows, columns, head_dim, name), gemm(rows, head_dim, columns, name)
     arithmetic = tiles * sum(predict(op, machine, cache="warm").seconds for op in products)
     moved = calls = 0.0
     for function, operand in (
@@ -201,7 +202,7 @@ def attention_gain(
     >>> found.measured["streamed"].op.bytes < found.measured["materialised"].op.bytes
     True
     """
-    known = {"machine": this_machine("cpu", 1, progress=progress), "costs": _costs(progress=progress)}
+    machine, known = this_machine("cpu", 1, progress=progress), _costs(progress=progress)
     real, name = np.random.default_rng(10), format_name(kind)
     q, k, v = real.normal(size=(3, size("length", length), head_dim)).astype(DTYPES[name])
     streams = dict(zip(WAYS, (False, True)))
@@ -209,8 +210,8 @@ def attention_gain(
         f"attention over {length}",
         {way: attention(1, length, length, 1, head_dim=head_dim, dtype=name, causal=False,
                         streamed=streamed) for way, streamed in streams.items()},
-        {way: lambda s=streamed: attend(q, k, v, streamed=s) for way, streamed in streams.items()},
-        {way: predict_attention(length, head_dim, name, streamed=streamed, **known)
-         for way, streamed in streams.items()},
+        {way: partial(attend, q, k, v, streamed=streamed) for way, streamed in streams.items()},
+        {way: predict_attention(length, head_dim, name, streamed=streamed, machine=machine,
+                               costs=known) for way, streamed in streams.items()},
         "warm", rounds, progress,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import functools
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from rooflab.measure.timing import Call
 from rooflab.optional import installed
 
 WAYS = ("temporaries", "buffers", "fused")
-DTYPES = {"fp32": np.dtype("float32"), "fp64": np.dtype("float64")}
+DTYPES: Mapping[str, np.dtype[Any]] = {"fp32": np.dtype("float32"), "fp64": np.dtype("float64")}
 _NAME = re.compile(r"\b[a-z]+\b")
 
 
@@ -131,13 +131,12 @@ class Chain:
             lines.append(f"{step.buffer} = {call}" if new else f"{call[:-1]}, out={step.buffer})")
         return "\n    ".join([*lines, "return y"])
 
-    def example(
-        self, rows: int, columns: int, kind: DTypeLike = "fp32"
-    ) -> tuple[np.ndarray, ...]:
+    def example(self, rows: int, columns: int, kind: DTypeLike = "fp32") -> tuple[np.ndarray, ...]:
         """Return inputs of ordinary size: x, and a row of weights where there is one."""
-        random, shapes = np.random.default_rng(10), [self.shape(a, rows, columns) for a in self.inputs]
-        some = (random.uniform(self.low, self.high, min(1 << 20, math.prod(s))) for s in shapes)
-        return tuple(np.resize(a.astype(DTYPES[format_name(kind)]), s) for a, s in zip(some, shapes))
+        real, number = DTYPES[format_name(kind)], np.random.default_rng(10)
+        shapes = [self.shape(name, rows, columns) for name in self.inputs]
+        some = (number.uniform(self.low, self.high, min(1 << 20, math.prod(s))) for s in shapes)
+        return tuple(np.resize(a.astype(real), s) for a, s in zip(some, shapes))
 
     def bind(self, way: str, inputs: Sequence[Any], xp: Any = np) -> Call:
         """Return a call without arguments that computes y of ``inputs``, buffers made already.
@@ -175,8 +174,8 @@ class Chain:
             if name == "x" and (array.ndim != 2 or not array.size or not array.flags.c_contiguous):
                 raise ValueError(f"x of shape {array.shape} must have two dimensions, one element "
                                  "at least, and lie by rows")  # fmt: skip
-            if array.shape != (wanted := self.shape(name, *inputs[0].shape)):
-                raise ValueError(f"{name} has shape {array.shape}; with this x it must be {wanted}")
+            if array.shape != (needed := self.shape(name, *inputs[0].shape)):
+                raise ValueError(f"{name} has shape {array.shape}; with this x it must be {needed}")
         return tuple(inputs)
 
 
@@ -220,7 +219,7 @@ def chains() -> Mapping[str, Chain]:
     Examples
     --------
     >>> softmax = rl.fusion.chains()["softmax"]
-    >>> softmax.run("fused", *softmax.example(2, 100)).sum(axis=1)
+    >>> softmax.run("fused", *softmax.example(2, 100)).sum(axis=1).round(5)
     array([1., 1.], dtype=float32)
     """
     made: dict[str, Chain] = {}

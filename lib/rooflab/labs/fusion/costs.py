@@ -1,12 +1,12 @@
 """What a call, an element and a fresh page cost on this machine: calibrated once, then stored.
 
 A new array of NumPy's comes from the C library's malloc. glibc's takes a large one from the system
-by mmap and gives it back when it is freed, so that each new one has fresh pages: the first write to
-each is a *page fault*, in which the system finds a page and fills it with zeros. A smaller one comes
-from a heap that is kept, and its pages are used again. The border rises to the largest array freed
-so far, up to 32 MiB (DEFAULT_MMAP_THRESHOLD_MAX in glibc's malloc.c). Seen here, after a few calls
-of ``np.negative(x)``: no fault for 31 MiB, and for 33 MiB 784 with pages of 2 MiB (NumPy asks for
-them from 4 MiB on; the ends of an array have small ones) or 8449 without.
+by mmap and gives it back when it is freed. Each new one then has fresh pages, and the first write
+to each is a *page fault*, in which the system finds a page and fills it with zeros. A smaller array
+comes from a heap that is kept, and its pages are used again. The border rises to the largest array
+freed so far, up to 32 MiB (DEFAULT_MMAP_THRESHOLD_MAX in glibc's malloc.c). Seen with glibc 2.36,
+after a few calls of ``np.negative(x)``: no fault for 31 MiB, and for 33 MiB 784 with pages of 2 MiB
+(NumPy asks for them from 4 MiB on; the ends of an array have small ones) or 8449 without.
 
 What a fault costs depends on where its page was. Seen on a virtual machine with Linux's free page
 reporting, for 512 MiB: 0.13 s where the pages had just been given back, 0.6 s after a pause of a
@@ -21,6 +21,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,9 @@ class Costs:
     format and chain for its fused loop ("fp32 softmax"): a call, and an element that is in a cache.
     New arrays up to ``recycled`` bytes have pages that were used before; each byte of a larger one
     costs ``fresh`` on top of writing it.
+
+    >>> rl.fusion.Costs({}, {}, recycled=31 << 20, fresh=2e-10).faults(10**9)
+    0.2
     """
 
     calls: Mapping[str, float]
@@ -104,7 +108,7 @@ def _problem(document: Any) -> str:
     keys = {key for key, _ in _calls()}
     try:
         sound = document["schema"] == SCHEMA and all(
-            keys <= document[table].keys() and 0 <= min(document[table].values())
+            keys <= document[table].keys() and min(document[table].values()) >= 0
             for table in ("calls", "elements")
         )
         sound = sound and 0 <= document["fresh"] < math.inf and document["recycled"] > 0
@@ -120,9 +124,8 @@ def measured_costs(progress: Progress = False) -> Costs:
     turns = [task for _ in range(TURNS) for task in _calls()]
     with progress_bar(progress, "measuring calls and pages") as tell, thread_limit(1):
         for number, (key, make) in enumerate(turns, 1):
-            (tiny, few), (cached, many) = (
-                (quickest(time_warm(call, **QUICK).samples), n) for call, n in map(make, (TINY, CACHED))
-            )
+            (one, few), (other, many) = map(make, (TINY, CACHED))
+            tiny, cached = (quickest(time_warm(call, **QUICK).samples) for call in (one, other))
             each = max(0.0, cached - tiny) / (many - few)
             calls[key] = min(tiny, calls.get(key, tiny))
             elements[key] = min(each, elements.get(key, each))
@@ -169,8 +172,13 @@ def page_faults() -> int:
 
 
 def _recycled() -> int:
-    """Bytes up to which a new array gets pages that were used before, to a sixteenth."""
+    """Bytes up to which a new array gets pages that were used before, to a sixteenth.
+
+    In a program that has freed an array of nearly 32 MiB: until then glibc's border is lower, and
+    the end of the heap is given back sooner.
+    """
     nbytes = LARGEST
+    np.ones((32 << 20) - (1 << 16), np.uint8)
     while nbytes > SMALLEST and _has_faults(nbytes):
         nbytes //= 2
     steps = range(17, 32) if nbytes < LARGEST else ()  # up to the double, which had faults
@@ -179,21 +187,22 @@ def _recycled() -> int:
 
 def _has_faults(nbytes: int) -> bool:
     """Whether a new array has page faults, half as many as it has pages of 2 MiB at least."""
-    x = np.ones(nbytes // 8)
-    settle([partial(np.negative, x)], 0.0, least=3)
-    before = page_faults()
-    np.negative(x)
-    return page_faults() - before >= max(2, nbytes >> 22)
+    x, counts = np.ones(nbytes // 8), [page_faults()]
+    for _ in range(6):  # the first two or three teach malloc
+        np.negative(x)
+        counts.append(page_faults())
+    return min(after - before for before, after in pairwise(counts[3:])) >= max(2, nbytes >> 22)
 
 
 def _fresh() -> float:
     """Seconds a byte by which writing a new array is slower than writing one that is there.
 
-    Both writes are made in turn, so that a slow moment hits both; the median difference counts.
+    Both writes are made in turn, and the fastest of each count.
     """
     nbytes = affordable(max(LARGEST, min(last_level_bytes(), MOST)), available_bytes(select("cpu")))
     x = np.ones(nbytes // 8)
     ways: tuple[Call, ...] = (partial(np.negative, x), partial(np.negative, x, out=np.ones_like(x)))
     with undisturbed():
         pairs = [[settle([way], 0.0) for way in ways] for _ in range(PAIRS)]
-    return max(0.0, float(np.median([fresh - there for fresh, there in pairs]))) / nbytes
+    fresh, there = map(quickest, zip(*pairs))
+    return max(0.0, fresh - there) / nbytes

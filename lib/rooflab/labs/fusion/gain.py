@@ -30,10 +30,18 @@ from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import affordable, available_bytes
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.settings import fewer
-from rooflab.measure.threads import thread_limit
 from rooflab.measure.this_machine import this_machine
-from rooflab.measure.timing import MARGIN, MEASUREMENT_LOCK, SAMPLE_S, Call, Timing
-from rooflab.measure.timing import clock_step_s, settle, undisturbed
+from rooflab.measure.threads import thread_limit
+from rooflab.measure.timing import (
+    MARGIN,
+    MEASUREMENT_LOCK,
+    SAMPLE_S,
+    Call,
+    Timing,
+    clock_step_s,
+    settle,
+    undisturbed,
+)
 from rooflab.predict.estimate import homes
 from rooflab.predict.machine import Machine
 

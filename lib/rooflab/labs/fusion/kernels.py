@@ -22,20 +22,7 @@ EPS_L2, EPS_RMS = 1e-12, 1e-6
 GELU_CUBE, GELU_SCALE = 0.044715, math.sqrt(2 / math.pi)
 LANES = 16  # elements of a row whose maxima are kept apart
 FAR = 1e5  # arguments of sine beyond which libm reduces them
-_LN2, _LN2_REST = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_PI, _PI_REST, _PI_LAST = 3.1415926218032836914, 3.1786509424591713469e-08, 1.2246467864107188502e-16
-_PER_LN2, _PER_PI = 1 / math.log(2), 1 / math.pi
-_1, _LOW, _HIGH, _LOG2E, _L, _M = map(
-    np.float32, (1.0, -104.0, 89.0, _PER_LN2, 0.693359375, -2.12194440e-4)
-)
-_E2, _E3, _E4, _E5, _E6, _E7, _E8, _E9, _E10, _E11, _E12, _E13 = (
-    1 / math.factorial(n) for n in range(2, 14)
-)
-_F2, _F3, _F4, _F5, _F6, _F7 = map(np.float32, (_E2, _E3, _E4, _E5, _E6, _E7))
-_S3, _S5, _S7, _S9, _S11, _S13, _S15, _S17, _S19 = (
-    (-1) ** (n // 2) / math.factorial(n) for n in range(3, 20, 2)
-)
-_T3, _T5, _T7, _T9, _T11 = map(np.float32, (_S3, _S5, _S7, _S9, _S11))
+_PI, _PI_REST, _PI_LAST = 3.1415926218032836914, 3.178650942459171e-08, 1.2246467864107188502e-16
 
 _fused = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 _added_in_any_order = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -47,35 +34,33 @@ def _exp(value):
 
 @overload(_exp, inline="always")
 def _exp_for(value):
-    return _exp_fp32 if value == types.float32 else _exp_fp64
+    if value == types.float32:
+        return _exp_in(np.float32, np.int32, 7, (23, 127), (-104, 89, 0.693359375, -2.12194440e-4))
+    reduced = (-746, 710, 6.93147180369123816490e-01, 1.90821492927058770002e-10)
+    return _exp_in(np.float64, np.int64, 13, (52, 1023), reduced)
 
 
-def _exp_fp64(value):
-    v = 710.0 if value > 710.0 else value
-    v = -746.0 if v < -746.0 else v
-    k = np.floor(v * _PER_LN2 + 0.5)
-    r = (v - k * _LN2) - k * _LN2_REST
-    p = ((r * _E13 + _E12) * r + _E11) * r + _E10
-    p = ((p * r + _E9) * r + _E8) * r + _E7
-    p = ((p * r + _E6) * r + _E5) * r + _E4
-    p = (((p * r + _E3) * r + _E2) * r + 1.0) * r + 1.0
-    n = np.int64(k) if k == k else np.int64(0)
-    half = n >> 1  # 2ⁿ in two factors, each of which is a normal number
-    low = np.int64((half + 1023) << 52).view(np.float64)
-    return p * low * np.int64((n - half + 1023) << 52).view(np.float64)
+def _exp_in(real, whole, degree, bits, reduction):
+    """The function for a format: its mantissa's bits and bias, its range, ln 2 in two parts."""
+    low, high, ln2, ln2_rest = map(real, reduction)
+    per_ln2, half, first = real(1 / math.log(2)), real(0.5), real(1 / math.factorial(degree))
+    rest = tuple(real(1 / math.factorial(n)) for n in range(degree - 1, -1, -1))
+    mantissa, bias = bits
 
+    def exp(value):
+        v = high if value > high else value
+        v = low if v < low else v
+        k = np.floor(v * per_ln2 + half)
+        r = (v - k * ln2) - k * ln2_rest
+        p = first
+        for coefficient in rest:
+            p = p * r + coefficient
+        n = whole(k) if k == k else whole(0)
+        some = whole(n >> 1)  # 2ⁿ in two factors, each of which is a normal number
+        part = whole((some + bias) << mantissa).view(real)
+        return p * part * whole((n - some + bias) << mantissa).view(real)
 
-def _exp_fp32(value):
-    v = _HIGH if value > _HIGH else value
-    v = _LOW if v < _LOW else v
-    k = np.floor(v * _LOG2E + _F2)
-    r = (v - k * _L) - k * _M
-    p = ((r * _F7 + _F6) * r + _F5) * r + _F4
-    p = (((p * r + _F3) * r + _F2) * r + _1) * r + _1
-    n = np.int32(k) if k == k else np.int32(0)
-    half = np.int32(n >> 1)
-    low = np.int32((half + 127) << 23).view(np.float32)
-    return p * low * np.int32((n - half + 127) << 23).view(np.float32)
+    return exp
 
 
 def _sin(value):
@@ -84,26 +69,25 @@ def _sin(value):
 
 @overload(_sin, inline="always")
 def _sin_for(value):
-    return _sin_fp32 if value == types.float32 else _sin_fp64
+    return _sin_in(np.float32, 11) if value == types.float32 else _sin_in(np.float64, 19)
 
 
-def _sin_fp64(value):
-    k = np.floor(value * _PER_PI + 0.5)
-    r = ((value - k * _PI) - k * _PI_REST) - k * _PI_LAST
-    q = r * r
-    p = ((q * _S19 + _S17) * q + _S15) * q + _S13
-    p = (((p * q + _S11) * q + _S9) * q + _S7) * q + _S5
-    s = r + r * (q * (p * q + _S3))
-    return s * (1.0 - 2.0 * (k - 2.0 * np.floor(k * 0.5)))  # minus where k is odd
+def _sin_in(real, degree):
+    odd = range(degree, 2, -2)
+    first, *others = (real((-1) ** (n // 2) / math.factorial(n)) for n in odd)
+    rest = tuple(others)
 
+    def sin(value):
+        k = np.floor(value * (1 / math.pi) + 0.5)  # in fp64: near a multiple of π all digits count
+        r = real(((value - k * _PI) - k * _PI_REST) - k * _PI_LAST)
+        q = r * r
+        p = first
+        for coefficient in rest:
+            p = p * q + coefficient
+        sign = real(1.0 - 2.0 * (k - 2.0 * np.floor(k * 0.5)))  # minus where k is odd
+        return sign * (r + r * (q * p))
 
-def _sin_fp32(value):
-    k = np.floor(value * _PER_PI + 0.5)  # in fp64: near a multiple of π every digit counts
-    r = np.float32((value - k * _PI) - k * _PI_REST)
-    q = r * r
-    p = ((q * _T11 + _T9) * q + _T7) * q + _T5
-    s = r + r * (q * (p * q + _T3))
-    return s * np.float32(1.0 - 2.0 * (k - 2.0 * np.floor(k * 0.5)))
+    return sin
 
 
 @_added_in_any_order

@@ -1,14 +1,13 @@
 """Activations of a transformer's layer that training keeps, and what recomputing them costs.
 
-The terms are those of V. Korthikanti et al., "Reducing activation recomputation in large transformer
-models" (2022): 16-bit activations and dropout masks of a byte, for s positions, b sequences, width h
-and a heads. They add up to sbh(34 + 5as/h) bytes.
+The terms are those of V. Korthikanti et al., "Reducing activation recomputation in large
+transformer models" (2022): 16-bit activations and dropout masks of a byte, for s positions, b
+sequences, width h and a heads. They add up to sbh(34 + 5as/h) bytes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rooflab.count import Operand
@@ -31,7 +30,11 @@ SQUARE = {
 
 @dataclass(frozen=True)
 class Activations:
-    """What one layer keeps for its backward pass, from :func:`activations`."""
+    """What one layer keeps for its backward pass, from :func:`activations`.
+
+    >>> rl.fusion.activations(2048, 1, 12288, 96).operands[-3].name
+    'softmax'
+    """
 
     sequence: int
     batch: int
