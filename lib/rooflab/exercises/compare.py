@@ -8,7 +8,7 @@ import struct
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import permutations
+from itertools import chain, permutations
 
 from rooflab.exercises.observe.plaindata import Plain
 
@@ -43,20 +43,12 @@ def parts(expected: Plain, got: Plain) -> list[tuple[Plain, Plain]] | None:
             alone = len(expected) == 1 and not isinstance(got, dict)
             return [(expected[0], got)] if alone else None
         if len(got) != len(expected):
-            got = _in_a_row(got)
+            groups = (part if isinstance(part, (list, tuple)) else [part] for part in got)
+            got = [*chain.from_iterable(groups)]
         return list(zip(expected, got, strict=True)) if len(got) == len(expected) else None
     if isinstance(got, list) and len(got) == 1:
         got = got[0]
     return None if isinstance(got, (list, dict)) else [(expected, got)]
-
-
-def _in_a_row(groups: Sequence[Plain]) -> list[Plain]:
-    """The items of ``groups`` one after the other; what is no group counts as one of itself."""
-    return [
-        item
-        for group in groups
-        for item in (group if isinstance(group, (list, tuple)) else [group])
-    ]
 
 
 def by_name(value: Plain, labels: Sequence[str], others: Sequence[str] = ()) -> Plain:
@@ -307,10 +299,8 @@ def flaw(got: Plain) -> str | None:
     """Say what makes ``got`` no number at all (NaN, infinity, True), or None."""
     if isinstance(got, bool):
         return f"{got} where a number belongs"
-    if isinstance(got, float) and math.isnan(got):
-        return "not a number (NaN)"
-    if _infinite(got):
-        return "infinite"
+    if isinstance(got, float) and not math.isfinite(got):
+        return "not a number (NaN)" if math.isnan(got) else "infinite"
     return None
 
 
@@ -323,7 +313,7 @@ def show(value: Plain, digits: int = 6, exact: int = 18) -> str:
         return str(value)
     if isinstance(value, int):
         if abs(value) >= 10**18:
-            return f"about {_power(value)}"
+            return f"about {'-' if value < 0 else ''}10^{len(str(abs(value))) - 1}"
         return str(value) if abs(value) < 10**exact else _rounded(value)
     if isinstance(value, float):
         return f"{value:.{digits}g}"
@@ -341,11 +331,6 @@ def _some(texts: list[str]) -> str:
     return ", ".join(texts if len(texts) <= 7 else [*texts[:3], "…", *texts[-2:]])
 
 
-def _power(value: int) -> str:
-    exponent = len(str(abs(value))) - 1
-    return f"{'-' if value < 0 else ''}10^{exponent}"
-
-
 def _rounded(value: int) -> str:
     digits, _, exponent = f"{value:.2e}".partition("e")
     return f"{float(digits):g}e{int(exponent)}"
@@ -353,7 +338,3 @@ def _rounded(value: int) -> str:
 
 def _finite(value: float) -> bool:
     return isinstance(value, int) or math.isfinite(value)
-
-
-def _infinite(value: Plain) -> bool:
-    return isinstance(value, float) and math.isinf(value)

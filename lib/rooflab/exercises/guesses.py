@@ -310,8 +310,7 @@ def record(id: str, value: object) -> None:
     asked = question(id)
     number = asked.answer("guess", value)
     known = get(asked.id)
-    latest = None if known is None else (*_first(known), *known.later)[-1:]
-    if latest != (number,):
+    if known is None or (known.value, *known.later)[-1] != number:
         store().add(asked.id, "guess", number)
 
 
@@ -343,10 +342,6 @@ def everything() -> tuple[Guess, ...]:
     records = store().records()
     found = [_gather(id, [r for r in records if r.id == id]) for id in questions()]
     return tuple(guess for guess in found if guess is not None)
-
-
-def _first(known: Guess) -> tuple[float, ...]:
-    return () if known.value is None else (known.value,)
 
 
 def _gather(id: str, records: list[Record]) -> Guess | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from rooflab.count import Operation, axpy, gemm, gemv
 from rooflab.count.si import percent
 from rooflab.exercises.compare import close, same, show
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.exercise import Case, Exercise, Observation
 from rooflab.exercises.observe.plaindata import Plain
 from rooflab.exercises.observe.timing import prepared
 from rooflab.exercises.verdict import Verdict, failed, passed
@@ -213,7 +213,8 @@ def judge(
             continue
         mistake = None
         if _misshapen(exercise, seen) is None:
-            mistake = next((m for m in exercise.misconceptions if _shows(m, case, seen)), None)
+            known = (m for m in exercise.misconceptions if m.shows and m.shows(case, seen))
+            mistake = next(known, None)
         timed = "value" in seen and happened(seen, "elapsed")
         return failed(
             exercise, f"{exercise.name} on the stand-in for an {case['device']['name']}: {problem}",
@@ -243,10 +244,6 @@ def drawn(
         return None
     case, seen = next((pair for pair in ran if _problem(exercise, *pair)), ran[0])
     return gpu_timeline(seen["log"], operation(case), Device(**case["device"]))
-
-
-def _shows(mistake: Misconception, case: Case, seen: Observation) -> bool:
-    return mistake.shows is not None and mistake.shows(case, seen)
 
 
 def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:

@@ -81,9 +81,7 @@ def _nothing() -> None: ...
 
 
 def until_stopped(
-    run: Callable[[Case], Observation],
-    cases: Sequence[Case],
-    over: Callable[[Observation], str] = _never,
+    run: Callable[[Case], Observation], cases: Sequence[Case], over: Callable[[Observation], str]
 ) -> list[Observation]:
     """Run the cases in order; after one was stopped, by the learner or because it would not end,
     the rest count as stopped too."""
