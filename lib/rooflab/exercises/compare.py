@@ -12,16 +12,15 @@ from itertools import chain, permutations
 
 from rooflab.exercises.observe.plaindata import Plain
 
-PREFIXES = tuple(
-    Fraction(base) ** power for base in (1000, 1024) for power in (*range(-4, 0), *range(1, 5))
-)
+POWERS = (*range(-4, 0), *range(1, 5))  # of kilo: from pico to tera
+PREFIXES = tuple(Fraction(base) ** power for base in (1000, 1024) for power in POWERS)
 SINGLE = 1e-6  # relative: what a result in single precision may be off, a few roundings of 6e-8
 EXACT_IN_SINGLE = 2**24  # up to this one, single precision holds every whole number
 MOST_PLACES = 13  # after the point, to which a number may have been rounded
 MOST_REORDERED = 6  # parts of an answer that are tried in every order
 MOST_TYPED = 8  # digits of a number that somebody typed
 NEAR = 1e-3  # relative: so close to the right number, it is that number, badly kept
-BINARY = tuple(Fraction(1024, 1000) ** power for power in (*range(-4, 0), *range(1, 5)))
+BINARY = tuple(Fraction(1024, 1000) ** power for power in POWERS)
 COARSE = 0.05  # relative: of a tolerance within which a factor is none
 LEAST_CASES = 3  # in which the same factor is no accident
 FINE = 0.005  # relative: of a tolerance within which GB are no GiB
@@ -132,14 +131,15 @@ def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     """Whether two plain values agree; numbers within the relative ``tolerance``.
 
     A result in single precision is right as well; of a whole number only if it was kept in single
-    precision, so that a count in whole numbers has to be exact.
+    precision, where it was too large to be exact: a count in whole numbers has to be exact.
     """
     if isinstance(expected, bool):
         return truth(got) is expected
     if isinstance(got, bool):
         return False
     if isinstance(expected, (int, float)):
-        exact = isinstance(expected, int) and not _in_single_precision(got)
+        kept = isinstance(got, float) and abs(got) >= EXACT_IN_SINGLE and _held("f", got)
+        exact = isinstance(expected, int) and not kept
         allowed = tolerance if exact else max(tolerance, SINGLE)
         return isinstance(got, (int, float)) and close(expected, got, allowed)
     if isinstance(expected, str):
@@ -148,11 +148,6 @@ def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     if paired is None or isinstance(expected, (int, float, str)) or expected is None:
         return expected is None and got is None
     return all(same(right, mine, tolerance) for right, mine in paired)
-
-
-def _in_single_precision(got: Plain) -> bool:
-    """Whether ``got`` is a float that single precision holds, and was too large to be exact."""
-    return isinstance(got, float) and abs(got) >= EXACT_IN_SINGLE and _held("f", got)
 
 
 def _held(precision: str, got: float) -> bool:

@@ -62,7 +62,9 @@ class Store:
         """Keep a record; in memory, with one warning, where the directory cannot be written."""
         record = Record(id, what, value, time.time_ns())
         try:
-            self._write(record)
+            self.directory.mkdir(parents=True, exist_ok=True)
+            name = f"{record.id}.{record.at_ns}.{secrets.token_hex(4)}.json"
+            replace_file(self.directory / name, json.dumps(record.to_dict()))
         except OSError as error:
             self.unwritten.append(record)
             self._tell(
@@ -80,11 +82,6 @@ class Store:
             paths = []
         found = [record for path in paths if (record := self._read(path)) is not None]
         return sorted([*found, *self.unwritten], key=lambda record: record.at_ns)
-
-    def _write(self, record: Record) -> None:
-        self.directory.mkdir(parents=True, exist_ok=True)
-        name = f"{record.id}.{record.at_ns}.{secrets.token_hex(4)}.json"
-        replace_file(self.directory / name, json.dumps(record.to_dict()))
 
     def _read(self, path: Path) -> Record | None:
         try:
@@ -141,9 +138,7 @@ def home() -> Path:
     return path_setting("ROOFLAB_HOME") or user_folder("data")
 
 
-@cache
-def _store(directory: Path) -> Store:
-    return Store(directory)
+_store = cache(Store)
 
 
 def store() -> Store:

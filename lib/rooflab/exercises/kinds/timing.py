@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
@@ -257,17 +257,19 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     if (shape := _misshapen(exercise, seen)) is not None:
         return shape
     seconds, op, room = seconds_of(seen), operation(case), exercise.tolerance
-    if not any(region.of(op) for region in regions(seen)):
-        if any(region.seconds < 0 for region in regions(seen)):
+    between = regions(seen)
+    taken = [region.seconds / many for region in between if (many := len(region.of(op)))]
+    if not taken:
+        if any(region.seconds < 0 for region in between):
             return "the time that you read between two events is negative"
-        if any(not kernel["apart"] for region in regions(seen) for kernel in region.kernels):
+        if any(not kernel["apart"] for region in between for kernel in region.kernels):
             return "between your events a launch reads one array twice, in place of two arrays"
         return f"no two events that you read enclose one {op.name} of the right size"
     if reordered(case, seen, room):
         return f"{', '.join(exercise.returns)} are wanted, in this order"
     if not close(truth(case), seconds, room):
         return f"your seconds are more than {percent(room)} away from what its clock needed"
-    own = [each for each in _measured(op, seen) if close(truth(case), each, room)]
+    own = [each for each in taken if close(truth(case), each, room)]
     if not own:
         return f"your seconds are right, but no {op.name} between events that you read took them"
     if not (1 - OWN) * min(own) <= seconds <= (1 + OWN) * max(own):
@@ -278,13 +280,6 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         if not same(right, mine, ARITHMETIC):
             return f"the {name} does not follow from your own seconds"
     return None
-
-
-def _measured(op: Operation, seen: Observation) -> Iterator[float]:
-    """Seconds of an operation that may follow from the times that were read."""
-    for region in regions(seen):
-        if many := len(region.of(op)):
-            yield region.seconds / many
 
 
 def _misshapen(exercise: Exercise, seen: Observation) -> str | None:
