@@ -79,9 +79,7 @@ def grade(
             results = _results(run, found, out, seed, worth, notice)
     except KeyboardInterrupt:
         complain("stopped; nothing is lost: the same command goes on from here")
-        sys.stderr.flush()
-        sys.stdout.flush()
-        os._exit(130)  # now: what runs in sandboxes ends with it
+        _leave(130)
     except (OSError, pipeline.NoRunner) as error:  # a full disk; a cluster that is gone
         raise RuntimeError(f"{error}; {KEPT}") from None
     _summary(results, out, notice)
@@ -154,6 +152,13 @@ def open_runner(scheduler: str | None, unsafe: bool, hidden: Iterable[Path]) -> 
     kind = NotebookRunner if scheduler is None else partial(cluster, scheduler)
     with kind(unsafe=unsafe, hidden=hidden) as runner:
         yield runner.run
+
+
+def _leave(code: int) -> None:
+    """End this process now; what runs in sandboxes ends with it."""
+    sys.stderr.flush()
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def _summary(results: Results, out: Path, notice: str) -> None:

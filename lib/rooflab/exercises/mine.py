@@ -296,7 +296,7 @@ def _read(path: Path, stamp: tuple[int, int]) -> Loaded:
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [0, *(one.lineno for one in frames if one.filename == str(path))]
-        return Loaded(stamp, {}, f"{path.name} line {lines[-1]}: {describe(error)}")
+        return Loaded(stamp, {}, f"{path.name} line {lines[-1] or 0}: {describe(error)}")
     functions = {
         name: value
         for name, value in names.items()

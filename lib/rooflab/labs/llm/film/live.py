@@ -76,7 +76,7 @@ def film_scene(captions: Captions, layout: Layout, start: Mapping[str, int]) -> 
     scene.says = captions.sentence
     # Where the roofs come from, and what a call is taken to cost.
     known = [one.machine is None or bool(one.machine.routines) for one in t.offers]
-    says = [one.says if told else f"{one.says} {FREE}" for one, told in zip(t.offers, known)]
+    says = [one.says if calls else f"{one.says} {FREE}" for one, calls in zip(t.offers, known)]
     scene.note(By("machine", says))
     return scene
 
