@@ -1,4 +1,4 @@
-"""Tables of points: a DataFrame, a mapping of columns, or rows of plain numbers.
+"""Tables as arguments: a DataFrame, a mapping of columns, or rows of plain numbers.
 
 Nothing of pandas is imported: what has ``columns`` and gives one by its name is read.
 """
@@ -45,29 +45,31 @@ def is_table(given: object) -> bool:
     )
 
 
-def rows_of(given: Any, columns: Sequence[Column]) -> list[Row]:
-    """Return the points in the table ``given`` as rows: a dict of the ``columns`` it has, checked.
+def rows_of(argument: str, given: Any, columns: Sequence[Column]) -> list[Row]:
+    """Return the table ``given`` as rows: a dict of the ``columns`` it has, each checked.
 
-    Raises ValueError or TypeError naming the column or the row, and what is wanted.
+    Raises ValueError or TypeError naming ``argument``, the column or the row, and what is wanted.
     """
     names = list(given.keys() if isinstance(given, Mapping) else given.columns)
     found = {column: column.find(names) for column in columns}
     missing = [column for column, name in found.items() if name is None and column.needed]
     if missing:
         wanted = " and ".join(f"{c.name!r} ({c.unit})" if c.unit else repr(c.name) for c in missing)
-        raise ValueError(f"points: no column {wanted} among {_few(names)}; rename one to that")
+        raise ValueError(f"{argument}: no column {wanted} among {_few(names)}; rename one to that")
     held = {
-        column: _values(name, given[name]) for column, name in found.items() if name is not None
+        column: _values(argument, name, given[name])
+        for column, name in found.items()
+        if name is not None
     }
     lengths = {len(values) for values in held.values()}
     if len(lengths) != 1:
         counts = ", ".join(f"{column.name} {len(values)}" for column, values in held.items())
-        raise ValueError(f"points: columns of different lengths: {counts}")
+        raise ValueError(f"{argument}: columns of different lengths: {counts}")
     many = lengths.pop()
     if not many:
-        raise ValueError("points: the table has no rows")
+        raise ValueError(f"{argument}: the table has no rows")
     return [
-        {one.name: checked(row, one, values[row]) for one, values in held.items()}
+        {one.name: checked(argument, row, one, values[row]) for one, values in held.items()}
         for row in range(many)
     ]
 
@@ -77,17 +79,19 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real) and type(value).__name__ not in ("bool", "bool_")
 
 
-def checked(row: int, column: Column, value: Any) -> Any:
-    """Return ``value`` as a word or as a number above 0; raise naming ``row`` and column."""
+def checked(argument: str, row: int, column: Column, value: Any) -> Any:
+    """Return ``value`` as a word or as a number above 0; raise naming ``argument`` and ``row``."""
     if not column.unit:
         return "" if value is None or value != value else str(value)  # nan is no name
     right = f"a number of {column.unit}, above 0"
-    return amount(f"points: row {row}, {column.name}", value, right)
+    return amount(f"{argument}: row {row}, {column.name}", value, right)
 
 
-def _values(name: object, values: Any) -> list[Any]:
+def _values(argument: str, name: object, values: Any) -> list[Any]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"points: column {name!r} is {values!r}; give a list of values, one a row")
+        raise TypeError(
+            f"{argument}: column {name!r} is {values!r}; give a list of values, one a row"
+        )
     return list(values)
 
 

@@ -133,7 +133,7 @@ def given_points(points: Any) -> list[Any]:
     Rows of a table, and tuples of two or three, become Points without an operation.
     """
     if is_table(points):
-        rows = rows_of(points, (_NAME, _INTENSITY, _RATE, _SIDE))
+        rows = rows_of("points", points, (_NAME, _INTENSITY, _RATE, _SIDE))
         return [_bare(row, number) for number, row in enumerate(rows)]
     if hasattr(points, "steps"):  # a model's step: one run of each kind of operation
         return [step.op for step in points.steps]
@@ -159,7 +159,7 @@ def _one(given: Any, number: int) -> Any:
             f"points: {given!r} has {len(given)} values; give (intensity, rate) or "
             "(name, intensity, rate), in FLOP/B and FLOP/s"
         )
-    row = {one.name: checked(number, one, value) for one, value in zip(columns, given)}
+    row = {one.name: checked("points", number, one, value) for one, value in zip(columns, given)}
     return _bare(row, number)
 
 
