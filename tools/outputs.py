@@ -86,11 +86,9 @@ def drop_bars(notebook: NotebookNode) -> None:
     bars = {id for id, model in models.items() if _is_bar(model, models)}
     for cell in notebook.cells:
         if "outputs" in cell:
-            cell.outputs = [o for o in cell.outputs if _model_of(o) not in bars]
-
-
-def _model_of(output: NotebookNode) -> str | None:
-    return output.get("data", {}).get(WIDGET_VIEW, {}).get("model_id")
+            views = (one.get("data", {}).get(WIDGET_VIEW, {}) for one in cell.outputs)
+            shown = zip(cell.outputs, views, strict=True)
+            cell.outputs = [one for one, view in shown if view.get("model_id") not in bars]
 
 
 def _is_bar(model: dict, models: dict) -> bool:

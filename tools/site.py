@@ -143,7 +143,11 @@ def _jupyter_styles() -> str:
 
 
 def _of_lab(css: str) -> str:
-    return _installed("nbconvert", f"templates/lab/static/{css}").read_text(encoding="utf-8")
+    """A style of JupyterLab, as the installed nbconvert brings it."""
+    for file in metadata.files("nbconvert") or ():
+        if file.as_posix().endswith(f"templates/lab/static/{css}"):
+            return Path(file.locate()).resolve().read_text(encoding="utf-8")
+    raise FileNotFoundError(f"nbconvert brings no {css}; install it again with pip")
 
 
 def _own_styles() -> str:
@@ -168,15 +172,6 @@ def _variables(css: str) -> dict[str, str]:
     text = re.sub(r"/\*.*?\*/", "", css, flags=re.S)
     found = re.findall(r"(--[\w-]+)\s*:([^;]+);", text)
     return {name: " ".join(value.split()) for name, value in found}
-
-
-def _installed(package: str, ending: str) -> Path:
-    for file in metadata.files(package) or ():
-        if file.as_posix().endswith(ending):
-            return Path(file.locate()).resolve()
-    raise FileNotFoundError(
-        f"the installed {package} brings no {ending}; install it again with pip"
-    )
 
 
 def _bar(
@@ -253,15 +248,22 @@ def _notebook(name: str) -> Path:
     return numbered[0] if numbered else NOTEBOOKS / f"{name.removesuffix('.ipynb')}.ipynb"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: build the pages of all lessons, or of those named."""
-    parser = argparse.ArgumentParser(description="Build the lessons as static pages.")
+def asked(arguments: Sequence[str] | None, out: Path, **about: str) -> tuple[list[Path], Path]:
+    """Return the notebooks that a command line names, and the folder to write to; it is made."""
+    parser = argparse.ArgumentParser(**about)
     parser.add_argument("lessons", nargs="*", help="numbers such as 06, or names; default: all")
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "site")
+    parser.add_argument("--out", type=Path, default=out)
     chosen = parser.parse_args(arguments)
     paths = notebooks_named(chosen.lessons)
     chosen.out.mkdir(parents=True, exist_ok=True)
-    for page in build_site(chosen.out, paths):
+    return paths, chosen.out
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line: build the pages of all lessons, or of those named."""
+    about = "Build the lessons as static pages."
+    paths, out = asked(arguments, REPOSITORY / "site", description=about)
+    for page in build_site(out, paths):
         print(page)
     return 0
 

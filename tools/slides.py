@@ -10,7 +10,6 @@ Enter goes to that step, G lists the headings, ? tells them.
 
 from __future__ import annotations
 
-import argparse
 import html
 import json
 import re
@@ -30,7 +29,7 @@ if str(REPOSITORY) not in sys.path:  # so that running this file works as well a
 from rooflab.lecture.present import BACKSTAGE, origin, recorded  # noqa: E402
 from tools.outputs import settle  # noqa: E402
 from tools.packs import Inside, shelve  # noqa: E402
-from tools.site import ASSETS, Page, lesson_title, notebooks_named, styles  # noqa: E402
+from tools.site import ASSETS, Page, asked, lesson_title, styles  # noqa: E402
 
 STAGE = REPOSITORY / "lib" / "rooflab" / "lecture"
 SCRIPTS, STYLES = ("cut.js", "replay.js", "jump.js", "stage.js"), ("stage.css", "pictures.css")
@@ -132,17 +131,12 @@ def build(lesson: Path, out: Path, solved: NotebookNode | None = None) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line: make the slides of all lessons, or of those named."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.slides", description="Lessons as slides that need no network."
-    )
-    parser.add_argument("lessons", nargs="*", help="numbers such as 06, or names; default: all")
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "site" / "slides")
-    chosen = parser.parse_args(arguments)
-    paths = notebooks_named(chosen.lessons)
-    chosen.out.mkdir(parents=True, exist_ok=True)
+    about = "Lessons as slides that need no network."
+    folder = REPOSITORY / "site" / "slides"
+    paths, out = asked(arguments, folder, prog="python -m tools.slides", description=about)
     for number, path in enumerate(paths, 1):
         print(f"slides {number}/{len(paths)}: {path.stem}", flush=True)
-        print(build(path, chosen.out))
+        print(build(path, out))
     return 0
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import rooflab as rl
 from rooflab.cli import app
-from rooflab.cli.catalogue import everything
+from rooflab.cli.catalogue import machines
 from rooflab.cli.terminal import one_line, plain_letters_where_needed
 from rooflab.measure import recording as shelf
 from rooflab.measure.recording import Recording
@@ -75,7 +75,7 @@ def test_one_machine_with_sources_and_disputes():
 def test_every_machine_prints_every_figure_with_its_source(name, capsys):
     from rooflab.predict.catalogue import record
 
-    everything(name)
+    machines(name)
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     row = record(name)

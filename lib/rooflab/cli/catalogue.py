@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 _ENDINGS = (("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_hz", "Hz"), ("tdp_w", "W"))
 
 
-def everything(name: str) -> None:
-    """Print all that is known of the machine ``name`` (catalogue, a recording, or "this")."""
-    from rooflab.cli.options import machine as chosen
-
-    found = chosen(name)
-    if found.origin == "datasheet":
-        _catalogued(found)
-    else:
-        _measured(found)
-
-
 def _catalogued(machine: Machine) -> None:
     from rooflab.predict.catalogue import record, sources
 
@@ -117,8 +106,12 @@ NAME = Annotated[str | None, typer.Argument(help="One machine, with all of its f
 
 def machines(name: NAME = None) -> None:
     """List the machines of the catalogue and the recorded ones; with a NAME, all its figures."""
+    from rooflab.cli.options import machine as chosen
+
     if name is not None:
-        everything(name)
+        found = chosen(name)
+        show = _catalogued if found.origin == "datasheet" else _measured
+        show(found)
         return
     from rooflab.predict.catalogue import machines as catalogue
 

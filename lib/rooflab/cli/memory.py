@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rooflab.cli.options import ONE_THREAD, require_folder
+from rooflab.cli.options import JSON, ONE_THREAD, require_folder
 from rooflab.cli.terminal import complain, keep_json, say, table
 
 if TYPE_CHECKING:
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def mountain(
     threads: ONE_THREAD = 1,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="File to keep the samples in.")
-    ] = None,
+    json_file: JSON = None,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Show such a file, measure nothing.")
     ] = None,
@@ -35,7 +33,7 @@ def mountain(
             raise ValueError(f"--replay={str(replay)!r} measures nothing: give it alone")
         _show(_kept(replay))
         return
-    require_folder("--json", json_file)
+    require_folder(json_file)
     from rooflab.labs.memory.mountain import mountain as measured
 
     found = measured(threads, progress=sys.stderr.isatty())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from rooflab.count.operation import Operation
     from rooflab.predict.machine import Machine
@@ -54,13 +54,14 @@ BATCH = Annotated[int, typer.Option("--batch", help="Independent problems (gemv,
 BACKEND = Annotated[str, typer.Option("--backend", help="auto, cpu or gpu.")]
 CACHE = Annotated[str, typer.Option("--cache", help="cold (operands in memory) or warm.")]
 THREADS = Annotated[int | None, typer.Option("--threads", help="CPU threads; all by default.")]
+JSON = Annotated[Path | None, typer.Option("--json", help="File to keep the result in.")]
 ONE_THREAD = Annotated[int, typer.Option("--threads", help="CPU threads.")]  # one by default
 
 
-def require_folder(option: str, path: Path | None) -> None:
-    """Raise ValueError before anything is measured if a file could not be put there."""
+def require_folder(path: Path | None) -> None:
+    """Raise ValueError before anything is measured if the file of --json could not be put there."""
     if path is not None and not path.resolve().parent.is_dir():
-        raise ValueError(f"{option}={str(path)!r}: there is no folder to put it in")
+        raise ValueError(f"--json={str(path)!r}: there is no folder to put it in")
 
 
 def counts(option: str, text: str) -> list[int]:

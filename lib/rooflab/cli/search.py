@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rooflab.cli.options import ONE_THREAD, require_folder
+from rooflab.cli.options import JSON, ONE_THREAD, require_folder
 from rooflab.cli.terminal import keep_json, say, table
 
 if TYPE_CHECKING:
@@ -23,9 +22,7 @@ def search(
     threads: ONE_THREAD = 1,
     seconds: Annotated[float, typer.Option("--seconds", help="Time for the search.")] = 60.0,
     width: Annotated[int, typer.Option("--width", help="Schedules kept in each round.")] = 4,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="File to keep the result in.")
-    ] = None,
+    json_file: JSON = None,
 ) -> None:
     """Search for a fast schedule of a loop nest, and show how it got there.
 
@@ -38,7 +35,7 @@ def search(
 
     if operation not in OPERATIONS:
         raise unknown("operation", operation, OPERATIONS)
-    require_folder("--json", json_file)
+    require_folder(json_file)
     found = found_by(
         n, thread_count(threads), seconds=seconds, width=width,
         progress=sys.stderr.isatty(),

@@ -57,16 +57,12 @@ ALIKE = 0.8  # of two names: what SequenceMatcher says of one letter left out
 
 def stale(answer: object) -> bool:
     """Whether the latest cell that makes ``answer`` failed before it made it."""
-    shell = _shell()
-    if shell is None:
-        return False
-    cells = [text.strip() for text in shell.history_manager.input_hist_parsed]
+    cells = _cells()
     if type(answer) is FunctionType:
         own = _text(answer.__code__.co_filename)
         latest = _latest(cells, answer.__code__.co_name)
         return own in cells and latest not in (None, own)
-    name = _checked(cells[-1]) if cells else None
-    latest = _latest(cells, name) if name else None
+    _, latest = _answered(cells)
     return latest is not None and latest != cells[-1] and _failed(cells, latest)
 
 
@@ -75,11 +71,9 @@ def misspelt(answer: object, known: Collection[str]) -> str:
 
     ``known``: names that are no slips of the pen.
     """
-    shell = _shell()
-    if shell is None or type(answer) is not FunctionType:
+    if type(answer) is not FunctionType:
         return ""
-    cells = [text.strip() for text in shell.history_manager.input_hist_parsed]
-    name, count = answer.__code__.co_name, answer.__code__.co_argcount
+    cells, name, count = _cells(), answer.__code__.co_name, answer.__code__.co_argcount
     latest = _latest(cells, name)
     if latest is None or _text(answer.__code__.co_filename) not in cells:
         return ""
@@ -92,6 +86,18 @@ def _shell() -> Any:
     """IPython's shell, None outside IPython."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None
+
+
+def _cells() -> list[str]:
+    """The text of every cell that was run; none outside IPython."""
+    shell = _shell()
+    return [text.strip() for text in shell.history_manager.input_hist_parsed] if shell else []
+
+
+def _answered(cells: list[str]) -> tuple[str | None, str | None]:
+    """Name of the answer that the last of ``cells`` checks, and the cell that makes it."""
+    name = _checked(cells[-1]) if cells else None
+    return name, _latest(cells, name) if name else None
 
 
 def _functions(cell: str, count: int) -> list[str]:
@@ -237,10 +243,7 @@ def _warned(
 
 def _made() -> ast.Module:
     """The statements that make the value which the running cell checks, where that is known."""
-    shell = _shell()
-    cells = [text.strip() for text in shell.history_manager.input_hist_parsed] if shell else []
-    name = _checked(cells[-1]) if cells else None
-    cell = _latest(cells, name) if name else None
+    name, cell = _answered(_cells())
     return statements_of(name, cell) if name and cell else ast.Module([], [])
 
 
@@ -266,8 +269,7 @@ def _noted(verdict: Verdict, answer: object) -> Verdict:
 
 
 def _show(verdict: Verdict) -> None:
-    ipython = sys.modules.get("IPython")
-    if ipython is None or ipython.get_ipython() is None:
+    if _shell() is None:
         print(verdict)
         return
     from IPython.display import display

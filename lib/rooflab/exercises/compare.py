@@ -8,20 +8,19 @@ import struct
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import permutations
+from itertools import chain, permutations
 
 from rooflab.exercises.observe.plaindata import Plain
 
-PREFIXES = tuple(
-    Fraction(base) ** power for base in (1000, 1024) for power in (*range(-4, 0), *range(1, 5))
-)
+POWERS = (*range(-4, 0), *range(1, 5))  # of kilo: from pico to tera
+PREFIXES = tuple(Fraction(base) ** power for base in (1000, 1024) for power in POWERS)
 SINGLE = 1e-6  # relative: what a result in single precision may be off, a few roundings of 6e-8
 EXACT_IN_SINGLE = 2**24  # up to this one, single precision holds every whole number
 MOST_PLACES = 13  # after the point, to which a number may have been rounded
 MOST_REORDERED = 6  # parts of an answer that are tried in every order
 MOST_TYPED = 8  # digits of a number that somebody typed
 NEAR = 1e-3  # relative: so close to the right number, it is that number, badly kept
-BINARY = tuple(Fraction(1024, 1000) ** power for power in (*range(-4, 0), *range(1, 5)))
+BINARY = tuple(Fraction(1024, 1000) ** power for power in POWERS)
 COARSE = 0.05  # relative: of a tolerance within which a factor is none
 LEAST_CASES = 3  # in which the same factor is no accident
 FINE = 0.005  # relative: of a tolerance within which GB are no GiB
@@ -43,20 +42,12 @@ def parts(expected: Plain, got: Plain) -> list[tuple[Plain, Plain]] | None:
             alone = len(expected) == 1 and not isinstance(got, dict)
             return [(expected[0], got)] if alone else None
         if len(got) != len(expected):
-            got = _in_a_row(got)
+            groups = (part if isinstance(part, (list, tuple)) else [part] for part in got)
+            got = [*chain.from_iterable(groups)]
         return list(zip(expected, got, strict=True)) if len(got) == len(expected) else None
     if isinstance(got, list) and len(got) == 1:
         got = got[0]
     return None if isinstance(got, (list, dict)) else [(expected, got)]
-
-
-def _in_a_row(groups: Sequence[Plain]) -> list[Plain]:
-    """The items of ``groups`` one after the other; what is no group counts as one of itself."""
-    return [
-        item
-        for group in groups
-        for item in (group if isinstance(group, (list, tuple)) else [group])
-    ]
 
 
 def by_name(value: Plain, labels: Sequence[str], others: Sequence[str] = ()) -> Plain:
@@ -140,14 +131,15 @@ def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     """Whether two plain values agree; numbers within the relative ``tolerance``.
 
     A result in single precision is right as well; of a whole number only if it was kept in single
-    precision, so that a count in whole numbers has to be exact.
+    precision, where it was too large to be exact: a count in whole numbers has to be exact.
     """
     if isinstance(expected, bool):
         return truth(got) is expected
     if isinstance(got, bool):
         return False
     if isinstance(expected, (int, float)):
-        exact = isinstance(expected, int) and not _in_single_precision(got)
+        kept = isinstance(got, float) and abs(got) >= EXACT_IN_SINGLE and _held("f", got)
+        exact = isinstance(expected, int) and not kept
         allowed = tolerance if exact else max(tolerance, SINGLE)
         return isinstance(got, (int, float)) and close(expected, got, allowed)
     if isinstance(expected, str):
@@ -156,11 +148,6 @@ def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     if paired is None or isinstance(expected, (int, float, str)) or expected is None:
         return expected is None and got is None
     return all(same(right, mine, tolerance) for right, mine in paired)
-
-
-def _in_single_precision(got: Plain) -> bool:
-    """Whether ``got`` is a float that single precision holds, and was too large to be exact."""
-    return isinstance(got, float) and abs(got) >= EXACT_IN_SINGLE and _held("f", got)
 
 
 def _held(precision: str, got: float) -> bool:
@@ -307,10 +294,8 @@ def flaw(got: Plain) -> str | None:
     """Say what makes ``got`` no number at all (NaN, infinity, True), or None."""
     if isinstance(got, bool):
         return f"{got} where a number belongs"
-    if isinstance(got, float) and math.isnan(got):
-        return "not a number (NaN)"
-    if _infinite(got):
-        return "infinite"
+    if isinstance(got, float) and not math.isfinite(got):
+        return "not a number (NaN)" if math.isnan(got) else "infinite"
     return None
 
 
@@ -323,7 +308,7 @@ def show(value: Plain, digits: int = 6, exact: int = 18) -> str:
         return str(value)
     if isinstance(value, int):
         if abs(value) >= 10**18:
-            return f"about {_power(value)}"
+            return f"about {'-' if value < 0 else ''}10^{len(str(abs(value))) - 1}"
         return str(value) if abs(value) < 10**exact else _rounded(value)
     if isinstance(value, float):
         return f"{value:.{digits}g}"
@@ -341,11 +326,6 @@ def _some(texts: list[str]) -> str:
     return ", ".join(texts if len(texts) <= 7 else [*texts[:3], "…", *texts[-2:]])
 
 
-def _power(value: int) -> str:
-    exponent = len(str(abs(value))) - 1
-    return f"{'-' if value < 0 else ''}10^{exponent}"
-
-
 def _rounded(value: int) -> str:
     digits, _, exponent = f"{value:.2e}".partition("e")
     return f"{float(digits):g}e{int(exponent)}"
@@ -353,7 +333,3 @@ def _rounded(value: int) -> str:
 
 def _finite(value: float) -> bool:
     return isinstance(value, int) or math.isfinite(value)
-
-
-def _infinite(value: Plain) -> bool:
-    return isinstance(value, float) and math.isinf(value)

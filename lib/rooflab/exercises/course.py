@@ -59,13 +59,11 @@ class Course:
             raise ValueError('a table with "points" is wanted: {"points": {"01-product": 2}}')
         if data.get("schema", SCHEMA) != SCHEMA:
             raise ValueError(f"schema {data['schema']!r} is not known here; {SCHEMA} is")
-        points = data["points"]
+        points, lessons, due = data["points"], data.get("lessons", []), data.get("due", {})
         if not isinstance(points, dict):
             raise ValueError('"points" must be a table, exercise id → points')
-        lessons = data.get("lessons", [])
         if not isinstance(lessons, list):
             raise ValueError('"lessons" must be a list of their numbers: ["00", "01"]')
-        due = data.get("due", {})
         if not isinstance(due, dict):
             raise ValueError('"due" must be a table, lesson → date')
         days = {number: _day(number, told) for number, told in due.items()}

@@ -62,7 +62,9 @@ class Store:
         """Keep a record; in memory, with one warning, where the directory cannot be written."""
         record = Record(id, what, value, time.time_ns())
         try:
-            self._write(record)
+            self.directory.mkdir(parents=True, exist_ok=True)
+            name = f"{record.id}.{record.at_ns}.{secrets.token_hex(4)}.json"
+            replace_file(self.directory / name, json.dumps(record.to_dict()))
         except OSError as error:
             self.unwritten.append(record)
             self._tell(
@@ -80,11 +82,6 @@ class Store:
             paths = []
         found = [record for path in paths if (record := self._read(path)) is not None]
         return sorted([*found, *self.unwritten], key=lambda record: record.at_ns)
-
-    def _write(self, record: Record) -> None:
-        self.directory.mkdir(parents=True, exist_ok=True)
-        name = f"{record.id}.{record.at_ns}.{secrets.token_hex(4)}.json"
-        replace_file(self.directory / name, json.dumps(record.to_dict()))
 
     def _read(self, path: Path) -> Record | None:
         try:
@@ -141,9 +138,7 @@ def home() -> Path:
     return path_setting("ROOFLAB_HOME") or user_folder("data")
 
 
-@cache
-def _store(directory: Path) -> Store:
-    return Store(directory)
+_store = cache(Store)
 
 
 def store() -> Store:
@@ -310,8 +305,7 @@ def record(id: str, value: object) -> None:
     asked = question(id)
     number = asked.answer("guess", value)
     known = get(asked.id)
-    latest = None if known is None else (*_first(known), *known.later)[-1:]
-    if latest != (number,):
+    if known is None or (known.value, *known.later)[-1] != number:
         store().add(asked.id, "guess", number)
 
 
@@ -343,10 +337,6 @@ def everything() -> tuple[Guess, ...]:
     records = store().records()
     found = [_gather(id, [r for r in records if r.id == id]) for id in questions()]
     return tuple(guess for guess in found if guess is not None)
-
-
-def _first(known: Guess) -> tuple[float, ...]:
-    return () if known.value is None else (known.value,)
 
 
 def _gather(id: str, records: list[Record]) -> Guess | None:

@@ -10,12 +10,6 @@ from rooflab.exercises.compare import by_name
 from rooflab.exercises.exercise import COMPARED, Case, Exercise, Observation
 from rooflab.exercises.verdict import Verdict, failed, unanswered
 
-#: Kind of an exercise → module of ``kinds`` that judges it.
-JUDGES = {
-    **dict.fromkeys(COMPARED, "compared"),
-    **{kind: kind for kind in ("timing", "golf", "schedule")},
-}
-
 
 def judge(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
@@ -41,7 +35,9 @@ def drawn(
 
 
 def _kind(exercise: Exercise) -> ModuleType:
-    return importlib.import_module(f"rooflab.exercises.kinds.{JUDGES[exercise.kind]}")
+    """The module that judges exercises of that kind."""
+    name = "compared" if exercise.kind in COMPARED else exercise.kind
+    return importlib.import_module(f"rooflab.exercises.kinds.{name}")
 
 
 def _in_order(exercise: Exercise, seen: object) -> Observation:

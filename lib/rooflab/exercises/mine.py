@@ -143,12 +143,6 @@ def missing_names(text: str, name: str) -> list[str]:
     return sorted(used - known - set(dir(builtins)))
 
 
-def line_in(error: BaseException, path: str) -> int:
-    """Return the line of ``path`` in which ``error`` arose, 0 if none."""
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
-    return (lines[-1] or 0) if lines else 0
-
-
 MOST_LINES = 60
 
 
@@ -300,8 +294,9 @@ def _read(path: Path, stamp: tuple[int, int]) -> Loaded:
     except UnicodeDecodeError as error:
         return Loaded(stamp, {}, f"{path.name} is not UTF-8 text ({error.reason})")
     except (Exception, SystemExit) as error:
-        line = line_in(error, str(path))
-        return Loaded(stamp, {}, f"{path.name} line {line}: {describe(error)}")
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [0, *(one.lineno for one in frames if one.filename == str(path))]
+        return Loaded(stamp, {}, f"{path.name} line {lines[-1] or 0}: {describe(error)}")
     functions = {
         name: value
         for name, value in names.items()

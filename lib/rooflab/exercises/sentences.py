@@ -47,9 +47,6 @@ class Conclusion:
     def _repr_markdown_(self) -> str:
         return self.text
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return self.text
 

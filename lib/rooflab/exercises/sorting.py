@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from numpy import base_repr
+
 from rooflab.count.operation import Operation
 from rooflab.count.si import percent, si, times
 from rooflab.count.validation import unknown
@@ -24,7 +26,7 @@ from rooflab.predict.estimate import CACHES, Prediction, mix_of, peak_of, predic
 from rooflab.predict.machine import Machine
 
 if TYPE_CHECKING:
-    from rooflab.show.sort_cards import SortCards
+    from rooflab.show.sort_cards import Face, SortCards
 
 # The truth of a card to sort: what limits its operation according to the model, and the clock.
 #
@@ -45,16 +47,6 @@ _DOUBTS = {
 
 #: An operation, "cold" or "warm", and its measurement if there is one.
 Thing = tuple[Operation, str, Measurement | None]
-
-
-@dataclass(frozen=True)
-class Card:
-    """An operation to sort: its ``limit`` here (one of BINS), the time it took, and why."""
-
-    name: str
-    limit: str
-    fact: str
-    reason: str
 
 
 def where(things: Sequence[Thing], machine: Machine | str | None) -> Machine:
@@ -82,16 +74,18 @@ def name(op: Operation, cache: str) -> str:
     return f"{captions.short(op)}, {op.compute_dtype}, {cache}"
 
 
-def card(op: Operation, cache: str, seen: Measurement | None, m: Machine) -> Card:
-    """The card of an operation, its truth on the machine ``m``."""
+def card(op: Operation, cache: str, seen: Measurement | None, m: Machine) -> Face:
+    """The card of an operation: its limit on the machine ``m``, the time it took, and why."""
+    from rooflab.show.sort_cards import Face
+
     estimate = predict(op, m, cache=cache)
-    limit = estimate.limit.partition(":")[0]
+    limit = BINS.index(estimate.limit.partition(":")[0])
     if seen is None:
         fact = f"predicted {si(estimate.seconds, 's')}, {si(op.flops / estimate.seconds, 'FLOP/s')}"
     else:
         fact = f"measured {si(seen.median_s, 's')}, {si(seen.flop_per_s, 'FLOP/s')}"
         fact += "".join(f", ⚠ {text.partition(':')[0]}" for text in seen.warnings)
-    return Card(name(op, cache), limit, fact, _reason(op, m, estimate, seen))
+    return Face(name(op, cache), limit, fact, _reason(op, m, estimate, seen))
 
 
 def _reason(op: Operation, m: Machine, estimate: Prediction, seen: Measurement | None) -> str:
@@ -225,7 +219,7 @@ def sort(
     '2 of 2'
     """
     from rooflab.show import captions
-    from rooflab.show.sort_cards import Deck, Face, SortCards
+    from rooflab.show.sort_cards import Deck, SortCards
 
     if not isinstance(id, str) or not id.strip():
         raise TypeError(f"id={id!r} must be a text such as '03-ten'")
@@ -234,11 +228,10 @@ def sort(
     deck = shuffled(id, [card(op, cache, seen, home) for op, cache, seen in things])
     placed = _answers(answers, deck)
     names = tuple(each.name for each in deck)
-    faces = [Face(c.name, BINS.index(c.limit), c.fact, c.reason) for c in deck]
     title = f"{len(deck)} operations: what decides how long each takes?"
     how = f'Sort them: rl.sort("{id}", …, answers=[…]) with memory, compute or overhead for each.'
     own = id.strip().lower()
-    asked = Deck(tuple(faces), title, BINS, captions.origin(home), how)
+    asked = Deck(tuple(deck), title, BINS, captions.origin(home), how)
     cards = SortCards(asked, _Kept(own, names), f"sort-{own}")
     if placed is not None:
         cards.covered = True
@@ -247,7 +240,7 @@ def sort(
     return cards
 
 
-def shuffled(id: str, cards: Sequence[Card]) -> list[Card]:
+def shuffled(id: str, cards: Sequence[Face]) -> list[Face]:
     """The cards in the order of the question ``id``: the same for everybody, whatever order
     came."""
     ordered = sorted(cards, key=lambda card: card.name)
@@ -278,7 +271,7 @@ def _things(measurements: object) -> list[Thing]:
     return found
 
 
-def _answers(answers: object, deck: Sequence[Card]) -> list[int] | None:
+def _answers(answers: object, deck: Sequence[Face]) -> list[int] | None:
     """A bin for each card of ``deck``, -1 for none; None where there are no answers at all."""
     if answers is None or answers is ...:
         return None
@@ -308,17 +301,11 @@ def _bin(value: object) -> int:
 
 def _packed(placed: Sequence[int]) -> int:
     """One number for a complete sorting: two bits a card, and a leading one."""
-    number = 1
-    for at in placed:
-        number = 4 * number + at
-    return number
+    return int("1" + "".join(map(str, placed)), 4)
 
 
 def _unpacked(value: float, count: int) -> list[int] | None:
     """Inverse of :func:`_packed`; None for a number that no sorting of ``count`` cards has."""
-    number, placed = int(value), []
-    for _ in range(count):
-        number, at = divmod(number, 4)
-        placed.append(at)
-    sound = number == 1 and max(placed, default=0) < len(BINS)
-    return placed[::-1] if sound else None
+    one, *placed = map(int, base_repr(int(value), 4))
+    sound = one == 1 and len(placed) == count and max(placed, default=0) < len(BINS)
+    return placed if sound else None

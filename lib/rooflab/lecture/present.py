@@ -129,12 +129,9 @@ class RecordedOutputs:
 
 def notebook_path() -> Path | None:
     """The notebook that started this kernel, if its front end says so; else None."""
-    said = os.environ.get(SESSION, "")
     in_vscode = getattr(sys.modules.get("__main__"), "__vsc_ipynb_file__", "")
-    for name in (in_vscode, said):
-        if name.endswith(".ipynb"):
-            return Path(name)
-    return None
+    names = in_vscode, os.environ.get(SESSION, "")
+    return next((Path(name) for name in names if name.endswith(".ipynb")), None)
 
 
 def read(path: Path | None) -> RecordedOutputs:
@@ -167,9 +164,7 @@ def read(path: Path | None) -> RecordedOutputs:
 
 def _parsed(content: bytes) -> dict[str, Any]:
     """A notebook as plain data. Raises ValueError for anything else."""
-    notebook: dict[str, Any] = json.loads(
-        content
-    )  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    notebook: dict[str, Any] = json.loads(content)  # whose errors are ValueErrors, too
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list) or not all(isinstance(c, dict) and "id" in c for c in cells):
         raise ValueError("not a notebook of format 4.5")

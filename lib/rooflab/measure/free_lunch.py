@@ -77,8 +77,8 @@ class FreeLunch:
         return isinstance(other, FreeLunch) and self.to_dict() == other.to_dict()
 
     def __str__(self) -> str:
-        held, first = si(self.n * self.itemsize, "B"), f"{self.k[0]} multiply-add"
-        says = f"{self.n / 1e6:.3g} million numbers, {held}, {first} each: {si(self.at(self.k[0]), 's')}"
+        held, taken = si(self.n * self.itemsize, "B"), si(float(self.seconds[0]), "s")
+        says = f"{self.n / 1e6:.3g} million numbers, {held}, {self.k[0]} multiply-add each: {taken}"
         return "\n".join([says, *(f"Warning: {warning}" for warning in self.warnings)])
 
     @property

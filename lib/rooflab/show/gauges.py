@@ -7,18 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rooflab.count.si import times
-from rooflab.show import labels
-from rooflab.show.guess_axis import (
-    LETTERS,
-    NARROW,
-    WIDE,
-    draw_axis,
-    draw_flag,
-    inwards,
-    number,
-    off_by,
-    verdict,
-)
+from rooflab.show import guess_axis, labels
+from rooflab.show.guess_axis import LETTERS, NARROW, WIDE
 from rooflab.show.scene import Scene
 from rooflab.show.scene.player import Player
 
@@ -47,7 +37,7 @@ class Gauge:
         """How far off the guess was, as its own axis said it."""
         if self.guess is None or self.truth is None:
             return self.sentence
-        return verdict(self.guess, self.truth, self.unit)
+        return guess_axis.verdict(self.guess, self.truth, self.unit)
 
 
 class Gauges(Player):
@@ -97,20 +87,21 @@ def _gauge(scene: Scene, row: Gauge, top: float) -> float:
     if not known:
         return top
     base = top + ABOVE
-    x = draw_axis(scene, min(row.low, *known.values()), max(row.high, *known.values()), base)
+    low, high = min(row.low, *known.values()), max(row.high, *known.values())
+    x = guess_axis.draw_axis(scene, low, high, base)
     if len(known) == 2:
         scene.line([(x(one), base) for one in known.values()], "mine", 5, opacity=0.3, name="gap")
     for name, value in known.items():
-        (beside,), (anchor,) = inwards(scene.width, [x(value)])
-        words = ("your guess: " if name == "mine" else "") + number(value, row.unit)
-        draw_flag(scene, x(value), beside, words, base, name, anchor=anchor)
+        (beside,), (anchor,) = guess_axis.inwards(scene.width, [x(value)])
+        words = ("your guess: " if name == "mine" else "") + guess_axis.number(value, row.unit)
+        guess_axis.draw_flag(scene, x(value), beside, words, base, name, anchor=anchor)
     return base + BELOW
 
 
 def _overview(scene: Scene, rows: Sequence[Gauge], y: float) -> None:
     """A mark for each guess. Questions have nothing to do with each other: no line joins them."""
-    off = {row: off_by(row.guess, row.truth) for row in rows if row.guess and row.truth}
-    x = draw_axis(scene, 1, max(10.0, *off.values()), y, times)
+    off = {row: guess_axis.off_by(row.guess, row.truth) for row in rows if row.guess and row.truth}
+    x = guess_axis.draw_axis(scene, 1, max(10.0, *off.values()), y, times)
     for row, factor in off.items():
         mark = scene.dot(x(factor), y, size=7.5, fill="mine", ink="ink", name="mine")
         scene.point(mark, f"{row.question} {row.said}")

@@ -146,7 +146,32 @@ class _Plan:
 
     def scene(self, wide: float) -> Scene:
         """The scene of the question on a sheet ``wide`` pixels wide."""
-        return axis_scene(self, wide)
+        says = self.says
+        scene = _scene(wide, HEIGHT, says, PLACES)
+        shut = By("covered", [0.12, 0])
+        scene.rect(SIDE - 14, BASE - 44, wide - 2 * SIDE + 28, 50, "key", radius=8, opacity=shut)
+        x = draw_axis(scene, self.low, self.high, BASE)
+        unit = _WORDS.get(self.unit, self.unit)
+        scene.text(wide / 2, BASE + 42, unit, "soft", size=14, anchor="middle")
+        for words, value in self.marks.items():
+            at, room = x(value), labels.width(words, LETTERS) + 12
+            left = at - SIDE > room
+            scene.line([(at, BASE - 22), (at, BASE)], width=2, name="known")
+            scene.text(at - 5 if left else at + 5, BASE - 8, words, size=14,
+                       anchor="end" if left else "start", name="known-says")  # fmt: skip
+        # What lies beyond the axis is at its end.
+        places = x(np.clip(self.values, self.low, self.high))
+        _truth(scene, self, x(self.result), np.array([math.nan, *places]))
+        for dim, name, opacity in _hands(PLACES):
+            many = len(scene.dim(dim).stops) - 1
+            beside, anchors = inwards(wide, places[:many])
+            draw_flag(
+                scene, By(dim, [math.nan, *places[:many]]), By(dim, [math.nan, *beside]),
+                By(dim, ["", *(f"your guess: {one}" for one in says[:many])]), BASE, name,
+                anchor=By(dim, ["middle", *anchors]), opacity=opacity,
+            )  # fmt: skip
+        _answering(scene, self, By("placed", [math.nan, *places[:PLACES]]), BASE, PLACES)
+        return scene
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -219,36 +244,6 @@ def _scene(wide: float, high: float, says: Sequence[str], many: int) -> Scene:
         Dim("covered", ["covered", "uncovered"], [True, False], glide=700),
     ]
     return Scene(wide, high, dims)
-
-
-def axis_scene(plan: _Plan, wide: float) -> Scene:
-    """The scene of a number's question on a sheet ``wide`` pixels wide."""
-    says = plan.says
-    scene = _scene(wide, HEIGHT, says, PLACES)
-    shut = By("covered", [0.12, 0])
-    scene.rect(SIDE - 14, BASE - 44, wide - 2 * SIDE + 28, 50, "key", radius=8, opacity=shut)
-    x = draw_axis(scene, plan.low, plan.high, BASE)
-    unit = _WORDS.get(plan.unit, plan.unit)
-    scene.text(wide / 2, BASE + 42, unit, "soft", size=14, anchor="middle")
-    for words, value in plan.marks.items():
-        at, room = x(value), labels.width(words, LETTERS) + 12
-        left = at - SIDE > room
-        scene.line([(at, BASE - 22), (at, BASE)], width=2, name="known")
-        scene.text(at - 5 if left else at + 5, BASE - 8, words, size=14,
-                   anchor="end" if left else "start", name="known-says")  # fmt: skip
-    # What lies beyond the axis is at its end.
-    places = x(np.clip(plan.values, plan.low, plan.high))
-    _truth(scene, plan, x(plan.result), np.array([math.nan, *places]))
-    for dim, name, opacity in _hands(PLACES):
-        many = len(scene.dim(dim).stops) - 1
-        beside, anchors = inwards(wide, places[:many])
-        draw_flag(
-            scene, By(dim, [math.nan, *places[:many]]), By(dim, [math.nan, *beside]),
-            By(dim, ["", *(f"your guess: {one}" for one in says[:many])]), BASE, name,
-            anchor=By(dim, ["middle", *anchors]), opacity=opacity,
-        )  # fmt: skip
-    _answering(scene, plan, By("placed", [math.nan, *places[:PLACES]]), BASE, PLACES)
-    return scene
 
 
 def _hands(many: int) -> tuple[tuple[str, str, By], ...]:

@@ -189,6 +189,13 @@ SHORTER = 8  # what a shorter text has to save to be better than the one before 
 STEEP = 60  # degrees from which on a text is no longer read beside a line, but along it
 
 
+#: Around a marker, the best first: gaps to the right and upwards, and how a label is aligned there.
+AROUND: tuple[tuple[Any, ...], ...] = (
+    (1, -0.9, "left"), (1, 0, "left"), (-1, 0.9, "right"), (-1, 0, "right"),
+    (0, -1.1, "center", "top"), (0, 1.1, "center", "bottom"), (1, 0.9, "left"), (-1, -0.9, "right"),
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Spot:
     """A place for a label: anchor in pixels, alignment, and the text's angle in degrees."""
@@ -321,16 +328,7 @@ def _boxes(spot: Spot, width: float, height: float, whole: bool = False) -> list
 
 def spots_around(x: float, y: float, gap: float) -> list[Spot]:
     """Places around a marker at pixels (x, y), the best one first."""
-    near = [
-        Spot(x + gap, y - 0.9 * gap, "left"),
-        Spot(x + gap, y, "left"),
-        Spot(x - gap, y + 0.9 * gap, "right"),
-        Spot(x - gap, y, "right"),
-        Spot(x, y - 1.1 * gap, "center", "top"),
-        Spot(x, y + 1.1 * gap, "center", "bottom"),
-        Spot(x + gap, y + 0.9 * gap, "left"),
-        Spot(x - gap, y - 0.9 * gap, "right"),
-    ]
     sides = ((1.2, "left"), (-1.2, "right"), (0, "center"))
     lifts = (-2.2, 2.2, -3.5, 3.5, -4.8, 4.8, -6.1, 6.1)
-    return near + [Spot(x + side * gap, y + lift * gap, ha) for lift in lifts for side, ha in sides]
+    far = [(side, lift, ha) for lift in lifts for side, ha in sides]
+    return [Spot(x + dx * gap, y + dy * gap, *how) for dx, dy, *how in (*AROUND, *far)]

@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from rooflab.count.si import si
+from rooflab.predict.roofline import Roofline
 from rooflab.show.labels import UNNAMED, Box, Point, Room, apart, width
 from rooflab.show.measured_points import Dot
-from rooflab.show.rooflines.ceiling_lines import CallLine, Ceiling
+from rooflab.show.rooflines.ceiling_lines import CallLine, slope_text
 from rooflab.show.scene.axes import Frame, Scale
 
 STEPS = 40  # points of a roof between its ends, so that it bends as the axes do
@@ -74,7 +75,7 @@ class Plan:
 
     frame: Frame
     dots: tuple[Dot, ...]
-    roofs: tuple[Ceiling, ...]
+    roofs: tuple[Roofline, ...]
     calls: tuple[CallLine, ...]
 
     @cached_property
@@ -82,7 +83,7 @@ class Plan:
         """Scales that hold all points, and in decades the roofs and call lines as well."""
         frame, dots = self.frame, self.dots
         intensity, rate = [d.op.intensity for d in dots], [d.rate for d in dots]
-        ridges, peaks = [c.roof.ridge for c in self.roofs], [c.roof.peak for c in self.roofs]
+        ridges, peaks = [c.ridge for c in self.roofs], [c.peak for c in self.roofs]
         guessed = [d.op.flops / s for d in dots for s in d.guesses if not d.asked]
         slow = [min(max(one, min(rate) / 30), max(rate) * 30) for one in guessed]
         slow += [d.rate / 10 for d in dots if d.asked]  # room for what will be guessed
@@ -97,12 +98,12 @@ class Plan:
             Layout(2, frame, frame.x(low_x, high_x), frame.y(low_y, high_y)),
         )
 
-    def roof(self, ceiling: Ceiling, layout: Layout, flat: bool) -> Path:
+    def roof(self, ceiling: Roofline, layout: Layout, flat: bool) -> Path:
         """The slanted or the flat part of a roof; over work it is no line."""
-        lo, hi, ridge = self.layouts[2].x.lo, self.layouts[2].x.hi, ceiling.roof.ridge
+        lo, hi, ridge = self.layouts[2].x.lo, self.layouts[2].x.hi, ceiling.ridge
         bend = min(max(ridge, lo), hi)
         grid = np.geomspace(bend, hi, STEPS // 2) if flat else np.geomspace(lo, bend, STEPS // 2)
-        rates = [ceiling.roof.attainable(float(x)) for x in grid]
+        rates = [ceiling.attainable(float(x)) for x in grid]
         return np.column_stack([layout.x(grid), layout.y(np.array(rates))])
 
     def call(self, line: CallLine, layout: Layout) -> Path:
@@ -215,25 +216,26 @@ def name_roofs(room: Room, plan: Plan) -> list[tuple[str, Spot | None, str]]:
     found: list[tuple[str, Spot | None, str]] = []
     main = [one for one in plan.roofs if one.level == "dram"]
     for one in main:
-        text, (bend, y) = one.flat_text, plan.roof(one, layout, True)[0].tolist()
+        bend, y = plan.roof(one, layout, True)[0].tolist()
+        text = f"{one.dtype} {si(one.peak, 'FLOP/s')}"
         above = [(x, y - 8) for x in np.arange(right - width(text) / 2, bend, -20).tolist()]
         before = [(x, y - 8) for x in np.arange(bend, left, -20).tolist()]
         found.append((text, room.put(text, above) or room.put(text, before), "computing"))
     for one in main[:1]:
-        text, slope = one.slope_text, layout.inside(plan.roof(one, layout, False))
+        text, slope = slope_text(one), layout.inside(plan.roof(one, layout, False))
         beside = [(x + width(text) / 2 + 8, y + 9) for x, y in slope[::-1]]
         found.append((text, room.put_along(text, slope) or room.put(text, beside), "carrying"))
     if caches := plan.roofs[len(main) :]:
-        text = caches[0].slope_text if len(caches) == 1 else _span(caches)
+        text = slope_text(caches[0]) if len(caches) == 1 else _span(caches)
         half, (x, y) = width(text) / 2, plan.roof(caches[-1], layout, False)[-1].tolist()
         spots = [(max(x - half - 8, left + half + 8), y + down) for down in (-1, -27, 22, 45)]
         found.append((text, room.put(text, spots), "carrying"))
     return found
 
 
-def _span(caches: Sequence[Ceiling]) -> str:
+def _span(caches: Sequence[Roofline]) -> str:
     """``caches 60.0 to 400 GB/s``, ``caches 368 GB/s to 1.12 TB/s``."""
-    rates = sorted(ceiling.roof.bandwidth for ceiling in caches)
+    rates = sorted(one.bandwidth for one in caches)
     slow, fast = (si(rate, "B/s") for rate in (rates[0], rates[-1]))
     number, unit = slow.split()
     return f"caches {number if fast.endswith(f' {unit}') else slow} to {fast}"

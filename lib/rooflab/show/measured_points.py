@@ -18,9 +18,10 @@ from rooflab.count.validation import unknown
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import homes, overhead, predict
 from rooflab.predict.machine import Machine
+from rooflab.predict.roofline import Roofline
 from rooflab.show import captions, theme
 from rooflab.show.rooflines import ceiling_lines
-from rooflab.show.rooflines.ceiling_lines import CallLine, Ceiling, missing, roof
+from rooflab.show.rooflines.ceiling_lines import CallLine, missing, roof
 from rooflab.show.waiting import is_axis
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
@@ -174,7 +175,7 @@ def _sentence(m: Measurement, machine: Machine | None) -> str:
     return text
 
 
-def ceilings(dots: Sequence[Dot], machine: Machine | None) -> tuple[Ceiling, ...]:
+def ceilings(dots: Sequence[Dot], machine: Machine | None) -> tuple[Roofline, ...]:
     """Roofs to draw: memory's for every dtype that is there, and the caches that feed a warm point.
 
     Empty without a machine, and for a dtype that it has no figure for.
@@ -183,11 +184,11 @@ def ceilings(dots: Sequence[Dot], machine: Machine | None) -> tuple[Ceiling, ...
         return ()
     kinds = list(dict.fromkeys(dot.op.compute_dtype for dot in dots))
     known = [kind for kind in kinds if not missing(machine, kind, "cold")]
-    found = [Ceiling("dram", roof(machine, kind)) for kind in known]
+    found = [roof(machine, kind) for kind in known]
     for kind in known[:1]:
         levels = {next(iter(homes(dot.op.working_set, machine, dot.cache))) for dot in dots}
         caches = [level for level in machine.levels if level in levels - {"dram"}]
-        found += [Ceiling(level, roof(machine, kind, level)) for level in caches]
+        found += [roof(machine, kind, level) for level in caches]
     return tuple(found)
 
 
@@ -211,7 +212,7 @@ def call_lines(dots: Sequence[Dot], machine: Machine | None) -> tuple[CallLine, 
 
 
 def stop_sentences(
-    dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Ceiling],
+    dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Roofline],
     calls: Sequence[CallLine],
 ) -> list[str]:  # fmt: skip
     """A sentence for each named stop."""
@@ -243,12 +244,12 @@ def _all_say(dots: Sequence[Dot]) -> tuple[str, str]:
     )
 
 
-def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Ceiling]) -> str:
+def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Roofline]) -> str:
     every = "every point has" if len(dots) > 1 else "the point has"
     room = f"Each step is now a factor of ten, and {every} its room."
     if machine is None or not roofs:
         return f"{room} The roofs of the machine they come from are not known here; pass machine=."
-    roof = roofs[0].roof
+    roof = roofs[0]
     share = max(d.rate / roof.peak for d in dots)
     return (
         f"{room} The line is the roof of {machine.name}: {si(roof.bandwidth, 'B/s')} from memory, "

@@ -91,14 +91,9 @@ class SortCards(Player):
         self.deck, self.faces, self.store = deck, deck.faces, store
         placed, shown = store.recall() if store is not None else (None, False)
         start: dict[str, Any] = dict(zip(names(len(deck.faces)), placed or [], strict=False))
-        super().__init__(
-            *(cards_scene(deck, wide) for wide in (WIDE, NARROW)),
-            stem=stem,
-            kind="rl-sort rl-wide",
-            asks=True,
-            covered=placed is None and not shown,
-            **start,
-        )
+        start["covered"] = placed is None and not shown
+        scenes = (cards_scene(deck, wide) for wide in (WIDE, NARROW))
+        super().__init__(*scenes, stem=stem, kind="rl-sort rl-wide", asks=True, **start)
         self.observe(self._tell, "covered")
 
     @property

@@ -16,10 +16,7 @@ from rooflab.count.si import grouped, rounded, si
 if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
-INK = "#222222"
 CEILING = "#6B6B6B"
-GRID = "#E3E3E3"
-PAPER = "#FFFFFF"
 
 #: The one language of colour: a name → what it is on white paper and on a dark page.
 #: Carrying, computing and overhead have these three colours everywhere, so that a slope, a bar and
@@ -38,6 +35,7 @@ COLOURS = {
     "key": ("#0B5CAD", "#7DB8FF"),  # what a hand can take hold of
     "warn": ("#B00020", "#FF8A8A"),  # what cannot be: more bytes than there is room for
 }
+INK, GRID, PAPER = (COLOURS[name][0] for name in ("ink", "grid", "paper"))
 CARRYING, COMPUTING, OVERHEAD = (COLOURS[n][0] for n in ("carrying", "computing", "overhead"))
 
 

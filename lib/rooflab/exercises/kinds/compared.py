@@ -6,22 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rooflab.exercises.compare import (
-    SINGLE,
-    as_text,
-    flaw,
-    in_single,
-    nearly,
-    only_rounded,
-    other_unit,
-    parts,
-    reordered,
-    same,
-    same_factor,
-    show,
-    truth,
-    upside_down,
-)
+from rooflab.exercises import compare
+from rooflab.exercises.compare import parts, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.observe.plaindata import Plain, to_plain
 from rooflab.exercises.verdict import Verdict, failed, passed
@@ -31,18 +17,21 @@ Part = tuple[Plain, Plain, float]  # right, given, and the tolerance of the case
 NEARLY, ROUNDED, IN_SINGLE = "a little off", "rounded", "single precision"
 STOPPED = "Stopped"  # kind of what a function is stopped by that does not end
 _SLIPS = (
-    (as_text, "digits in a text", "a text is no number; take the quotes or the f\"…\" away. Where "
-     "one value is a word, np.array makes texts of all of them: return a tuple."),
-    (other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or a GiB "
-     "for a GB, that nobody asked for?"),
-    (only_rounded, ROUNDED, "return the number as it comes out; it need not be whole or short."),
-    (in_single, IN_SINGLE, "these are numbers of single precision (np.float32), which keeps 7 "
-     "digits and loses some of them at every step; compute with Python's numbers or np.float64."),
-    (nearly, NEARLY, "was it computed in single precision or rounded on the way, or is something "
-     "small left out?"),
-    (upside_down, "upside down", "which of the two belongs above the line, and which below?"),
-    (same_factor, "a constant factor", "you are off by the same factor in every case: what is "
-     "counted too often, or left out?"),
+    (compare.as_text, "digits in a text", "a text is no number; take the quotes or the f\"…\" "
+     "away. Where one value is a word, np.array makes texts of all of them: return a tuple."),
+    (compare.other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or "
+     "a GiB for a GB, that nobody asked for?"),
+    (compare.only_rounded, ROUNDED,
+     "return the number as it comes out; it need not be whole or short."),
+    (compare.in_single, IN_SINGLE, "these are numbers of single precision (np.float32), which "
+     "keeps 7 digits and loses some of them at every step; compute with Python's numbers or "
+     "np.float64."),
+    (compare.nearly, NEARLY, "was it computed in single precision or rounded on the way, or is "
+     "something small left out?"),
+    (compare.upside_down, "upside down",
+     "which of the two belongs above the line, and which below?"),
+    (compare.same_factor, "a constant factor", "you are off by the same factor in every case: what "
+     "is counted too often, or left out?"),
 )  # fmt: skip
 _STUMBLES = (  # what is raised, the mistake that usually raises it, and its hint
     (r"Stopped: was stopped", "no end",
@@ -128,34 +117,22 @@ class Comparison:
         return Misconception(name, self.exercise.reference, hint)
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """``mistake``, if one is known, and the case and the part of the answer in which it shows.
+def diagnose(found: Comparison) -> tuple[Misconception | None, int, int | None]:
+    """Return the mistake that explains most of a wrong answer, the case and the part it shows in.
 
-    The verdict speaks of that case and that part. ``part`` is None where the answer has not the
-    parts that are wanted.
-    """
-
-    mistake: Misconception | None
-    case: int
-    part: int | None
-
-
-def diagnose(found: Comparison) -> Diagnosis:
-    """Return the mistake that explains most of a wrong answer, and where it shows.
-
-    A misconception has to give the learner's values on every case. Only the parts of an answer
-    that it changes count, so that a second slip in another part does not hide it.
+    The part is None where the answer has not the parts that are wanted. A misconception has to
+    give the learner's values on every case. Only the parts of an answer that it changes count, so
+    that a second slip in another part does not hide it.
     """
     changed, named = _closest(found)
-    if reordered(found.parts()) and len(changed) < len(found.wrong_parts()):
+    if compare.reordered(found.parts()) and len(changed) < len(found.wrong_parts()):
         labels = ", ".join(found.exercise.returns)
         text = "another order", f"these are the right values in another order: {labels}."
-        return Diagnosis(found.mistake(text), *found.first_wrong())
+        return found.mistake(text), *found.first_wrong()
     if named:
-        return Diagnosis(named, *found.first_wrong(changed))
+        return named, *found.first_wrong(changed)
     text = _stumble(found) or _slip(found)
-    return Diagnosis(found.mistake(text) if text else None, *found.first_wrong())
+    return found.mistake(text) if text else None, *found.first_wrong()
 
 
 def _closest(found: Comparison) -> tuple[set[int], Misconception | None]:
@@ -243,7 +220,7 @@ def _itemsize(found: Comparison, part: Sequence[Part]) -> tuple[str, str] | None
         return None
     for power in (1, -1, 2, -2):
         if all(
-            same(right, float(mine) * size**power, max(allowed, SINGLE))
+            same(right, float(mine) * size**power, max(allowed, compare.SINGLE))
             for (right, mine, allowed), size in zip(part, sizes, strict=True)
         ):
             return "itemsize", "itemsize is left out, or it stands in the wrong place."
@@ -278,15 +255,11 @@ def judge(
             return passed(exercise, f"{right}; {remark}" if remark else right)
     expected = [exercise.reference(*case.values()) for case in cases]
     found = Comparison(exercise, cases, expected, observations)
-    diagnosis = diagnose(found)
-    seen = observations[diagnosis.case]
-    return failed(
-        exercise,
-        complaint(found, diagnosis),
-        case=cases[diagnosis.case],
-        yours=show(seen["value"]) if "value" in seen else None,
-        mistake=diagnosis.mistake,
-    )
+    mistake, number, at = diagnose(found)
+    seen = observations[number]
+    reason = complaint(found, mistake, number, at)
+    yours = show(seen["value"]) if "value" in seen else None
+    return failed(exercise, reason, case=cases[number], yours=yours, mistake=mistake)
 
 
 def call_text(exercise: Exercise, case: Case) -> str:
@@ -297,9 +270,9 @@ def call_text(exercise: Exercise, case: Case) -> str:
     return f"`{exercise.name}({inputs})`"
 
 
-def complaint(found: Comparison, diagnosis: Diagnosis) -> str:
+def complaint(found: Comparison, mistake: Misconception | None, number: int, at: int | None) -> str:
     """Say what is wrong with a case that fails, and with which part, never what would be right."""
-    exercise, number, at = found.exercise, diagnosis.case, diagnosis.part
+    exercise = found.exercise
     case, right, seen = found.cases[number], found.expected[number], found.observations[number]
     call = call_text(exercise, case)
     if seen.get("missing"):
@@ -324,7 +297,6 @@ def complaint(found: Comparison, diagnosis: Diagnosis) -> str:
         subject = f"{labels[at]}: {subject}" if value else f"the {labels[at]} of {subject}"
     elif len(pairs) > 1 and isinstance(got, list):
         subject = f"at [{at}] {subject}"
-    mistake = diagnosis.mistake
     also = [label for label, pair in zip(labels[:at], pairs)
             if mistake and not same(*pair, exercise.allowed(case))]  # fmt: skip
     close = mistake is not None and mistake.name in (NEARLY, ROUNDED, IN_SINGLE)
@@ -338,8 +310,8 @@ def complaint(found: Comparison, diagnosis: Diagnosis) -> str:
 def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plain) -> str | None:
     """Say what kind of value is wanted, where ``mine`` is of another kind."""
     if isinstance(right, bool):
-        return None if truth(mine) is not None else _kind(right)
-    if isinstance(right, (int, float)) and (problem := flaw(mine)):
+        return None if compare.truth(mine) is not None else _kind(right)
+    if isinstance(right, (int, float)) and (problem := compare.flaw(mine)):
         return problem
     if isinstance(right, (list, tuple)):
         return None if parts(right, mine) else f"{len(right)} values are wanted here"
@@ -348,35 +320,26 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
     if not isinstance(right, str):
         return None
     words = _vocabulary(exercise, cases)
-    if any(same(word, mine, 0) for word in words) or _is_given(mine, cases):
+    texts = {*_texts([[*case.values()] for case in cases])}
+    # What stands in a text of the cases is no foreign word: a loop of "ikj".
+    if any(same(word, mine, 0) for word in words) or any(str(mine) in text for text in texts):
         return None
-    if words and {*words} <= {*_texts(cases)}:
+    if words and {*words} <= texts:
         return "one of the texts in its arguments is wanted"  # a list would tell the right ones
     apart = any("," in word for word in words)  # then commas do not tell where a word ends
     return f"one of these words is wanted: {', '.join(map(repr, words) if apart else words)}"
 
 
-def _is_given(word: Plain, cases: Sequence[Case]) -> bool:
-    """Whether a word stands in a text of the cases: a loop of "ikj" is no foreign word."""
-    return isinstance(word, str) and any(word in text for text in _texts(cases))
-
-
-def _texts(cases: Sequence[Case]) -> Iterator[str]:
-    """Every text in the arguments of the cases, the keys of mappings among them."""
-    for case in cases:
-        for value in case.values():
-            yield from _texts_in(value)
-
-
-def _texts_in(given: object) -> Iterator[str]:
+def _texts(given: object) -> Iterator[str]:
+    """Every text in a value, the keys of mappings among them."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
         for key, value in given.items():
-            yield from (*_texts_in(key), *_texts_in(value))
+            yield from (*_texts(key), *_texts(value))
     elif isinstance(given, (list, tuple)):
         for value in given:
-            yield from _texts_in(value)
+            yield from _texts(value)
 
 
 def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:

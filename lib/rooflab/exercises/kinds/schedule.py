@@ -43,8 +43,6 @@ from rooflab.labs.loops.language.tree import Leaf, Loop
 from rooflab.labs.loops.legality.points import count
 from rooflab.labs.loops.nest import Nest
 
-MOST_ITERATIONS = 300_000
-"""Iterations of a case's nest: few enough to be listed."""
 MOST_STEPS, MOST_LOOPS, MOST_NUMBER = 64, 16, 1_000_000
 MOST_TERMS = 1000  # of all expressions of a schedule; honest ones have a hundred
 MOST_TURNS = 2_000_000  # of the innermost loop, those included in which nothing runs

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from rooflab.count import Operation, axpy, gemm, gemv
 from rooflab.count.si import percent
 from rooflab.exercises.compare import close, same, show
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.exercise import Case, Exercise, Observation
 from rooflab.exercises.observe.plaindata import Plain
 from rooflab.exercises.observe.timing import prepared
 from rooflab.exercises.verdict import Verdict, failed, passed
@@ -213,7 +213,8 @@ def judge(
             continue
         mistake = None
         if _misshapen(exercise, seen) is None:
-            mistake = next((m for m in exercise.misconceptions if _shows(m, case, seen)), None)
+            known = (m for m in exercise.misconceptions if m.shows and m.shows(case, seen))
+            mistake = next(known, None)
         timed = "value" in seen and happened(seen, "elapsed")
         return failed(
             exercise, f"{exercise.name} on the stand-in for an {case['device']['name']}: {problem}",
@@ -245,10 +246,6 @@ def drawn(
     return gpu_timeline(seen["log"], operation(case), Device(**case["device"]))
 
 
-def _shows(mistake: Misconception, case: Case, seen: Observation) -> bool:
-    return mistake.shows is not None and mistake.shows(case, seen)
-
-
 def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     if str(seen.get("error", "")).startswith("Stopped: "):
         told = str(seen["error"]).removeprefix("Stopped: ")
@@ -260,17 +257,19 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     if (shape := _misshapen(exercise, seen)) is not None:
         return shape
     seconds, op, room = seconds_of(seen), operation(case), exercise.tolerance
-    if not any(region.of(op) for region in regions(seen)):
-        if any(region.seconds < 0 for region in regions(seen)):
+    between = regions(seen)
+    taken = [region.seconds / many for region in between if (many := len(region.of(op)))]
+    if not taken:
+        if any(region.seconds < 0 for region in between):
             return "the time that you read between two events is negative"
-        if any(not kernel["apart"] for region in regions(seen) for kernel in region.kernels):
+        if any(not kernel["apart"] for region in between for kernel in region.kernels):
             return "between your events a launch reads one array twice, in place of two arrays"
         return f"no two events that you read enclose one {op.name} of the right size"
     if reordered(case, seen, room):
         return f"{', '.join(exercise.returns)} are wanted, in this order"
     if not close(truth(case), seconds, room):
         return f"your seconds are more than {percent(room)} away from what its clock needed"
-    own = [each for each in _measured(op, seen) if close(truth(case), each, room)]
+    own = [each for each in taken if close(truth(case), each, room)]
     if not own:
         return f"your seconds are right, but no {op.name} between events that you read took them"
     if not (1 - OWN) * min(own) <= seconds <= (1 + OWN) * max(own):
@@ -281,13 +280,6 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         if not same(right, mine, ARITHMETIC):
             return f"the {name} does not follow from your own seconds"
     return None
-
-
-def _measured(op: Operation, seen: Observation) -> Iterator[float]:
-    """Seconds of an operation that may follow from the times that were read."""
-    for region in regions(seen):
-        if many := len(region.of(op)):
-            yield region.seconds / many
 
 
 def _misshapen(exercise: Exercise, seen: Observation) -> str | None:

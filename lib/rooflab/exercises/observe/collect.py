@@ -13,14 +13,8 @@ from types import FunctionType
 
 from rooflab.exercises.observe.observation import Case, Observation, observe, stopped
 
-#: Kind of an exercise whose answer is a function → module beside this one, function that runs it.
-RUNNERS = {
-    "function": ("function", "run"),
-    "arrays": ("function", "run_with_arrays"),
-    "timing": ("timing", "run"),
-    "golf": ("golf", "run"),
-    "schedule": ("schedule", "run"),
-}
+#: Kinds of exercises whose answer is a function; a module beside this one runs it.
+RUNNERS = ("function", "arrays", "timing", "golf", "schedule")
 
 
 def _never(seen: Observation) -> str:
@@ -66,7 +60,7 @@ def _called(
 
 def runner(kind: str) -> Callable[[Case, Callable[..., object]], Observation]:
     """Return what runs an answer on a case, with all that it needs imported."""
-    module, name = RUNNERS[kind]
+    module, name = ("function", "run_with_arrays") if kind == "arrays" else (kind, "run")
     return getattr(importlib.import_module(f"rooflab.exercises.observe.{module}"), name)
 
 
@@ -81,9 +75,7 @@ def _nothing() -> None: ...
 
 
 def until_stopped(
-    run: Callable[[Case], Observation],
-    cases: Sequence[Case],
-    over: Callable[[Observation], str] = _never,
+    run: Callable[[Case], Observation], cases: Sequence[Case], over: Callable[[Observation], str]
 ) -> list[Observation]:
     """Run the cases in order; after one was stopped, by the learner or because it would not end,
     the rest count as stopped too."""

@@ -23,13 +23,9 @@ WANTED = "return the nest itself, as its transformations give it"
 def nest_of(case: Case, extents: Mapping[str, Any] | None = None) -> Nest:
     """Return the nest of a case as it is written, or one of other ``extents``."""
     entry: Mapping[str, Any] = case
-    shapes = entry.get("shapes") if extents is None else None
-    return Nest(
-        entry["extents"] if extents is None else extents,
-        entry["text"],
-        order=entry.get("order", "body"),
-        shapes=shapes,
-    )
+    order, shapes = entry.get("order", "body"), entry.get("shapes") if extents is None else None
+    used = entry["extents"] if extents is None else extents
+    return Nest(used, entry["text"], order=order, shapes=shapes)
 
 
 def run(case: Case, answer: Callable[..., object]) -> Observation:

@@ -21,27 +21,14 @@ MIX = "best"  # the drawn roof is one that no mix of reading and writing passes
 LEVELS = {"l1": "L1", "l2": "L2", "l3": "L3", "dram": "memory"}
 
 
-@dataclass(frozen=True)
-class Ceiling:
-    """One roof of a machine: a slanted part (``level``'s bandwidth) and a flat one (the peak)."""
-
-    level: str
-    roof: Roofline
-
-    @property
-    def slope_text(self) -> str:
-        """What stands on the slanted part, e.g. ``memory 4.80 TB/s``."""
-        return f"{LEVELS[self.level]} {si(self.roof.bandwidth, 'B/s')}"
-
-    @property
-    def flat_text(self) -> str:
-        """What stands on the flat part, e.g. ``fp32 67.0 TFLOP/s``."""
-        return f"{self.roof.dtype} {si(self.roof.peak, 'FLOP/s')}"
-
-
 def roof(machine: Machine, kind: DTypeLike, level: str = "dram", mix: str = MIX) -> Roofline:
     """Return the roofline that a picture draws: the best mix of reads and writes of ``level``."""
     return Roofline(machine, kind, level, mix=mix)
+
+
+def slope_text(roof: Roofline) -> str:
+    """Return what stands on the slanted part of a roof: ``memory 4.80 TB/s``."""
+    return f"{LEVELS[roof.level]} {si(roof.bandwidth, 'B/s')}"
 
 
 def missing(machine: Machine, kind: DTypeLike, cache: str) -> str:
@@ -55,7 +42,7 @@ def missing(machine: Machine, kind: DTypeLike, cache: str) -> str:
     return ""
 
 
-def ceilings(machine: Machine, kind: DTypeLike, cache: str, mix: str = MIX) -> tuple[Ceiling, ...]:
+def ceilings(machine: Machine, kind: DTypeLike, cache: str) -> tuple[Roofline, ...]:
     """Return the roofs of ``machine`` for dtype ``kind``, nearest memory level first.
 
     "cold": operands come from memory, one roof. "warm": they may still lie in a cache, one roof a
@@ -67,7 +54,7 @@ def ceilings(machine: Machine, kind: DTypeLike, cache: str, mix: str = MIX) -> t
         which = "warm" if cache == "both" else cache
         raise ValueError(f"{machine.name}: {reason}, so there is no {which} roof to draw")
     levels = ("dram",) if cache == "cold" else machine.levels
-    return tuple(Ceiling(level, roof(machine, kind, level, mix)) for level in levels)
+    return tuple(roof(machine, kind, level) for level in levels)
 
 
 # The overhead line: what an operation reaches if all of its time is the cost of the call.

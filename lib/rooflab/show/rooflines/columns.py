@@ -74,14 +74,6 @@ def rows_of(argument: str, given: Any, columns: Sequence[Column]) -> list[Row]:
     ]
 
 
-def row_of(argument: str, number: int, given: Sequence[Any], columns: Sequence[Column]) -> Row:
-    """Return one row, with as many values as there are ``columns``, each checked."""
-    return {
-        column.name: checked(argument, number, column, value)
-        for column, value in zip(columns, given, strict=True)
-    }
-
-
 def is_number(value: object) -> bool:
     """Whether ``value`` is a number, of Python or NumPy, and no yes or no."""
     return isinstance(value, Real) and type(value).__name__ not in ("bool", "bool_")

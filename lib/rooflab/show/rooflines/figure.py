@@ -21,7 +21,7 @@ from rooflab.show.figures import Panel, Picture, page
 from rooflab.show.labels import Crowd
 from rooflab.show.rooflines import ceiling_lines, roofs
 from rooflab.show.rooflines import points as marks
-from rooflab.show.rooflines.ceiling_lines import CHOICES, CallLine, Ceiling, ceilings
+from rooflab.show.rooflines.ceiling_lines import CHOICES, CallLine, ceilings
 from rooflab.show.rooflines.ceiling_lines import roof as roof_of
 from rooflab.show.rooflines.machine_choices import listed
 from rooflab.show.rooflines.points import Point, operation_of
@@ -113,7 +113,7 @@ def roofline(
     timed = [p.op for p in placed if p.op] if overhead else []
     calls = ceiling_lines.of_operations(timed, shown[0], reach).values()
     with page(ax, width, height, title, _title(shown, kinds)) as sheet:
-        dress(sheet.ax, *_limits([c for groups in lines for c in chain(*groups)], placed))
+        dress(sheet.ax, *_limits([roof for groups in lines for roof in chain(*groups)], placed))
         crowd = sheet.crowd(sheet.ax)
         _draw(crowd, zip(shown, lines), placed, cache, calls, band)
         marks.name_left_out(crowd, left_out)
@@ -123,7 +123,7 @@ def roofline(
 
 def _draw(
     crowd: Crowd,
-    roofs_of: Iterable[tuple[Machine, Sequence[Sequence[Ceiling]]]],
+    roofs_of: Iterable[tuple[Machine, Sequence[Sequence[Roofline]]]],
     points: Sequence[Point],
     cache: str,
     calls: Collection[CallLine],
@@ -199,14 +199,14 @@ def _active(machine: Machine, points: Sequence[Point], cache: str) -> set[str]:
 
 
 def _limits(
-    roofs: Sequence[Ceiling], points: Sequence[Point]
+    roofs: Sequence[Roofline], points: Sequence[Point]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Whole decades, at most half a decade of empty margin, that hold every ridge and point."""
-    xs = [p.intensity for p in points] + [c.roof.ridge for c in roofs] + [1 / 12]
+    xs = [p.intensity for p in points] + [roof.ridge for roof in roofs] + [1 / 12]
     x_lo = 10 ** (math.floor(2 * math.log10(min(xs)) - 0.3) / 2)
     x_hi = 10 ** (math.ceil(2 * math.log10(max(xs)) + 1) / 2)
-    lowest = [x_lo * c.roof.bandwidth for c in roofs if c.level == "dram"]
-    ys = [p.rate for p in points] + [c.roof.peak for c in roofs] + lowest
+    lowest = [x_lo * roof.bandwidth for roof in roofs if roof.level == "dram"]
+    ys = [p.rate for p in points] + [roof.peak for roof in roofs] + lowest
     y_hi = 10 ** (math.ceil(2 * math.log10(max(ys)) + 0.4) / 2)
     return (x_lo, x_hi), (10 ** (math.floor(2 * math.log10(min(ys))) / 2), y_hi)
 

@@ -119,7 +119,7 @@ Row = tuple[str, set[int], dict[str, Any], str]
 def _rows(sheet: Sheet) -> list[Row]:
     """Each kind of mark, the machines that have it, its look, and the sides that show it."""
     values, series = sheet.values, sheet.values.spec.series
-    cold, warm = ({who for one in series for who, *_ in values.hits(one, side).points}
+    cold, warm = ({who for one in series for who, *_ in values.hits[one.name, side].points}
                   for side in CACHES)  # fmt: skip
     foreseen = {n for n, o in enumerate(values.timed, 1)
                 if o.known.routines and any(one.estimated for one in series)}  # fmt: skip

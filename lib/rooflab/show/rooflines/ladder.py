@@ -105,7 +105,12 @@ class Ladders:
 
     def heights(self, step: str) -> tuple[By, By, By]:
         """The decade of the intensity, and those of FLOP/s between which a step leads."""
-        table = self.each(lambda ladder, op: _rates(ladder, op, step), NONE)
+
+        def rates(fall: Ladder, op: Operation) -> tuple[float, float, float]:
+            work, (start, end, _) = math.log10(op.flops), _ends(fall, step) or NONE
+            return math.log10(op.intensity), work - start, work - end
+
+        table = self.each(rates, NONE)
         every = np.asarray(table.values)
         x, start, end = (By(table.dims, every[..., n : n + 1]) for n in range(3))
         return x, start, end
@@ -160,11 +165,6 @@ def _ends(fall: Ladder, row: str) -> tuple[float, float, float] | None:
     if fall.steps and fall.steps[-1].name == REST:
         ends["predicted"] = fall.steps[-1].start
     return (-math.inf, ends[row], ends[row]) if row in ends else None
-
-
-def _rates(fall: Ladder, op: Operation, step: str) -> tuple[float, float, float]:
-    work, (start, end, _) = math.log10(op.flops), _ends(fall, step) or NONE
-    return math.log10(op.intensity), work - start, work - end
 
 
 def _time(fall: Ladder, row: str) -> str:

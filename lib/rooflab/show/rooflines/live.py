@@ -17,19 +17,11 @@ from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
 from rooflab.predict.machine import Machine
 from rooflab.show.box import Solid
+from rooflab.show.rooflines import tables
 from rooflab.show.rooflines.ceiling_lines import CHOICES, MIX, as_band
 from rooflab.show.rooflines.machine_choices import Offer, offers, well_known, with_figures
 from rooflab.show.rooflines.picture import roofline_scenes
-from rooflab.show.rooflines.tables import (
-    Family,
-    Series,
-    Slider,
-    Tables,
-    as_measured,
-    batches,
-    families,
-    sizes,
-)
+from rooflab.show.rooflines.tables import Family, Series, Slider, Tables
 from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
@@ -119,12 +111,12 @@ def roofline(
         raise ValueError("box=True and ladder=True have one place; choose one of them")
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    shown, rungs, timed = _rungs(measurements, families(ops))
+    shown, rungs, timed = _rungs(measurements, tables.families(ops))
     offered, first = on_offer(machines, machine, timed)
     own = {m.op.dims["n"] for m in rungs.values() if m.op.name == "gemm"}
-    every_n = sorted(own) or sizes(SMALLEST)
+    every_n = sorted(own) or tables.sizes(SMALLEST)
     first_n = _measured_n(shown, timed, every_n) if n is None else n
-    every_batch = (1,) if rungs else batches()
+    every_batch = (1,) if rungs else tables.batches()
     sliders = (
         Slider("N, the matrix size", every_n, nearest("n", first_n, every_n)),
         Slider(BATCH, every_batch, nearest("batch", batch, every_batch)),
@@ -238,7 +230,7 @@ def _rungs(
         if m.op.name not in names:
             raise unknown(f"measurements[{name!r}]: operation", m.op.name, names)
     return (
-        tuple(as_measured(one, [m.op for m in timed]) for one in shown),
+        tuple(tables.as_measured(one, [m.op for m in timed]) for one in shown),
         dict(measurements),
         timed,
     )

@@ -322,7 +322,7 @@ class Sheet:
         """
         values, shape, clip = self.values, theme.style(series.name).shape, self.frame.box
         for side, dash in (("cold", ()), ("warm", (3, 3))):
-            for place, points in values.hits(series, side).points.items():
+            for place, points in values.hits[series.name, side].points.items():
                 own = np.zeros((len(values.timed) + 1, len(values.kinds)))
                 own[place] = 0.7
                 look: dict[str, Any] = {"opacity": self._seen(series, side, ("who kind", own))}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from reprlib import repr as short
 from typing import Any
@@ -15,7 +14,7 @@ from rooflab.count.si import grouped, several, times
 from rooflab.count.validation import unknown
 from rooflab.show import captions, theme
 from rooflab.show.labels import Crowd, Spot, spots_around
-from rooflab.show.rooflines.columns import Column, is_number, is_table, row_of, rows_of
+from rooflab.show.rooflines.columns import Column, checked, is_number, is_table, rows_of
 from rooflab.show.rooflines.machine_choices import listed
 
 #: Kinds of points, in the order in which they are named, and how large their markers are.
@@ -160,7 +159,8 @@ def _one(given: Any, number: int) -> Any:
             f"points: {given!r} has {len(given)} values; give (intensity, rate) or "
             "(name, intensity, rate), in FLOP/B and FLOP/s"
         )
-    return _bare(row_of("points", number, given, columns), number)
+    row = {one.name: checked("points", number, one, value) for one, value in zip(columns, given)}
+    return _bare(row, number)
 
 
 def _bare(row: Mapping[str, Any], number: int) -> Point:
@@ -179,7 +179,7 @@ def without_lone_side(points: Sequence[Point]) -> list[Point]:
     """Cold and warm are told apart where both are in the picture; else they say nothing new."""
     if len({p.side for p in points if p.side}) > 1:
         return list(points)
-    return [dataclasses.replace(p, side=None) for p in points]
+    return [replace(p, side=None) for p in points]
 
 
 # Markers: the shape is the operation; filled is measured, hollow is not.

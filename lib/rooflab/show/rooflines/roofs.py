@@ -15,7 +15,7 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.labels import STEEP, Crowd, Spot
-from rooflab.show.rooflines.ceiling_lines import COLOUR, SHADE, CallLine, Ceiling, labels
+from rooflab.show.rooflines.ceiling_lines import COLOUR, SHADE, CallLine, labels, slope_text
 
 Look: TypeAlias = dict[str, Any]
 THICK, THIN = 2.6, 1.1  # points of a roof that a point lives under, and of another one
@@ -25,13 +25,13 @@ ALONG = (0.3, 0.45, 0.6, 0.2, 0.75, 0.1, 0.9)  # shares of a line where words al
 
 
 def draw_ceilings(
-    crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], dashes: str = "-"
+    crowd: Crowd, ceilings: Sequence[Roofline], active: Collection[str], dashes: str
 ) -> None:
     """Draw roofs that share one peak; those of ``active`` levels are thick, with their ridge."""
     ax, share = crowd.ax, crowd.share
     (x_lo, x_hi), foot = ax.get_xlim(), ax.get_ylim()[0]
-    for ceiling in ceilings:
-        roof, thick = ceiling.roof, ceiling.level in active
+    for roof in ceilings:
+        thick = roof.level in active
         xs = [x_lo, min(roof.ridge, x_hi), x_hi]
         ys = [roof.attainable(x) for x in xs]
         look: Look = {"lw": share * (THICK if thick else THIN), "zorder": 2 if thick else 1.9}
@@ -106,7 +106,7 @@ def draw_band(crowd: Crowd, band: tuple[float, float] | None) -> None:
 
 
 def label_machine(
-    crowd: Crowd, groups: Sequence[Sequence[Ceiling]], active: Collection[str], name: str = ""
+    crowd: Crowd, groups: Sequence[Sequence[Roofline]], active: Collection[str], name: str
 ) -> None:
     """Label the roofs of one machine (a group of ceilings per dtype), each figure once.
 
@@ -117,20 +117,20 @@ def label_machine(
         label_slopes(crowd, groups[0], active, name)
     # The farthest active level: where both sides are shown that is memory, whose ridge counts.
     tops = [next((c for c in reversed(group) if c.level in active), group[-1]) for group in groups]
-    for peak in dict.fromkeys(float(top.roof.peak) for top in tops):
-        same = [top for top in tops if top.roof.peak == peak]
-        kinds = ", ".join(str(top.roof.dtype) for top in same)
+    for peak in dict.fromkeys(float(top.peak) for top in tops):
+        same = [top for top in tops if top.peak == peak]
+        kinds = ", ".join(str(top.dtype) for top in same)
         _label_peak(crowd, same[0], f"{kinds} {si(peak, 'FLOP/s')}", name)
     if name:  # which stands on the flat part at least
         label_slopes(crowd, groups[0], active, name)
 
 
 def _label_levels(
-    crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], name: str
+    crowd: Crowd, ceilings: Sequence[Roofline], active: Collection[str], name: str
 ) -> None:
     """Write the bandwidths of several levels below each other, bold where they count."""
     heading = ", ".join(filter(None, (*names(name)[-1:], "roofs from the top")))
-    rows = [heading, *(one.slope_text for one in ceilings)]
+    rows = [heading, *map(slope_text, ceilings)]
     (left, foot, right, top), look = crowd.frame, {"fontsize": theme.SMALL}
     wide, tall = crowd.extent("\n".join(rows), weight="bold", **look)
     corners = [
@@ -148,23 +148,22 @@ def _label_levels(
 
 
 def _label_slope(
-    crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], name: str
+    crowd: Crowd, ceilings: Sequence[Roofline], active: Collection[str], name: str
 ) -> None:
     """Write the bandwidth of one roof along its slanted line, where there is room."""
-    (ceiling,), (x_lo, x_hi), y_lo = ceilings, crowd.ax.get_xlim(), crowd.ax.get_ylim()[0]
-    roof = ceiling.roof
+    (roof,), (x_lo, x_hi), y_lo = ceilings, crowd.ax.get_xlim(), crowd.ax.get_ylim()[0]
     left = max(x_lo, y_lo / roof.bandwidth)
     start, end = (crowd.pixel(x, roof.attainable(x)) for x in (left, min(roof.ridge, x_hi)))
     if end[0] - start[0] < 60:
         return
-    whole, rate = ceiling.slope_text, si(roof.bandwidth, "B/s")
+    whole, rate = slope_text(roof), si(roof.bandwidth, "B/s")
     texts = [f"{one}: {text}" for text in (whole, rate) for one in names(name)] or [whole]
     _write(crowd, [*texts, rate], along(start, end, ALONG), theme.CARRYING, name)
 
 
-def _label_peak(crowd: Crowd, ceiling: Ceiling, text: str, name: str) -> None:
-    """Write ``text`` on the flat roof of ``ceiling`` and its ridge at the foot."""
-    roof, x_hi = ceiling.roof, crowd.ax.get_xlim()[1]
+def _label_peak(crowd: Crowd, roof: Roofline, text: str, name: str) -> None:
+    """Write ``text`` on the flat part of ``roof`` and its ridge at the foot."""
+    x_hi = crowd.ax.get_xlim()[1]
     (right, y), (ridge, _) = crowd.pixel(x_hi, roof.peak), crowd.pixel(roof.ridge, roof.peak)
     bend = min(ridge, right)
     spots = [

@@ -175,14 +175,10 @@ def as_measured(family: Family, ops: Iterable[Operation]) -> Family:
 
 def sizes(lo: int = 64, hi: int = 16384) -> tuple[int, ...]:
     """Return the N of the slider: eight steps to every doubling from ``lo`` to ``hi``."""
-    found = []
-    base = lo
-    while base < hi:
-        found += [n for n in (base * (8 + step) // 8 for step in range(8)) if n <= hi]
-        base *= 2
-    return tuple(dict.fromkeys([*found, hi]))
+    every = (lo * 2**e * (8 + step) // 8 for e in range(hi.bit_length()) for step in range(8))
+    return tuple(dict.fromkeys([*(n for n in every if n < hi), hi]))
 
 
 def batches(hi: int = 4096) -> tuple[int, ...]:
     """Return the batches of the slider: the powers of two up to ``hi``."""
-    return tuple(2**e for e in range(hi.bit_length()) if 2**e <= hi)
+    return tuple(2**e for e in range(hi.bit_length()))

@@ -106,7 +106,7 @@ class RooflineValues:
         name, yes_no = series.name, ["no", "yes"]
         found = [Dim(f"home_{name}", LEVELS, of=self._homes(series))]
         for side in CACHES:
-            at, hits = f"{name}_{side}", self.hits(series, side)
+            at, hits = f"{name}_{side}", self.hits[name, side]
             many = len(hits.rates)
             found.append(Dim(f"hit_{at}", [str(n) for n in range(many + 1)], of=hits.by))
             roof, timed = self.roof_over(series, side), self.measured(series, side)
@@ -216,10 +216,6 @@ class RooflineValues:
         """The same for memory and the machine that was shown before."""
         return By("before old_kind", self.lines[:, :, 0, part])
 
-    def home_line(self, series: Series, part: slice = slice(None)) -> Value:
-        """The roof of the level that holds the operation."""
-        return self._if(By(f"machine kind home_{series.name}", self.lines[..., part]), part)
-
     def _if(self, own: By, part: slice) -> Value:
         logs = [math.log10(f) for f in FACTORS]
         memory = np.array([[0, s, -s, 0, 0, 0] for s in logs])[:, part]
@@ -228,7 +224,9 @@ class RooflineValues:
 
     def side_line(self, series: Series, side: str, part: slice = slice(None)) -> Value:
         """The roof over an operation: memory's if it is cold, that of its home if it is warm."""
-        return self.line("dram", part) if side == "cold" else self.home_line(series, part)
+        if side == "cold":
+            return self.line("dram", part)
+        return self._if(By(f"machine kind home_{series.name}", self.lines[..., part]), part)
 
     def ridge(self, series: Series, side: str) -> Value:
         """The decade of the ridge of that roof."""
@@ -293,12 +291,9 @@ class RooflineValues:
                     table[w][held <= offer.known.capacities.get(level, 0)] = LEVELS.index(level)
         return By("caches kind i j k", table)
 
-    def hits(self, series: Series, side: str) -> Hits:
-        """What was measured of it."""
-        return self._hits[series.name, side]
-
     @cached_property
-    def _hits(self) -> dict[tuple[str, str], Hits]:
+    def hits(self) -> dict[tuple[str, str], Hits]:
+        """What was measured, by the name of a series and a side."""
         every = itertools.product(self.spec.series, CACHES)
         return {(one.name, side): Hits(self, one, side) for one, side in every}
 
@@ -331,7 +326,7 @@ class RooflineValues:
 
     def measured(self, series: Series, side: str) -> Value:
         """The decade of FLOP/s that was measured of this very operation, if it was."""
-        rates = self.hits(series, side).rates
+        rates = self.hits[series.name, side].rates
         return By(f"hit_{series.name}_{side}", [[NO], *([rate] for rate in rates)])
 
     def predicted(self, series: Series, side: str) -> Value:

@@ -157,10 +157,7 @@ class Scene:
         if at is not None and len(at) != len(found.stops):
             raise ValueError(f"at has {len(at)} places; {dim} has {len(found.stops)} stops")
         places = None if at is None else [round(float(x), 2) for x in at]
-        self.controls.append(
-            {"kind": "slider", "dim": dim, "label": label, "at": places, "y": y, "above": False,
-             "more": more}
-        )  # fmt: skip
+        self._control("slider", dim=dim, label=label, at=places, y=y, above=False, more=more)
 
     def choice(self, dim: str, legend: str, labels: Sequence[str], *, off: Number = 0) -> None:
         """A row of buttons, one a stop of ``dim``; ``legend`` names the row for screen readers.
@@ -170,10 +167,7 @@ class Scene:
         if len(labels) != len(self.dim(dim).stops):
             raise ValueError(f"labels={list(labels)!r} must be one a stop of {dim}")
         self._check(off)
-        self.controls.append(
-            {"kind": "choice", "dim": dim, "label": legend, "labels": [*labels], "off": off,
-             "above": True}
-        )  # fmt: skip
+        self._control("choice", dim=dim, label=legend, labels=[*labels], off=off)
 
     def menu(
         self, dim: str, label: str, labels: Sequence[Words], *, groups: Sequence[str] = (),
@@ -190,10 +184,9 @@ class Scene:
             if len(found) != many and (found or name == "labels"):
                 raise ValueError(f"{name}={list(found)!r} must be one a stop of {dim}")
         self._check(*labels, *enabled, **also)
-        self.controls.append(
-            {"kind": "menu", "dim": dim, "label": label, "labels": [*labels], "above": True,
-             "groups": [*groups], "enabled": [*enabled] or [1] * many, "also": also}
-        )  # fmt: skip
+        usable = [*enabled] or [1] * many
+        self._control("menu", dim=dim, label=label, labels=[*labels], groups=[*groups],
+                      enabled=usable, also=also)  # fmt: skip
 
     def switch(self, dim: str, label: str, *, more: bool = False) -> None:
         """A button that turns ``dim`` from its first stop to its second and back.
@@ -202,14 +195,11 @@ class Scene:
         """
         if len(self.dim(dim).stops) != 2:
             raise ValueError(f"{dim} has {len(self.dim(dim).stops)} stops; a switch turns two")
-        self.controls.append(
-            {"kind": "switch", "dim": dim, "label": label, "above": True, "more": more}
-        )
+        self._control("switch", dim=dim, label=label, more=more)
 
     def play(self, dim: str) -> None:
         """A button that walks through all stops of ``dim``."""
-        labels = ["▶ run", "❚❚ stop", "↺ again"]
-        self.controls.append({"kind": "play", "dim": dim, "labels": labels, "above": True})
+        self._control("play", dim=dim, labels=["▶ run", "❚❚ stop", "↺ again"])
 
     def button(
         self, label: Words, sets: Mapping[str, Number], *, shown: Number = 1, enabled: Number = 1,
@@ -221,10 +211,12 @@ class Scene:
         presses it too, anywhere in the picture: the name that a browser gives the key.
         """
         self._check(label, shown, enabled, **sets)
-        self.controls.append(
-            {"kind": "button", "label": label, "sets": dict(sets), "shown": shown,
-             "enabled": enabled, "class": kind, "above": above, "key": key}
-        )  # fmt: skip
+        self._control("button", label=label, sets=dict(sets), shown=shown, enabled=enabled,
+                      above=above, key=key, **{"class": kind})  # fmt: skip
+
+    def _control(self, kind: str, **more: Any) -> None:
+        """Add a control of that kind, which stands above the sheet where it does not say so."""
+        self.controls.append({"kind": kind, "above": True, **more})
 
     def grip(
         self, dims: str, x: Place, y: Number | None, *, area: Sequence[float] | Mark,
@@ -247,17 +239,10 @@ class Scene:
             self.dim(name)
         found: Any = self.marks.index(area) if isinstance(area, Mark) else [*map(float, area)]
         grip = {
-            "dims": dims.split(),
-            "area": found,
-            "hover": hover,
-            "at": self._stack(x, y),
-            "label": label,
-            "spring": spring,
-            "glide": glide,
-            "sets": dict(sets or {}),
-            "ghost": ghost,
-            "enabled": enabled,
-        }
+            "dims": dims.split(), "area": found, "at": self._stack(x, y), "label": label,
+            "sets": dict(sets or {}), "ghost": ghost, "hover": hover, "spring": spring,
+            "glide": glide, "enabled": enabled,
+        }  # fmt: skip
         self._check(grip["at"], enabled)
         found = grip["at"].names if isinstance(grip["at"], By) else ()
         wrong = [name for name in found if self.dim(name).of is not None]

@@ -74,18 +74,15 @@ def film_scene(captions: Captions, layout: Layout, start: Mapping[str, int]) -> 
     scene.slider("batch", "batch, sequences")
     scene.slider("context", "context, tokens")
     scene.says = captions.sentence
-    scene.note(By("machine", [_origin(offer) for offer in t.offers]))
+    # Where the roofs come from, and what a call is taken to cost.
+    known = [one.machine is None or bool(one.machine.routines) for one in t.offers]
+    says = [one.says if calls else f"{one.says} {FREE}" for one, calls in zip(t.offers, known)]
+    scene.note(By("machine", says))
     return scene
 
 
 def _greyed(name: str, reason: str | bool) -> str:
     return f"{name} ({reason})" if reason else name
-
-
-def _origin(offer: Offer) -> str:
-    """Say where the roofs come from, and what a call is taken to cost."""
-    known = offer.machine is None or offer.machine.routines
-    return offer.says if known else f"{offer.says} {FREE}"
 
 
 def film(
