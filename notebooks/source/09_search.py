@@ -596,8 +596,8 @@ rl.search.operator("Y[i, j] = X[i, j] * W[j]", {"i": 4096, "j": 4096})
 # - **Judge** a log: nothing beats the peak, and whatever begins in memory is carried at least once.
 # - And if you went deeper: **describe** an operator, and **place** a compiler on the map.
 #
-# So far each operation stood alone. Lesson 10 joins two of them, so that the result of the first
-# never goes to memory.
+# So far each operation stood alone. [Lesson 10](10_fusion.ipynb) joins several of them, so that the
+# results in between never go to memory.
 
 # %% tags=["core"]
 rl.my_guesses("09")
