@@ -15,7 +15,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 ADDRESS = ""  # where the pages are public; as long as it is empty, nothing links there
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 #: The first lesson of each part, and the part's name.
-PARTS = {"00": "The roofline", "04": "A language model", "06": "Inside one core", "10": "Fewer bytes"}
+PARTS = {
+    "00": "The roofline", "04": "A language model", "06": "Inside one core", "10": "Fewer bytes",
+}  # fmt: skip
 PLAYGROUND = (
     "# All machines under one roofline\n\n**Which machine does your operation need?**\n\nChoose a "
     "machine and a number type, and slide N and the batch. *share* below the picture copies an "

@@ -104,7 +104,7 @@ NORM = table(
     "third reads x and the norms and writes y. One kernel: it reads a row to find its norm, which "
     "it keeps, and a second time to divide; the second time the row comes from the cache if a row "
     "fits in `cache` bytes. Return the bytes from and to memory, for three kernels and for one.",
-    "norm_bytes(rows, columns, itemsize, cache)", lines=4,
+    "norm_bytes(rows, columns, itemsize, cache)", lines=3,
     cases=drawn(4, rows=range(100, 5000), columns=range(1000, 9000), itemsize=[4, 8, 2, 1],
                 cache=lambda columns, itemsize, rng: columns * itemsize * rng.choice([1, 3, 5]) // 2
                 + rng.choice([0, 700])),
@@ -113,8 +113,8 @@ NORM = table(
     fixed=cases_of("rows columns itemsize cache",
         (3, 1024, 4, 4096), (3, 1024, 4, 4095), (1, 1, 8, 1), (1, 5, 1, 5), (900, 1, 2, 64),
         (4096, 4096, 4, 49_152), (64, 100_000, 4, 49_152), (5000, 20, 8, 1000)),
-    insight="For each number in fp32 it is 20 bytes, not 36: no kernel reads two arrays. One kernel "
-            "moves 12 or 8, so it is not 3 times as fast.",
+    insight="For each number in fp32 it is 20 bytes, not 36: no kernel reads two arrays. One "
+            "kernel moves 12 or 8, so it is not 3 times as fast.",
     answer={
         "_n": lambda rows, columns: rows * columns,
         "_again": lambda columns, itemsize, cache: columns * itemsize > cache,
@@ -153,8 +153,8 @@ NORM = table(
 # ---- 10-share ------------------------------------------------------------------------------------
 SHARE = table(
     "10-share", "What share was it?", 3,
-    "A chain became `chain` times as fast, the module that it is part of `whole` times, and nothing "
-    "else in it has changed. Return the share of the module's *old* time that the chain took, from "
+    "A chain became `chain` times as fast, the module that it is part of `whole` times, and "
+    "nothing else in it has changed. Return the share of the module's *old* time that the chain took, from "
     "0 to 1.",
     "share(chain, whole)", lines=1,
     cases=drawn(4, chain=(1.5, 12.0), whole=lambda chain, rng: chain ** rng.uniform(0.02, 0.9)),
@@ -232,7 +232,7 @@ STREAM = table(
     "through the blocks once, and keep three numbers only: the largest score so far, the sum of "
     "the weights, and the weighted sum of the values. Scores may be as large as ±1000, so take the "
     "largest one off before math.exp.",
-    "streamed(blocks)", lines=9,
+    "streamed(blocks)", lines=10,
     cases=lambda rng: [_blocks(rng) for _ in range(4)],
     domain={"blocks": any_length(1)},
     example=([[[1.0, 2.0], [10.0, 20.0]], [[3.0], [30.0]]],),
@@ -282,7 +282,7 @@ ATTENTION = table(
     "by softmax, and read by the product with V; Q, K and V are read and the result is written "
     "once. Streamed, no score is ever in memory. Both products count, softmax does not. Return the "
     "FLOP/byte of both.",
-    "attention(s, d, itemsize, masked)", lines=4,
+    "attention(s, d, itemsize, masked)", lines=3,
     cases=drawn(3, s=range(500, 9000), d=[64, 128, 80], itemsize=[2, 4, 1],
                 masked=[False, True, True]),
     domain={"s": at_least(1), "d": at_least(1), "itemsize": ITEMSIZES,
@@ -329,7 +329,7 @@ ATTENTION = table(
 
 # ---- 10-recompute --------------------------------------------------------------------------------
 def _least(layers: int, all_: int, kept: int, memory: int) -> int:
-    """The least number of layers of which only ``kept`` of ``all_`` bytes stay; -1: none will do."""
+    """The least number of layers of which only ``kept`` of ``all_`` bytes stay; -1: no number."""
     over = layers * all_ - memory
     found = max(0, -(-over // (all_ - kept)))
     return found if found <= layers else -1
@@ -351,10 +351,11 @@ RECOMPUTE = table(
     fixed=cases_of("layers s b h a memory",
         (96, 2048, 1, 12288, 96, 80 * 10**9), (96, 2048, 1, 12288, 96, 10**12),
         (96, 2048, 1, 12288, 96, 10**9), (1, 1, 1, 1, 1, 39), (1, 1, 1, 1, 1, 38),
-        (7, 1, 1, 1, 1, 7 * 2), (7, 1, 1, 1, 1, 7 * 2 - 1), (5, 10, 2, 8, 3, 1), (2, 3, 1, 5, 1, 1200),
+        (7, 1, 1, 1, 1, 7 * 2), (7, 1, 1, 1, 1, 7 * 2 - 1), (5, 10, 2, 8, 3, 1),
+        (2, 3, 1, 5, 1, 1200),
         (40, 512, 8, 1024, 16, 9 * 10**9)),
-    insight="For GPT-3's layer the two terms are 34 and 80 s·b·h: most of it are scores, which cost "
-            "the least to compute again.",
+    insight="For GPT-3's layer the two terms are 34 and 80 s·b·h: most of it are scores, which "
+            "cost the least to compute again.",
     answer={
         "_all": lambda s, b, h, a: 34 * s * b * h + 5 * a * b * s * s,
         "_kept": lambda s, b, h: 2 * s * b * h,
@@ -395,10 +396,10 @@ def _divisors(number: int) -> list[int]:
 
 SEGMENTS = table(
     "10-segments", "How long a segment?", 3,
-    "`layers` layers are cut into segments of c layers, where c divides `layers`. The input of each "
-    "segment is kept. On the way back one segment at a time is computed again, and all `inner` "
-    "numbers of each of its layers are kept while it is needed; an input is one number here. Return "
-    "the c for which the most that is ever kept is least; the smaller one if there are two.",
+    "`layers` layers are cut into segments of c layers, where c divides `layers`. The input of "
+    "each segment is kept. On the way back one segment at a time is computed again, and all `inner` "
+    "numbers of each of its layers are kept while it is needed; an input is one number here. "
+    "Return the c for which the most that is ever kept is least; the smaller one if there are two.",
     "segment(layers, inner)", lines=2,
     cases=drawn(4, layers=[96, 64, 120, 36], inner=range(1, 40)),
     domain={"layers": at_least(1), "inner": at_least(1)},
@@ -413,7 +414,8 @@ SEGMENTS = table(
         "answer": lambda _cost: min(_cost, key=_cost.__getitem__),
     },
     slips=(
-        slip("the square root of the layers", "a layer that is computed again keeps `inner` numbers.",
+        slip("the square root of the layers",
+             "a layer that is computed again keeps `inner` numbers.",
              ways=[{"_cost": lambda layers: {c: layers // c + c for c in _divisors(layers)}}]),
         slip("not a divisor", "segments are of one length: c divides `layers`.",
              answer=[lambda layers, inner: round(math.sqrt(layers / inner)),

@@ -156,8 +156,9 @@ def _bars(scene: Scene, gains: tuple[Gain, ...], foot: float) -> None:
         seconds = [one.measured[way].median_s for one in gains]
         at = [HEAD + s * k for s, k in zip(seconds, scale)]
         scene.dot(By("chain", at), y + BAR + 8, size=4.5, name="measured")
-        scene.text(By("chain", [x + 9 for x in at]), y + BAR + 13, By("chain", [si(s, "s") for s in seconds]),
-                   bold=True, size=SMALL, name="seconds")  # fmt: skip
+        words = By("chain", [si(s, "s") for s in seconds])
+        scene.text(By("chain", [x + 9 for x in at]), y + BAR + 13, words, bold=True, size=SMALL,
+                   name="seconds")  # fmt: skip
     x = float(HEAD)
     for piece, words in NAMES.items():
         scene.rect(x, foot + 3 * ROW + 4, 12, 12, PIECES[piece], radius=0, name="key")
@@ -177,8 +178,8 @@ def _sentence(one: Gain, way: str) -> str:
     each = _each(one, way)
     what = "one loop moves" if way == "fused" else f"{several(steps, 'call')} move"
     words = (
-        f"{_chain(one).title}, {LABELS[WAYS.index(way)]}: {what} {each:.3g} bytes for each number of "
-        f"x. Predicted {si(one.predicted[way].seconds, 's')}, measured {si(taken.median_s, 's')}"
+        f"{one.title}, {LABELS[WAYS.index(way)]}: {what} {each:.3g} bytes for each number of x. "
+        f"Predicted {si(one.predicted[way].seconds, 's')}, measured {si(taken.median_s, 's')}"
     )
     if way != "fused":
         return f"{words}."

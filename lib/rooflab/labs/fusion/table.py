@@ -17,7 +17,6 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
-
 TITLES = {
     "rmsnorm": "RMSNorm", "swish": "Swish", "mse_loss": "MSE loss", "gelu": "GELU", "rope": "RoPE",
     "swiglu": "SwiGLU", "cross_entropy": "cross entropy", "layernorm": "LayerNorm",
