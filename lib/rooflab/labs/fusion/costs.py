@@ -151,8 +151,9 @@ def _loop(chain: Chain, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
 
 
 def _step(chain: Chain, step: Step, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
+    random = np.random.default_rng(10)  # what sin takes depends on its argument
     arrays = {
-        name: np.full(chain.shape(name, *shape), 1.5, DTYPES[kind])
+        name: random.uniform(chain.low, chain.high, chain.shape(name, *shape)).astype(DTYPES[kind])
         for name in (*chain.reads(step), step.target)
     }
     names: dict[str, Any] = {"np": np}
