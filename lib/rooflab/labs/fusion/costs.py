@@ -182,8 +182,10 @@ def _recycled() -> int:
     np.ones((32 << 20) - (1 << 16), np.uint8)
     while nbytes > SMALLEST and _has_faults(nbytes):
         nbytes //= 2
-    steps = range(17, 32) if nbytes < LARGEST else ()  # up to the double, which had faults
-    return next((nbytes * (n - 1) // 16 for n in steps if _has_faults(nbytes * n // 16)), nbytes)
+    if nbytes == LARGEST:
+        return nbytes
+    sizes = (nbytes * n // 16 for n in range(17, 32))  # the double had faults
+    return next((n for n in sizes if _has_faults(n)), 2 * nbytes) - nbytes // 16
 
 
 def _has_faults(nbytes: int) -> bool:
