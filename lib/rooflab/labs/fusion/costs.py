@@ -151,8 +151,9 @@ def _loop(chain: Chain, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
 
 
 def _step(chain: Chain, step: Step, kind: str, shape: tuple[int, int]) -> tuple[Call, int]:
+    random = np.random.default_rng(10)  # what sin takes depends on its argument
     arrays = {
-        name: np.full(chain.shape(name, *shape), 1.5, DTYPES[kind])
+        name: random.uniform(chain.low, chain.high, chain.shape(name, *shape)).astype(DTYPES[kind])
         for name in (*chain.reads(step), step.target)
     }
     names: dict[str, Any] = {"np": np}
@@ -181,8 +182,10 @@ def _recycled() -> int:
     np.ones((32 << 20) - (1 << 16), np.uint8)
     while nbytes > SMALLEST and _has_faults(nbytes):
         nbytes //= 2
-    steps = range(17, 32) if nbytes < LARGEST else ()  # up to the double, which had faults
-    return next((nbytes * (n - 1) // 16 for n in steps if _has_faults(nbytes * n // 16)), nbytes)
+    if nbytes == LARGEST:
+        return nbytes
+    sizes = (nbytes * n // 16 for n in range(17, 32))  # the double had faults
+    return next((n for n in sizes if _has_faults(n)), 2 * nbytes) - nbytes // 16
 
 
 def _has_faults(nbytes: int) -> bool:

@@ -120,22 +120,15 @@ def _highest(row, tops):
 
 
 @_fused
-def _all_near(row):
-    far = 0
-    for j in range(row.size):
-        far += not (abs(row[j]) <= FAR)
-    return far == 0
-
-
-@_fused
 def sin_sqrt(x, y):
     """y = sqrt(sin x)."""
+    most = x.dtype.type(FAR)
     for i in range(x.shape[0]):
-        row, out = x[i], y[i]
-        if _all_near(row):
-            for j in range(row.size):
-                out[j] = math.sqrt(_sin(row[j]))
-        else:
+        row, out, far = x[i], y[i], np.int32(0)
+        for j in range(row.size):
+            out[j] = math.sqrt(_sin(row[j]))
+            far = np.int32(far | np.int32(not (abs(row[j]) <= most)))
+        if far:
             for j in range(row.size):
                 out[j] = math.sqrt(math.sin(row[j]))
 
