@@ -154,8 +154,8 @@ NORM = table(
 SHARE = table(
     "10-share", "What share was it?", 3,
     "A chain became `chain` times as fast, the module that it is part of `whole` times, and "
-    "nothing else in it has changed. Return the share of the module's *old* time that the chain took, from "
-    "0 to 1.",
+    "nothing else in it has changed. Return the share of the module's *old* time that the "
+    "chain took, from 0 to 1.",
     "share(chain, whole)", lines=1,
     cases=drawn(4, chain=(1.5, 12.0), whole=lambda chain, rng: chain ** rng.uniform(0.02, 0.9)),
     domain={"chain": Domain("more than 1", (1.25,)), "whole": Domain("1 to chain", (1.0,))},
@@ -397,8 +397,8 @@ def _divisors(number: int) -> list[int]:
 SEGMENTS = table(
     "10-segments", "How long a segment?", 3,
     "`layers` layers are cut into segments of c layers, where c divides `layers`. The input of "
-    "each segment is kept. On the way back one segment at a time is computed again, and all `inner` "
-    "numbers of each of its layers are kept while it is needed; an input is one number here. "
+    "each segment is kept. On the way back one segment at a time is computed again, and all "
+    "`inner` numbers of each of its layers are kept while it is needed; an input is one number here. "
     "Return the c for which the most that is ever kept is least; the smaller one if there are two.",
     "segment(layers, inner)", lines=2,
     cases=drawn(4, layers=[96, 64, 120, 36], inner=range(1, 40)),
