@@ -96,6 +96,15 @@ def test_ways_are_timed_and_beside_their_prediction():
     assert f"fused over temporaries: predicted ×{found.expected():.2g}" in repr(found)
 
 
+def test_one_way_alone_has_no_gain_over_another_and_what_fits_no_memory_is_refused():
+    found = rl.fusion.gain("sin_sqrt", 8, 8, ways=("fused",), rounds=2, progress=False)
+    assert found.gain() == found.off() == 1 and "fused over fused" in repr(found)
+    with pytest.raises(MemoryError, match="choose smaller sizes"):
+        rl.fusion.gain("sin_sqrt", 1 << 40, rounds=2, progress=False)
+    with pytest.raises(MemoryError, match="choose smaller sizes"):
+        rl.fusion.attention_gain(1 << 24, progress=False)
+
+
 def test_calls_take_turns():
     order: list[str] = []
     timings, faults = in_turns({name: lambda n=name: order.append(n) for name in "ab"}, 2)
