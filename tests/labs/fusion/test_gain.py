@@ -9,7 +9,6 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.fusion.chains import WAYS
-from rooflab.labs.fusion.gain import in_turns
 from tests.labs.fusion.support import CALIBRATION, COSTS, KEYS, MACHINE
 
 MEASURE = CALIBRATION.measured_costs
@@ -43,11 +42,6 @@ def test_arithmetic_counts_as_far_as_it_is_longer_than_the_bytes():
 def test_small_new_arrays_have_no_faults():
     assert predicted("softmax", "temporaries", rows=64).faults == 0
     assert COSTS.faults(31 << 20) == 0 < COSTS.faults((31 << 20) + 1)
-
-
-def test_a_cache_makes_bytes_cheaper():
-    cold, warm = (predicted("l2_norm", "fused", rows=16, cache=way) for way in ("cold", "warm"))
-    assert warm.bytes < cold.bytes / 2
 
 
 def test_costs_are_measured_once_and_kept(tmp_path, monkeypatch):
@@ -96,13 +90,13 @@ def test_ways_are_timed_and_beside_their_prediction():
     assert f"fused over temporaries: predicted ×{found.expected():.2g}" in repr(found)
 
 
-def test_calls_take_turns():
-    order: list[str] = []
-    timings, faults = in_turns({name: lambda n=name: order.append(n) for name in "ab"}, 2)
-    first = order.index("b")
-    assert set(order[:first]) == {"a"} and order[-1] == "b"
-    assert [len(timings[name].samples) for name in "ab"] == [2, 2]
-    assert set(faults) == {"a", "b"}
+def test_one_way_alone_has_no_gain_over_another_and_what_fits_no_memory_is_refused():
+    found = rl.fusion.gain("sin_sqrt", 8, 8, ways=("fused",), rounds=2, progress=False)
+    assert found.gain() == found.off() == 1 and "fused over fused" in repr(found)
+    with pytest.raises(MemoryError, match="choose smaller sizes"):
+        rl.fusion.gain("sin_sqrt", 1 << 40, rounds=2, progress=False)
+    with pytest.raises(MemoryError, match="choose smaller sizes"):
+        rl.fusion.attention_gain(1 << 24, progress=False)
 
 
 def test_bad_input_is_named():

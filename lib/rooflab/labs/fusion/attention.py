@@ -22,6 +22,8 @@ from rooflab.labs.fusion.chains import DTYPES, format_name
 from rooflab.labs.fusion.costs import Costs
 from rooflab.labs.fusion.costs import costs as _costs
 from rooflab.labs.fusion.gain import Gain, Terms, carrying, compared
+from rooflab.measure.backend import select
+from rooflab.measure.operands import require_memory
 from rooflab.measure.progress import Progress
 from rooflab.measure.this_machine import this_machine
 from rooflab.predict.estimate import predict
@@ -203,15 +205,18 @@ def attention_gain(
     True
     """
     machine, known = this_machine("cpu", 1, progress=progress), _costs(progress=progress)
-    real, name = np.random.default_rng(10), format_name(kind)
-    q, k, v = real.normal(size=(3, size("length", length), head_dim)).astype(DTYPES[name])
+    length, name = size("length", length), format_name(kind)
     streams = dict(zip(WAYS, (False, True)))
-    return compared(
-        f"attention over {length}",
-        {way: attention(1, length, length, 1, head_dim=head_dim, dtype=name, causal=False,
-                        streamed=streamed) for way, streamed in streams.items()},
-        {way: partial(attend, q, k, v, streamed=streamed) for way, streamed in streams.items()},
-        {way: predict_attention(length, head_dim, name, streamed=streamed, machine=machine,
-                               costs=known) for way, streamed in streams.items()},
-        "warm", rounds, progress,
-    )  # fmt: skip
+    ledgers = {
+        way: attention(1, length, length, 1, head_dim=head_dim, dtype=name, causal=False,
+                       streamed=streamed) for way, streamed in streams.items()
+    }  # fmt: skip
+    predicted = {
+        way: predict_attention(length, head_dim, name, streamed=streamed, machine=machine,
+                               costs=known) for way, streamed in streams.items()
+    }  # fmt: skip
+    require_memory(ledgers["materialised"], select("cpu"))
+    q, k, v = np.random.default_rng(10).normal(size=(3, length, head_dim)).astype(DTYPES[name])
+    calls = {way: partial(attend, q, k, v, streamed=streamed) for way, streamed in streams.items()}
+    title = f"attention over {length}"
+    return compared(title, ledgers, calls, predicted, "warm", rounds, progress)

@@ -27,7 +27,7 @@ from rooflab.measure.backend import available_cores, environment, host_id, power
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.measure import caveats
 from rooflab.measure.measurement import Measurement
-from rooflab.measure.operands import affordable, available_bytes
+from rooflab.measure.operands import affordable, available_bytes, require_memory
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.settings import fewer
 from rooflab.measure.this_machine import this_machine
@@ -88,31 +88,37 @@ class Gain:
     predicted: Mapping[str, Terms]
     measured: Mapping[str, Measurement]
 
-    def gain(self, way: str = "fused", over: str = "temporaries") -> float:
-        """Return how many times as long ``over`` took as ``way``, measured."""
-        return self.measured[over].median_s / self.measured[way].median_s
+    def gain(self, way: str | None = None, over: str | None = None) -> float:
+        """Return how many times as long ``over``, the first, took as ``way``, the last one."""
+        first, *_ = self.measured
+        return self.measured[over or first].median_s / self.measured[way or self._last].median_s
 
-    def expected(self, way: str = "fused", over: str = "temporaries") -> float:
+    def expected(self, way: str | None = None, over: str | None = None) -> float:
         """Return how many times as long ``over`` should take as ``way``."""
-        return self.predicted[over].seconds / self.predicted[way].seconds
+        first, *_ = self.measured
+        return self.predicted[over or first].seconds / self.predicted[way or self._last].seconds
 
-    def off(self, way: str = "fused", over: str = "temporaries") -> float:
+    def off(self, way: str | None = None, over: str | None = None) -> float:
         """Return the factor, 1 or more, between the expected and the measured gain."""
         ratio = self.expected(way, over) / self.gain(way, over)
         return max(ratio, 1 / ratio)
 
+    @property
+    def _last(self) -> str:
+        return list(self.measured)[-1]
+
     def __repr__(self) -> str:
-        first, *_, last = ways = list(self.measured)
+        first, last = next(iter(self.measured)), self._last
         rows = [f"{self.title}, {self.measured[first].op.compute_dtype}"]
-        for way in ways:
-            terms, taken = self.predicted[way], self.measured[way]
+        for way, taken in self.measured.items():
+            terms = self.predicted[way]
             warned = f"; warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
             rows.append(
                 f"  {way:<12}{si(taken.op.bytes, 'B'):>8}, predicted {si(terms.seconds, 's'):>7} "
                 f"({terms}), measured {si(taken.median_s, 's'):>7}{warned}"
             )
-        each = f"predicted {times(self.expected(last, first), 2)}"
-        rows.append(f"  {last} over {first}: {each}, measured {times(self.gain(last, first), 2)}")
+        each = f"predicted {times(self.expected(), 2)}, measured {times(self.gain(), 2)}"
+        rows.append(f"  {last} over {first}: {each}")
         return "\n".join(rows)
 
 
@@ -213,6 +219,11 @@ def gain(
     Gain
         Predictions and measurements of the ways.
 
+    Raises
+    ------
+    OperandsTooLarge
+        When the arrays do not fit memory, before they are allocated.
+
     Examples
     --------
     >>> found = rl.fusion.gain("max_pool", 64, 256, rounds=3, progress=False)
@@ -227,6 +238,7 @@ def gain(
     ledgers = {way: chain.ledger(rows, columns, kind, way=way) for way in ways}
     flows = min(op.working_set for op in ledgers.values()) >= MARGIN * last_level_bytes()
     cache = "cold" if flows else "warm"
+    require_memory(chain.ledger(rows, columns, kind), select("cpu"))
     inputs = chain.example(rows, columns, kind)
     predicted = {
         way: predict_chain(chain, rows, columns, kind, way=way, machine=machine, costs=known,

@@ -84,9 +84,9 @@ class Activations:
         keep their input only.
         """
         layers, inputs, all_of_it = size("layers", layers), self.bytes("full"), self.bytes()
-        kept = {n: n * inputs + math.ceil(layers / n) * all_of_it for n in range(1, layers + 1)}
-        best = min(kept, key=kept.__getitem__)
-        return best, kept[best]
+        totals = {n: n * inputs + math.ceil(layers / n) * all_of_it for n in range(1, layers + 1)}
+        best = min(totals, key=totals.__getitem__)
+        return best, totals[best]
 
 
 def activations(sequence: int, batch: int, hidden: int, heads: int) -> Activations:
