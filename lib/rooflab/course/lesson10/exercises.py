@@ -398,8 +398,8 @@ SEGMENTS = table(
     "10-segments", "How long a segment?", 3,
     "`layers` layers are cut into segments of c layers, where c divides `layers`. The input of "
     "each segment is kept. On the way back one segment at a time is computed again, and all "
-    "`inner` numbers of each of its layers are kept while it is needed; an input is one number here. "
-    "Return the c for which the most that is ever kept is least; the smaller one if there are two.",
+    "`inner` numbers of each of its layers are kept while it is needed; an input is one number "
+    "here. Return the c for which the most that is ever kept is least; the smaller one if there are two.",
     "segment(layers, inner)", lines=2,
     cases=drawn(4, layers=[96, 64, 120, 36], inner=range(1, 40)),
     domain={"layers": at_least(1), "inner": at_least(1)},
