@@ -18,11 +18,11 @@
 #
 # - **count** what a chain of operations moves, step by step and as one loop,
 # - **predict** what fusing it gains, and notice when bytes are not the answer,
-# - **write** a softmax that goes through its numbers once,
+# - **write** a mean weighted by softmax in one pass,
 # - **decide** what to compute a second time instead of keeping it.
 #
-# You need lessons 01 to 03; 05 helps. The *Deeper* part adds 10 minutes. A lecture shows some of it
-# in 25.
+# You need lessons 01 to 03, 05 for attention, and 07 for registers. The *Deeper* part adds 10
+# minutes. A lecture shows some of it in 25.
 #
 # </details>
 
@@ -32,20 +32,20 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## Six calls
 #
-# Each layer of a language model normalises its numbers twice. RMSNorm divides every number of `x` by
-# the root mean square of its row, and multiplies it by a weight. In NumPy that is six calls:
+# Each layer of most language models normalises its numbers twice. RMSNorm divides every number of
+# `x` by the root mean square of its row, and multiplies it by a weight. In NumPy that is six calls:
 
 # %% tags=["core", "nbval-check-output"]
 chain = rl.fusion.chains()["rms_norm"]
 print(chain.source())
 
 # %% [markdown] tags=["core"]
-# Each call is a loop of its own, which reads arrays and writes a new one. The same arithmetic can be
-# done in **one loop**: it reads a row, finds its root mean square, and divides the row while it still
-# lies in a cache.
+# Each call is a loop of its own, which reads arrays and writes a new one. The same arithmetic can
+# be done in **one loop**: it reads a row, finds its root mean square, and divides the row while it
+# still lies in a cache.
 #
-# The next cell times both, on one core. `x` is larger than all caches together. **How many times as
-# fast is the one loop?**
+# The next cell times both, on one core. `x` is larger than all caches together. The first time, it
+# also measures what calls, numbers and pages cost here. **How many times as fast is the one loop?**
 
 # %% tags=["core"]
 norm = rl.fusion.gain("rms_norm")
@@ -53,8 +53,9 @@ first = rl.ask("10-norm", norm.gain())
 first
 
 # %% [markdown] tags=["core"]
-# The picture opens with your guess. Press *one loop*, and watch the arrows: each is an array that goes
-# to memory or comes from there, thick if it is as large as x.
+# The picture opens once you have guessed. Press *one loop*, and watch the arrows: each is an array
+# that goes to memory or comes from there, thick if it is as large as x. Below, filled bars are
+# predicted, and dots are measured. The section after the next explains what is brown.
 
 # %% tags=["core"]
 rl.fusion.ways(norm, after=first)
@@ -66,16 +67,16 @@ rl.show.say(rl.conclude("10-norm", norm), after=first)
 # ## Count the arrows
 #
 # Joining loops so that results need not go to memory in between is called **fusion**. No FLOP is
-# saved. What is saved are the arrays between the steps: in one loop, such a number stays in a register
-# from the step that makes it to the last step that needs it.
+# saved. Only the arrays between the steps go away: each of their numbers stays in a register, from
+# the step that makes it to the last step that needs it.
 #
 # ### Exercise 1 · What a chain moves
 #
-# Each entry of `steps` is the name of the array that a step makes, and a list of the names that it
-# works on. All arrays are of one size, each name is made once at most, and only the last array is
-# needed afterwards. Nothing stays in a cache from step to step. Count the arrays that are read and
-# written: when every step is a loop of its own, in which a number that is needed twice is read once,
-# and when all of it is one loop. `moves([["q", ["x"]], ["y", ["q", "x"]]])` is `(5, 2)`.
+# `steps` lists pairs: the array that a step makes, and the arrays that it works on. All arrays are
+# of one size, each step's name is new, and only the last array is needed afterwards. Count the
+# arrays read plus the arrays written, twice: (1) each step is its own loop, and reads each of its
+# arrays once, even if it is named twice; nothing stays in a cache; (2) one loop does it all.
+# `moves([["q", ["x"]], ["y", ["q", "x"]]])` is `(5, 2)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-moves"}
@@ -96,16 +97,19 @@ rl.check("10-moves", moves)
 # %% [markdown] tags=["core"]
 # ## An array that is new
 #
-# Between six calls and one loop there is a middle way: the same calls, with `out=` into arrays that
-# are there already. They move as many bytes, and yet they are faster. Where does that time go?
+# Between six calls and one loop there is a middle way: the same six calls, writing into existing
+# arrays with `out=`. The program moves as many bytes. Two things may differ: a result that is
+# written over what was read needs no fetch, and a new array is new memory.
 #
-# To a page of memory, 4096 bytes, that has never been touched belongs no memory at all. The operating
-# system finds some at the first write, and fills it with zeros first. That is a **page fault**, and a
-# new array of this size has one for every page, or for every few if the system hands them out in
-# large pieces. NumPy gives an array this large back as soon as you no longer need it, so the next one
-# has to be asked for again. Small arrays are reused.
+# The system hands out memory in **pages**, mostly of 4096 bytes (16,384 on Apple's chips). A new
+# page has nothing behind it until you first write to it. Then the system finds memory and fills it
+# with zeros. That is a **page fault**. A large new array has one for each page, or one for each 2
+# MiB where the system hands out that much at once.
 #
-# The next cell says what each way should take, in parts.
+# On Linux, memory of a large array goes back to the system when you drop the array, and the next
+# array asks for it again. Memory of small arrays is kept, and used again.
+#
+# The next cell shows in parts what each way should take, and what it took.
 
 # %% tags=["core"]
 rl.show.say(norm, after=first)
@@ -113,8 +117,8 @@ rl.show.say(norm, after=first)
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# A program makes a new array of 100 kB in each of a million steps, and throws it away. You give it one
-# array, and `out=`. What does that save?
+# A program makes a new array of 100 kB in each of a million steps, and throws it away. You give it
+# one array, and `out=`. What does that save?
 #
 # <details><summary><b>A</b> A million times the page faults of 100 kB.</summary>
 #
@@ -143,8 +147,8 @@ rl.show.say(norm, after=first)
 # %% [markdown] tags=["core"]
 # ## Half the bytes
 #
-# Now two steps only: the sine of every number, then its square root. Two calls move 16 bytes for each
-# number, one loop moves 8. **How many times as fast is the one loop?**
+# Now two steps only: the sine of every number, then its square root. Two calls move 16 bytes for
+# each number, one loop moves 8. **How many times as fast is the one loop?**
 
 # %% tags=["core"]
 waves = rl.fusion.gain("sin_sqrt")
@@ -158,15 +162,17 @@ rl.fusion.ways(waves, after=second)
 rl.show.say(rl.conclude("10-sine", waves), after=second)
 
 # %% [markdown] tags=["core"]
-# A core computes while it waits for memory, so computing costs nothing until it takes longer than
-# carrying. Fusion shortens the carrying. Then what was hidden behind it shows.
+# Fusion shortens the carrying only. Once carrying takes less time than computing, computing is what
+# you wait for.
 #
 # ## Bet on nine
 #
-# On a GPU it is the same: every operation of PyTorch is a loop of its own, a *kernel*, unless somebody
-# has fused it. Here are nine operations that language models use. The next cell counts for each of
-# them how many times as long the single kernels should take, by the roof of the GPU on which it was
-# measured. Only SwiGLU and the linear layer contain large matrix products, which no fusion shortens.
+# On a GPU it works the same way. A loop is called a *kernel* there, and PyTorch runs at least one
+# for each operation that computes something, unless a compiler or a person has fused them. Here are
+# nine operations of neural networks. The next cell counts for each of them how many times as long
+# the separate kernels should take as the fused ones, by the roof of the GPU on which it was
+# measured. PyTorch's RMSNorm keeps copies in `fp32`: 36 bytes for each number of 2 bytes, against
+# 4. Only SwiGLU and the linear layer contain large matrix products, which fusion does not shorten.
 
 # %% tags=["core", "nbval-check-output"]
 for row in rl.fusion.blind_table().values():
@@ -174,7 +180,8 @@ for row in rl.fusion.blind_table().values():
     print(f"{row.title:32} {counted:5.2f}   {row.published.conditions}")
 
 # %% [markdown] tags=["core"]
-# For each of them, somebody has published both times. Place your bet.
+# For each of them, both times have been published: fused by `torch.compile` or by hand, in Liger's
+# kernels. Which one gained most when it was measured? Place your bet.
 
 # %% tags=["core"]
 bet = rl.ask("10-table", rl.fusion.most_gained())
@@ -186,28 +193,29 @@ rl.fusion.bets(after=bet)
 # %% [markdown] tags=["core"]
 # <details><summary>Why: open this when you have guessed</summary>
 #
-# Counting comes close where an operation does nothing but move many bytes. The others teach more.
+# Six counts are within 1.2 times. The misses teach more.
 #
-# **LayerNorm** moves the same bytes fused or not: PyTorch's is one kernel already. But this one has 16
-# rows of 4 million numbers, and that kernel gives a row to one of the GPU's many cores. All others
-# have nothing to do. The fused one cuts the rows into pieces.
+# **LayerNorm** moves the same bytes fused or not: PyTorch's is one kernel already. But here x has
+# 16 rows of 4 million numbers, and that kernel gives each row to one core. So 16 of the H100's 132
+# cores work, and they cannot keep enough bytes in flight to fill the memory. The compiled version
+# uses all cores.
 #
-# **RoPE** worked on arrays that did not lie in order, so the single kernels moved more than was
-# counted.
+# **RoPE** worked on arrays that did not lie in order. Its separate kernels reached less than half
+# the bandwidth. The published times do not say why.
 #
-# **The linear layer with cross entropy** is fused to save memory, not time. It never holds all scores
-# of all words: it computes them piece by piece, and small pieces use a GPU badly.
+# **The linear layer with cross entropy** is fused to save memory, not time. It never holds the
+# scores of all words: it works on 128 tokens at a time, 32 times. Each time it reads all weights
+# and adds to all their gradients. That moves far more bytes than it saves.
 #
-# **SwiGLU** gains what was counted, next to nothing. Its chain became faster, but nearly all of the
-# time goes into its matrix products.
+# **SwiGLU** gains next to nothing, as was counted: nearly all of the time goes into its products.
 #
 # </details>
 #
 # ### Exercise 2 · What share was it?
 #
-# A chain became `chain` times as fast, the module that it is part of `whole` times, and nothing else
-# in it has changed. What share of the module's *old* time did the chain take? `share(4.0, 1.6)` is
-# 0.5.
+# A chain became `chain` times as fast, and the part of the model around it `whole` times as fast.
+# Nothing else in it has changed. What share of that part's *old* time did the chain take?
+# `share(4.0, 1.6)` is 0.5.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-share"}
@@ -223,16 +231,17 @@ rl.check("10-share", share)
 # %% [markdown] tags=["core"]
 # ## Claim court: 36 bytes
 #
-# *To divide every number by the norm of its row takes three kernels. Each reads two arrays and writes
-# one: 36 bytes for each number in `fp32`. Fused it is 12, so it is three times as fast.*
+# *To divide every number by the norm of its row takes three kernels. Each reads two arrays and
+# writes one: 36 bytes for each number in `fp32`. Fused it is 12, so it is three times as fast.*
 #
 # ### Exercise 3 · 36 bytes
 #
 # x has `rows` × `columns` numbers. The first kernel writes the squares, the second the norm of each
-# row, one number, and the third reads x and the norms and writes y. The single kernel reads a row to
-# find its norm, which it keeps, and a second time to divide it. The second time the row comes from
-# the cache, if it fits in `cache` bytes. Return the bytes from and to memory, for three kernels and for
-# one. `norm_bytes(10, 1000, 4, 32768)` is `(200080, 80000)`.
+# row, one number, and the third reads x and the norms and writes y. Between kernels nothing stays
+# in a cache. The fused kernel reads a row to find its norm, which it keeps, and a second time to
+# divide it. The second time the row comes from the cache, if it fits in `cache` bytes. Return the
+# bytes from and to memory, for three kernels and for one. `norm_bytes(10, 1000, 4, 32768)` is
+# `(200080, 80000)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-claim-norm"}
@@ -250,19 +259,21 @@ rl.check("10-claim-norm", norm_bytes)
 # %% [markdown] tags=["core"]
 # ## A softmax in one pass
 #
-# *Softmax* turns scores into weights that add up to 1: e to the score, over the sum of all of these. e
-# to 1000 is too large for any number, so the largest score is taken off first. That looks like two
-# passes, because the largest one is known at the end only.
+# *Softmax* turns scores into weights that add up to 1: e to each score, divided by the sum of them
+# all. e to 1000 is too large for `fp64`, so the largest score is subtracted first. The weights
+# themselves need a second pass, because the largest score is known only at the end. Attention wants
+# only a mean of values weighted by them, and for that one pass is enough.
 #
-# One pass is enough. Keep the largest score *so far*, and the sums that belong to it. When a larger
-# one comes, every weight so far was too large by the same factor. So shrink the sums, and go on.
+# Keep the largest score *so far*, and the sums that belong to it. When a larger one comes, every
+# weight so far was too large by the same factor. So shrink the sums, and go on.
 #
 # ### Exercise 4 · Softmax in one pass
 #
 # `blocks` is a list of pairs: some scores, and as many values. Return the mean of all values, each
-# weighted by the softmax of its score. Go through the blocks once, and keep three numbers: the largest
-# score so far, the sum of the weights, and the weighted sum of the values. Scores may be as large as
-# ±1000. `streamed([[[1.0, 2.0], [10.0, 20.0]], [[3.0], [30.0]]])` is 25.752, rounded.
+# weighted by the softmax of its score over all blocks. Go through the blocks once, and keep only
+# three numbers: the largest score so far, the sum of the weights, and the weighted sum of the
+# values. Scores may be as large as ±1000. `streamed([[[1.0, 2.0], [10.0, 20.0]], [[3.0], [30.0]]])`
+# is 25.752, rounded.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-stream"}
@@ -288,13 +299,21 @@ rl.check("10-stream", streamed)
 # %% [markdown] tags=["core"]
 # ## Attention without its matrix
 #
-# In attention every position looks at all others. For s positions that is a matrix of s × s scores, and
-# a mean of values weighted by their softmax. Written out, the scores go to memory and come back. With
-# your one pass they never exist: a block of them is computed, used, and forgotten. That is what
-# *FlashAttention* does.
+# In attention each position compares its *query*, d numbers, with the *key* of every position: a
+# **score** for each pair. It takes the mean of their *values*, weighted by the softmax of its
+# scores. With s positions that makes s × s scores. Written out, they go to memory and come back.
+# With your one pass they never all exist at once: a block of them is computed, used, and forgotten.
+# That is what *FlashAttention* does.
 #
-# The next cell runs both here, for one head of 64 numbers and s = 4096. **How many times as fast is
-# attention without the matrix?**
+# Press *run*, first streamed and then written out. Beside the row of blocks stands what streaming
+# keeps for each of its queries: your three numbers.
+
+# %% tags=["core"]
+rl.fusion.blocks()
+
+# %% [markdown] tags=["core"]
+# The next cell runs both here, with d = 64 and s = 4096. **How many times as fast is attention
+# without the matrix?**
 
 # %% tags=["core"]
 seen = rl.fusion.attention_gain(4096)
@@ -302,15 +321,16 @@ third = rl.ask("10-streamed", seen.gain("streamed", "materialised"))
 third
 
 # %% tags=["core"]
-rl.show.say(rl.conclude("10-streamed", seen, scores=4 * 4096**2, block=4 * 256 * 512), after=third)
+rl.show.say(seen, rl.conclude("10-streamed", seen, 4 * 4096**2, 4 * 256 * 512), after=third)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 5 · The intensity of attention
 #
-# One head: Q, K, V and the result are s × d, the scores s × s. Written out, the scores are written by
-# QKᵀ, read and written by a pass that masks them if there is one, read and written by softmax, and
-# read by the product with V. Q, K and V are read and the result is written once. Streamed, no score is
-# ever in memory. Both products count, softmax does not. Return the FLOP/byte of both.
+# Q, K and V hold the queries, keys and values. They and the result are s × d, the scores s × s.
+# Written out, the scores are written by QKᵀ, read and written by a pass that masks them (hides
+# later positions) if there is one, read and written by softmax, and read by the product with V. Q,
+# K and V are read and the result is written once. Streamed, no score is ever in memory. Both
+# products count in full, also with a mask; softmax does not count. Return the FLOP/byte of both.
 # `attention(100, 64, 2, False)` is `(19.512, 50.0)`, rounded.
 
 
@@ -334,14 +354,16 @@ for way in (False, True):
     print(f"{name:12}{op.intensity:5.0f} FLOP/byte, on an H100 at most {rl.si(allowed, 'FLOP/s')}")
 
 # %% [markdown] tags=["core"]
-# The authors of FlashAttention measured 73 TFLOP/s on an H100 for attention written out, at this
-# length and head, and up to 497 for their third version.
+# The authors of FlashAttention measured 73 TFLOP/s on an H100 for attention written out, with this
+# length and d. Their third version reaches 497 at twice the length.
 #
 # ## Compute it again
 #
-# To train, a layer keeps what the way back will need: its **activations**. Its input can be kept
-# instead, and everything else computed a second time. That is the trade of this lesson the other way
-# round: more FLOPs for fewer bytes. For a layer of GPT-3:
+# Training goes through the layers forward, then backward, to find how each weight should change.
+# The way back needs numbers of the way forward, a layer's **activations**, so they are kept. A
+# layer can also keep its input only, and compute everything else a second time. Fusion saved bytes
+# that move, and cost no FLOP. This saves bytes that must be kept, and costs FLOPs. For a layer of
+# GPT-3:
 
 # %% tags=["core", "nbval-check-output"]
 layer = rl.fusion.activations(2048, 1, 12288, 96)
@@ -350,15 +372,16 @@ for how in ("none", "selective", "full"):
     print(f"{how:9} {rl.si(kept, 'B'):>8} kept in a layer, {100 * added:4.1f} % more FLOPs")
 
 # %% [markdown] tags=["core"]
-# *Selective* computes only the scores again. They are most of what is kept, and cost the least to
-# compute.
+# *Selective* computes attention again, from Q, K and V, which are kept. What it drops is most of
+# what is kept, and costs the least to compute.
 #
 # ### Exercise 6 · Which layers forget
 #
-# A layer keeps 34·s·b·h + 5·a·b·s² bytes. A layer that is recomputed keeps its input only, 2·s·b·h
-# bytes. There are `layers` layers, and room for `memory` bytes. Return the least number of layers that
-# have to be recomputed, or −1 if even all of them do not help.
-# `recomputed(12, 100, 1, 50, 4, 2000000)` is 7.
+# For s positions, b texts, width h and a heads, a layer keeps 34·s·b·h + 5·a·b·s² bytes. A layer
+# that is recomputed keeps its input only, 2·s·b·h bytes; what it needs while it is computed again
+# is not counted. There are `layers` layers, and room for `memory` bytes. Return the least number of
+# layers that have to be recomputed, or −1 if recomputing all of them is not enough. `recomputed(12,
+# 100, 1, 50, 4, 2000000)` is 7.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-recompute"}
@@ -378,48 +401,50 @@ rl.check("10-recompute", recomputed)
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# A language model writes a text, one token after the other. Should it forget the keys and values of
-# earlier tokens, and compute them again for each new one?
+# A language model writes a text, one token after the other. Should it throw away the keys and
+# values of earlier tokens, and compute them again for each new one?
 #
 # <details><summary><b>A</b> Yes: computing is cheap, and carrying is dear.</summary>
 #
-# This is *recomputing always pays*. To compute them again takes the layer's weights: two FLOPs for
-# each weight, for every earlier token. Reading them takes two bytes a number.
+# This is *recomputing always pays*. In a layer of width 4096, a token's keys and values are 16 kB
+# in `fp16`. To compute them takes 67 million FLOPs, and the layer's input first.
 #
 # </details>
 #
 # <details><summary><b>B</b> No: it keeps them, which is what the KV cache is for.</summary>
 #
-# **Right.** What is worth computing again is what costs few FLOPs for each byte, such as scores from
-# keys that are already there.
+# **Right.** What is worth computing again costs few FLOPs for each byte that it saves, such as
+# scores from keys that are already there.
 #
 # </details>
 #
 # <details><summary><b>C</b> Yes, as in training.</summary>
 #
-# This is *what helps in training helps here*: training keeps activations for the way back, and there
-# is no way back here.
+# This is *what helps in training helps here*: training keeps activations for the way back, and
+# there is no way back here.
 #
 # </details>
 #
 # <details><summary><b>D</b> It makes no difference.</summary>
 #
-# This is *FLOPs and bytes cost the same*: lesson 05 showed what a token costs without the cache.
+# This is *FLOPs and bytes cost the same*: on most machines there is time for many FLOPs while one
+# byte travels.
 #
 # </details>
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: how long a segment?
 #
-# Layers that are recomputed can be cut into segments. Only the input of each segment is kept. On the
-# way back, one segment at a time is computed again, and everything in it is kept while it is needed.
-# Long segments keep few inputs, but much at a time.
+# Layers that are recomputed can be cut into segments. Only the input of each segment is kept. On
+# the way back, one segment at a time is computed again, and everything in it is kept while it is
+# needed. Long segments keep few inputs, but much at a time.
 #
 # ### Exercise 7 · How long a segment?
 #
 # `layers` layers are cut into segments of c layers, where c divides `layers`. On the way back all
-# `inner` numbers of each layer of a segment are kept; an input is one number here. Return the c for
-# which the most that is ever kept is least, the smaller one if there are two. `segment(12, 5)` is 2.
+# `inner` numbers of each layer of a segment are kept; the input of a segment counts as one number.
+# Return the c for which the peak is lowest, the smaller one if there are two. `segment(12, 5)` is
+# 2.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "10-segments"}
@@ -436,22 +461,23 @@ rl.check("10-segments", segment)
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping
 #
-# - One loop moves what comes from outside and what is kept, however many steps it has.
+# - One loop moves what it reads from outside and its result, however many steps it has.
 # - RMSNorm in six calls moves 28 bytes for each number in `fp32`, in one loop 8.
 # - A large new array costs page faults. The same call with `out=` does not.
-# - A chain that takes 2 % of the time saves 2 % at most.
-# - Attention has d/2 FLOP/byte in `fp16` when its scores are written out.
-# - To compute everything again costs a third more FLOPs, to compute the scores again 1 %.
+# - A chain that takes 6 % of the time saves 6 % at most.
+# - Attention has nearly d/2 FLOP/byte in `fp16` when a long matrix of scores is written out.
+# - For a layer of GPT-3, computing everything again costs a third more FLOPs, computing attention
+#   again 1 %.
 #
 # ## What you can do now
 #
 # - **Count** what a chain moves: each array of a step, or only the outside of one loop.
-# - **Predict** the gain, and look for what else takes time: new pages, slow sines, idle cores,
+# - **Predict** the gain, and look for what else takes time: new pages, slow functions, idle cores,
 #   products.
-# - **Write** a softmax in one pass: largest so far, and sums that shrink.
-# - **Decide** what to compute again: what costs few FLOPs for each byte.
+# - **Write** a mean weighted by softmax in one pass: the largest so far, and sums that shrink.
+# - **Decide** what to compute again: what costs few FLOPs for each byte that it saves.
 #
-# Fewer arrays moved fewer bytes. The next lesson makes each number itself smaller.
+# This lesson moved fewer arrays. The next one makes each number itself smaller.
 
 # %% tags=["core"]
 rl.my_guesses("10")

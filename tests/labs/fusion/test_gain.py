@@ -87,7 +87,7 @@ def test_ways_are_timed_and_beside_their_prediction():
     ratio = found.measured["temporaries"].median_s / found.measured["fused"].median_s
     assert found.gain() == ratio
     assert found.off() == pytest.approx(max(found.expected() / ratio, ratio / found.expected()))
-    assert f"fused over temporaries: predicted ×{found.expected():.2g}" in repr(found)
+    assert f"one loop over new arrays: predicted ×{found.expected():.2g}" in repr(found)
 
 
 def test_one_way_alone_has_no_gain_over_another_and_what_fits_no_memory_is_refused():

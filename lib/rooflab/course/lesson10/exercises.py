@@ -48,11 +48,11 @@ def _chain(rng: random.Random) -> Case:
 
 MOVES = table(
     "10-moves", "What a chain moves", 4,
-    "All arrays are of one size. Each entry of `steps` is the name of the array that a step makes, "
-    "and a list of the names that it works on; each name is made once at most. Only the last array "
-    "is needed afterwards. Count the arrays that are read and written, where none stays in a cache "
-    "from step to step: when every step is a loop of its own, in which a number that is needed "
-    "twice is read once, and when all of it is one loop. Return both counts.",
+    "`steps` lists pairs: the array that a step makes, and the arrays that it works on. All "
+    "arrays are of one size, each step's name is new, and only the last array is needed "
+    "afterwards. Count the arrays read plus the arrays written, twice: (1) each step is its own "
+    "loop, and reads each of its arrays once, even if it is named twice; nothing stays in a "
+    "cache; (2) one loop does it all.",
     "moves(steps)", lines=6,
     cases=lambda rng: [_chain(rng) for _ in range(4)],
     domain={"steps": any_length(1)},
@@ -63,8 +63,10 @@ MOVES = table(
         ([["a", ["x"]], ["b", ["a", "x"]], ["y", ["b", "a", "a"]]],),
         ([["a", ["x", "w"]], ["b", ["a", "v"]], ["y", ["b", "w", "v"]]],),
         ([["a", ["x"]], ["b", ["a"]], ["c", ["b"]], ["d", ["c"]], ["y", ["d"]]],),
-        ([["a", ["u"]], ["b", ["v"]], ["c", ["a", "b"]], ["y", ["c", "u", "c"]]],)),
-    insight="One loop moves what comes from outside and what is kept, however many steps it has.",
+        ([["a", ["u"]], ["b", ["v"]], ["c", ["a", "b"]], ["y", ["c", "u", "c"]]],),
+        ([["a", ["x"]], ["b", ["a"]], ["y", ["a"]]],),
+        ([["a", ["x"]], ["b", ["a"]], ["c", ["b"]], ["d", ["c"]], ["y", ["d", "a"]]],)),
+    insight="One loop moves what it reads from outside and its result, however many steps it has.",
     answer={
         "step by step": lambda steps: sum(len(set(inputs)) + 1 for _, inputs in steps),
         "in one loop": lambda steps: len(set(_outside(steps))) + 1,
@@ -101,9 +103,10 @@ NORM = table(
     "10-claim-norm", "36 bytes", 4,
     "Every number of x is divided by the norm of its row; x has `rows` × `columns` numbers. Three "
     "kernels: the first writes the squares, the second the norm of each row, one number, and the "
-    "third reads x and the norms and writes y. One kernel: it reads a row to find its norm, which "
-    "it keeps, and a second time to divide; the second time the row comes from the cache if a row "
-    "fits in `cache` bytes. Return the bytes from and to memory, for three kernels and for one.",
+    "third reads x and the norms and writes y. Between kernels nothing stays in a cache. Fused, "
+    "one kernel reads a row to find its norm, which it keeps, and a second time to divide; the "
+    "second time the row comes from the cache if a row fits in `cache` bytes. Return the bytes "
+    "from and to memory, for three kernels and for one.",
     "norm_bytes(rows, columns, itemsize, cache)", lines=3,
     cases=drawn(4, rows=range(100, 5000), columns=range(1000, 9000), itemsize=[4, 8, 2, 1],
                 cache=lambda columns, itemsize, rng: columns * itemsize * rng.choice([1, 3, 5]) // 2
@@ -111,10 +114,11 @@ NORM = table(
     domain=dict.fromkeys(("rows", "columns", "cache"), at_least(1)) | {"itemsize": ITEMSIZES},
     example=(10, 1000, 4, 32_768),
     fixed=cases_of("rows columns itemsize cache",
-        (3, 1024, 4, 4096), (3, 1024, 4, 4095), (1, 1, 8, 1), (1, 5, 1, 5), (900, 1, 2, 64),
+        (3, 1024, 4, 4096), (3, 1024, 4, 4095), (1, 1, 8, 1), (1, 5, 1, 5), (10, 9000, 4, 36_500),
+        (900, 1, 2, 64),
         (4096, 4096, 4, 49_152), (64, 100_000, 4, 49_152), (5000, 20, 8, 1000)),
-    insight="For each number in fp32 it is 20 bytes, not 36: no kernel reads two arrays. One "
-            "kernel moves 12 or 8, so it is not 3 times as fast.",
+    insight="In fp32 it is 20 bytes a number, not 36: no kernel reads two arrays as large as x. "
+            "One kernel moves 8, or 12 where a row does not fit.",
     answer={
         "_n": lambda rows, columns: rows * columns,
         "_again": lambda columns, itemsize, cache: columns * itemsize > cache,
@@ -153,17 +157,17 @@ NORM = table(
 # ---- 10-share ------------------------------------------------------------------------------------
 SHARE = table(
     "10-share", "What share was it?", 3,
-    "A chain became `chain` times as fast, the module that it is part of `whole` times, and "
-    "nothing else in it has changed. Return the share of the module's *old* time that the "
+    "A chain became `chain` times as fast, and the part of the model around it `whole` times as "
+    "fast. Nothing else in it has changed. Return the share of that part's *old* time that the "
     "chain took, from 0 to 1.",
     "share(chain, whole)", lines=1,
     cases=drawn(4, chain=(1.5, 12.0), whole=lambda chain, rng: chain ** rng.uniform(0.02, 0.9)),
-    domain={"chain": Domain("more than 1", (1.25,)), "whole": Domain("1 to chain", (1.0,))},
+    domain={"chain": Domain("more than 1", (1.25,)), "whole": Domain("above 1, chain at most", ())},
     example=(4.0, 1.6),
-    fixed=cases_of("chain whole", (1.25, 1.0), (3.0, 3.0), (2.0, 1.01), (9.0, 1.5), (40.0, 2.0),
+    fixed=cases_of("chain whole", (1.25, 1.001), (3.0, 3.0), (2.0, 1.01), (9.0, 1.5), (40.0, 2.0),
                    (2.5, 1.01)),
-    insight="SwiGLU's chain became twice as fast, and the module with its products 1 % faster: the "
-            "chain had taken 2 % of its time.",
+    insight="Counted, SwiGLU's chain takes 6 % of the time around it and becomes 1.7 times as "
+            "fast. So that part gains 2 %, and 1 % was published.",
     answer=lambda chain, whole: (1 - 1 / whole) / (1 - 1 / chain),
     slips=(
         slip("share of the new time",
@@ -197,6 +201,12 @@ def _streamed(blocks: Blocks, *, sums: bool = True, values: bool = True) -> floa
     return mean / total
 
 
+def _each(blocks: Blocks, **shrinks: bool) -> float:
+    """The same, one score at a time."""
+    pairs = [pair for one in blocks for pair in zip(*one)]
+    return _streamed([[[score], [value]] for score, value in pairs], **shrinks)
+
+
 def _own_maximum(blocks: Blocks) -> float:
     """Each block with its own maximum, and nothing brought to one scale."""
     pairs = [(math.exp(s - max(scores)), v) for scores, values in blocks
@@ -228,24 +238,28 @@ def _blocks(rng: random.Random) -> Case:
 STREAM = table(
     "10-stream", "Softmax in one pass", 5,
     "`blocks` is a list of pairs: some scores, and as many values. Return the mean of all values, "
-    "each weighted by the softmax of its score, e to the score over the sum of all of these. Go "
-    "through the blocks once, and keep three numbers only: the largest score so far, the sum of "
-    "the weights, and the weighted sum of the values. Scores may be as large as ±1000, so take the "
-    "largest one off before math.exp.",
+    "each weighted by the softmax of its score over all blocks: e to the score, divided by the "
+    "sum of all of these. Go through the blocks once, and keep only three numbers: the largest "
+    "score so far, the sum of the weights, and the weighted sum of the values. Scores may be as "
+    "large as ±1000, so subtract the largest one before math.exp.",
     "streamed(blocks)", lines=10,
     cases=lambda rng: [_blocks(rng) for _ in range(4)],
     domain={"blocks": any_length(1)},
     example=([[[1.0, 2.0], [10.0, 20.0]], [[3.0], [30.0]]],),
     fixed=cases_of("blocks",
         ([[[0.0], [4.0]]],),
-        ([[[1000.0, 999.0], [1.0, 3.0]], [[1001.0, 998.0], [7.0, -2.0]]],),
-        ([[[-1000.0], [2.0]], [[-1001.0, -999.5], [5.0, 6.0]], [[-1000.0], [9.0]]],),
+        ([[[999.0, 998.0], [1.0, 3.0]], [[1000.0, 997.0], [7.0, -2.0]]],),
+        ([[[-999.0], [2.0]], [[-1000.0, -998.5], [5.0, 6.0]], [[-999.0], [9.0]]],),
+        ([[[3.0, 3.0], [1.0, 5.0]], [[3.0], [9.0]]],),
+        ([[[900.0], [2.0]], [[-900.0], [1.0]]],),
+        ([[[0.0], [1.0]], [[-900.0, 900.0, 899.0], [1.0, 2.0, 4.0]]],),
         ([[[2.0, 1.0], [3.0, -1.0]], [[0.0], [2.0]], [[1.5], [8.0]], [[4.0], [1.0]]],),
         ([[[-900.0], [1.0]], [[900.0], [2.0]], [[899.0], [4.0]]],)),
-    errors=(("OverflowError", "nothing taken off",
-             "e to 1000 is no number any more: take the largest score off first."),
-            ("ZeroDivisionError", "nothing taken off",
-             "e to −1000 is 0: take the largest score off first.")),
+    errors=(("OverflowError", "a difference too large",
+             "e to 1000 is no number any more: subtract the largest score so far, of all blocks."),
+            ("ZeroDivisionError", "all weights are 0",
+             "the largest score so far has to begin below every score, at −inf, and be "
+             "subtracted.")),
     insight="FlashAttention is this, with blocks of a matrix: the scores are never in memory.",
     answer=lambda blocks: _streamed(blocks),
     slips=(
@@ -254,10 +268,15 @@ STREAM = table(
              answer=_own_maximum),
         slip("the sum is not rescaled",
              "when a larger score comes, the old sum of weights shrinks by e to the difference.",
-             answer=lambda blocks: _streamed(blocks, sums=False)),
+             answer=[lambda blocks: _streamed(blocks, sums=False),
+                     lambda blocks: _each(blocks, sums=False)]),
         slip("the values are not rescaled",
              "when a larger score comes, the old sum of weighted values shrinks, too.",
-             answer=lambda blocks: _streamed(blocks, values=False)),
+             answer=[lambda blocks: _streamed(blocks, values=False),
+                     lambda blocks: _each(blocks, values=False)]),
+        slip("nothing is rescaled", "when a larger score comes, both old sums shrink.",
+             answer=[lambda blocks: _streamed(blocks, sums=False, values=False),
+                     lambda blocks: _each(blocks, sums=False, values=False)]),
         slip("mean of the blocks' means",
              "a block with larger scores weighs more.", answer=_block_means),
         slip("the first block's maximum",
@@ -280,8 +299,8 @@ ATTENTION = table(
     "One head: Q, K, V and the result are s × d, the scores s × s. Written out, the scores are "
     "written by QKᵀ, read and written by a pass that masks them if there is one, read and written "
     "by softmax, and read by the product with V; Q, K and V are read and the result is written "
-    "once. Streamed, no score is ever in memory. Both products count, softmax does not. Return the "
-    "FLOP/byte of both.",
+    "once. Streamed, no score is ever in memory. Both products count in full, also with a mask; "
+    "softmax does not count. Return the FLOP/byte of both.",
     "attention(s, d, itemsize, masked)", lines=3,
     cases=drawn(3, s=range(500, 9000), d=[64, 128, 80], itemsize=[2, 4, 1],
                 masked=[False, True, True]),
@@ -337,10 +356,11 @@ def _least(layers: int, all_: int, kept: int, memory: int) -> int:
 
 RECOMPUTE = table(
     "10-recompute", "Which layers forget", 4,
-    "To train, a layer keeps 34·s·b·h + 5·a·b·s² bytes of activations for the way back. A layer "
-    "that is recomputed keeps its input only, 2·s·b·h bytes. There are `layers` layers, and room "
-    "for `memory` bytes. Return the least number of layers that have to be recomputed, or -1 if "
-    "even all of them do not help.",
+    "For s positions, b texts, width h and a heads, a layer keeps 34·s·b·h + 5·a·b·s² bytes for "
+    "the way back. A layer that is recomputed keeps its input only, 2·s·b·h bytes; what it needs "
+    "while it is computed again is not counted. There are `layers` layers, and room for `memory` "
+    "bytes. Return the least number of layers that have to be recomputed, or -1 if recomputing "
+    "all of them is not enough.",
     "recomputed(layers, s, b, h, a, memory)", lines=5,
     cases=drawn(4, layers=range(20, 100), s=[2048, 1024, 4096, 2000], b=[1, 2, 4, 3],
                 h=[4096, 1024, 2048, 6000], a=[32, 16, 8, 60],
@@ -351,11 +371,12 @@ RECOMPUTE = table(
     fixed=cases_of("layers s b h a memory",
         (96, 2048, 1, 12288, 96, 80 * 10**9), (96, 2048, 1, 12288, 96, 10**12),
         (96, 2048, 1, 12288, 96, 10**9), (1, 1, 1, 1, 1, 39), (1, 1, 1, 1, 1, 38),
-        (7, 1, 1, 1, 1, 7 * 2), (7, 1, 1, 1, 1, 7 * 2 - 1), (5, 10, 2, 8, 3, 1),
+        (7, 1, 1, 1, 1, 7 * 2), (7, 1, 1, 1, 1, 7 * 2 - 1), (12, 100, 1, 50, 4, 1_919_999),
+        (5, 10, 2, 8, 3, 1),
         (2, 3, 1, 5, 1, 1200),
         (40, 512, 8, 1024, 16, 9 * 10**9)),
-    insight="For GPT-3's layer the two terms are 34 and 80 s·b·h: most of it are scores, which "
-            "cost the least to compute again.",
+    insight="For GPT-3's layer the two terms are 34 and 80 s·b·h: most of it comes from the "
+            "scores, which cost the least to compute again.",
     answer={
         "_all": lambda s, b, h, a: 34 * s * b * h + 5 * a * b * s * s,
         "_kept": lambda s, b, h: 2 * s * b * h,
@@ -365,17 +386,22 @@ RECOMPUTE = table(
         slip("a recomputed layer keeps nothing",
              "it has to begin somewhere: it keeps its input.", _kept=0),
         slip("rounded down", "then they do not quite fit.",
-             answer=lambda layers, _all, _kept, memory:
-                 -1 if layers * _kept > memory
-                 else max(0, (layers * _all - memory) // (_all - _kept))),
+             answer=[lambda layers, _all, _kept, memory:
+                     -1 if layers * _kept > memory
+                     else max(0, (layers * _all - memory) // (_all - _kept)),
+                     lambda layers, _all, _kept, memory:
+                     n if (n := max(0, (layers * _all - memory) // (_all - _kept))) <= layers
+                     else -1]),
         slip("the scores are left out", "5·a·b·s² bytes of scores are kept, too.",
              _all=lambda s, b, h: 34 * s * b * h),
         slip("only the scores are forgotten",
              "a layer that is recomputed keeps its input only, not 34·s·b·h.",
              _kept=lambda s, b, h: 34 * s * b * h),
         slip("never impossible", "even the inputs of all layers may be too much.",
-             answer=lambda layers, _all, _kept, memory:
-                 max(0, -(-(layers * _all - memory) // (_all - _kept)))),
+             answer=[lambda layers, _all, _kept, memory:
+                     max(0, -(-(layers * _all - memory) // (_all - _kept))),
+                     lambda layers, _all, _kept, memory:
+                     layers if (n := _least(layers, _all, _kept, memory)) < 0 else n]),
         slip("how many stay", "count the layers that are recomputed.",
              answer=lambda layers, _all, _kept, memory:
                  -1 if (n := _least(layers, _all, _kept, memory)) < 0 else layers - n),
@@ -398,8 +424,9 @@ SEGMENTS = table(
     "10-segments", "How long a segment?", 3,
     "`layers` layers are cut into segments of c layers, where c divides `layers`. The input of "
     "each segment is kept. On the way back one segment at a time is computed again, and all "
-    "`inner` numbers of each of its layers are kept while it is needed; an input is one number "
-    "here. Return the c for which the most that is ever kept is least; the smaller one if there are two.",
+    "`inner` numbers of each of its layers are kept while it is needed; the input of a segment "
+    "counts as one number. Return the c for which the peak is lowest, the smaller one if there "
+    "are two.",
     "segment(layers, inner)", lines=2,
     cases=drawn(4, layers=[96, 64, 120, 36], inner=range(1, 40)),
     domain={"layers": at_least(1), "inner": at_least(1)},

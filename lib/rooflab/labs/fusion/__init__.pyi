@@ -9,3 +9,4 @@ from rooflab.labs.fusion.recompute import Activations as Activations, activation
 from rooflab.labs.fusion.table import Published as Published, Row as Row, blind_table as blind_table
 from rooflab.labs.fusion.picture import bets as bets, ways as ways
 from rooflab.labs.fusion.table import most_gained as most_gained
+from rooflab.labs.fusion.blocks_picture import blocks as blocks

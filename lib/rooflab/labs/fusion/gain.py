@@ -48,6 +48,9 @@ from rooflab.predict.machine import Machine
 ROUNDS, COLUMNS = fewer(7), 4096
 LEAST = 64 << 20  # bytes of x: twice what glibc's malloc keeps in its heap at most
 
+#: What the ways of a chain are called in words.
+LABELS = dict(zip(WAYS, ("new arrays", "same arrays", "one loop")))
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -68,7 +71,7 @@ class Terms:
         return self.bytes + self.arithmetic + self.faults + self.calls
 
     def __str__(self) -> str:
-        parts = ((name.replace("faults", "page faults"), s) for name, s in asdict(self).items())
+        parts = ((name.replace("faults", "new pages"), s) for name, s in asdict(self).items())
         return ", ".join(f"{name} {si(s, 's')}" for name, s in parts if s)
 
 
@@ -113,10 +116,12 @@ class Gain:
         for way, taken in self.measured.items():
             terms = self.predicted[way]
             warned = f"; warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
+            took = si(taken.median_s, "s")
             rows.append(
-                f"  {way:<12}{si(taken.op.bytes, 'B'):>8}, predicted {si(terms.seconds, 's'):>7} "
-                f"({terms}), measured {si(taken.median_s, 's'):>7}{warned}"
+                f"  {LABELS.get(way, way):<12}{si(taken.op.bytes, 'B'):>8}, predicted "
+                f"{si(terms.seconds, 's'):>7} ({terms}), measured {took:>7}{warned}"
             )
+        first, last = (LABELS.get(way, way) for way in (first, last))
         each = f"predicted {times(self.expected(), 2)}, measured {times(self.gain(), 2)}"
         rows.append(f"  {last} over {first}: {each}")
         return "\n".join(rows)

@@ -11,13 +11,12 @@ import numpy as np
 
 from rooflab.count.si import several, si, times
 from rooflab.labs.fusion.chains import WAYS, Chain, chains
-from rooflab.labs.fusion.gain import Gain
+from rooflab.labs.fusion.gain import LABELS, Gain
 from rooflab.labs.fusion.table import blind_table
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
 
-LABELS = ("new arrays", "same arrays", "one loop")
 PIECES = {"bytes": "carrying", "arithmetic": "computing", "faults": "overhead", "calls": "overhead"}
 NAMES = {"bytes": "bytes", "arithmetic": "computing", "faults": "new pages"}
 WIDE, NARROW = 720, 400
@@ -64,11 +63,11 @@ def ways_scene(gains: tuple[Gain, ...], wide: float) -> Scene:
     titles = [_chain(one).title for one in gains]
     scene = Scene(wide, foot + 3 * ROW + 30, [
         Dim("chain", titles, [_chain(one).name for one in gains]),
-        Dim("way", LABELS, WAYS, glide=700),
+        Dim("way", [*LABELS.values()], WAYS, glide=700),
     ])  # fmt: skip
     if len(gains) > 1:
         scene.menu("chain", "chain", titles)
-    scene.choice("way", "how it runs", LABELS)
+    scene.choice("way", "how it runs", [*LABELS.values()])
     for number, one in enumerate(gains):
         for line in range(-(-len(_chain(one).steps) // per)):
             _line(scene, _chain(one), number, len(gains), line, per)
@@ -139,7 +138,7 @@ def _bars(scene: Scene, gains: tuple[Gain, ...], foot: float) -> None:
             s for way in WAYS for s in (one.predicted[way].seconds, one.measured[way].median_s))
         for one in gains
     ]  # fmt: skip
-    for row, (way, label) in enumerate(zip(WAYS, LABELS)):
+    for row, (way, label) in enumerate(LABELS.items()):
         y = foot + ROW * row
         mine = By("way", [1.0 if row == n else 0.45 for n in range(3)])
         scene.text(HEAD - 10, y + 13, label, anchor="end", size=SMALL, bold=True, opacity=mine)
@@ -178,7 +177,7 @@ def _sentence(one: Gain, way: str) -> str:
     each = _each(one, way)
     what = "one loop moves" if way == "fused" else f"{several(steps, 'call')} move"
     words = (
-        f"{one.title}, {LABELS[WAYS.index(way)]}: {what} {each:.3g} bytes for each number of x. "
+        f"{one.title}, {LABELS[way]}: {what} {each:.3g} bytes for each number of x. "
         f"Predicted {si(one.predicted[way].seconds, 's')}, measured {si(taken.median_s, 's')}"
     )
     if way != "fused":
