@@ -380,8 +380,8 @@ for how in ("none", "selective", "full"):
 # For s positions, b texts, width h and a heads, a layer keeps 34·s·b·h + 5·a·b·s² bytes. A layer
 # that is recomputed keeps its input only, 2·s·b·h bytes; what it needs while it is computed again
 # is not counted. There are `layers` layers, and room for `memory` bytes. Return the least number of
-# layers that have to be recomputed, or −1 if recomputing all of them is not enough. `recomputed(12,
-# 100, 1, 50, 4, 2000000)` is 7.
+# layers that have to be recomputed, or −1 if recomputing all of them is not enough.
+# `recomputed(12, 100, 1, 50, 4, 2000000)` is 7.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "10-recompute"}
