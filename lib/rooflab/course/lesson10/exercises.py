@@ -350,8 +350,8 @@ ATTENTION = table(
 def _least(layers: int, all_: int, kept: int, memory: int) -> int:
     """The least number of layers of which only ``kept`` of ``all_`` bytes stay; -1: no number."""
     over = layers * all_ - memory
-    found = max(0, -(-over // (all_ - kept)))
-    return found if found <= layers else -1
+    needed = max(0, -(-over // (all_ - kept)))
+    return needed if needed <= layers else -1
 
 
 RECOMPUTE = table(
