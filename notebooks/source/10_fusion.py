@@ -184,7 +184,8 @@ for row in rl.fusion.blind_table().values():
 # kernels. Which one gained most when it was measured? Place your bet.
 
 # %% tags=["core"]
-bet = rl.ask("10-table", rl.fusion.most_gained())
+nine = rl.fusion.blind_table().values()
+bet = rl.ask("10-table", max(nine, key=lambda row: row.published.factor).title)
 bet
 
 # %% tags=["core"]

@@ -72,8 +72,15 @@ RIGHT = {
 
 WRONG = {
     "10-stream": {
-        "nothing taken off": "lambda bs: sum(math.exp(s)*v for b in bs for s, v in zip(*b)) "
-                             "/ sum(math.exp(s) for b in bs for s in b[0])",
+        "all weights are 0": """def answer(blocks):
+    top, total, mean = 0.0, 0.0, 0.0
+    for scores, values in blocks:
+        for s, v in zip(scores, values):
+            new = max(top, s)
+            total = total*math.exp(top - new) + math.exp(s - new)
+            mean = mean*math.exp(top - new) + math.exp(s - new)*v
+            top = new
+    return mean / total""",
     },
 }  # fmt: skip
 

@@ -92,7 +92,7 @@ def test_ways_are_timed_and_beside_their_prediction():
 
 def test_one_way_alone_has_no_gain_over_another_and_what_fits_no_memory_is_refused():
     found = rl.fusion.gain("sin_sqrt", 8, 8, ways=("fused",), rounds=2, progress=False)
-    assert found.gain() == found.off() == 1 and "fused over fused" in repr(found)
+    assert found.gain() == found.off() == 1 and "one loop over one loop" in repr(found)
     with pytest.raises(MemoryError, match="choose smaller sizes"):
         rl.fusion.gain("sin_sqrt", 1 << 40, rounds=2, progress=False)
     with pytest.raises(MemoryError, match="choose smaller sizes"):

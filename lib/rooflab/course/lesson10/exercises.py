@@ -166,7 +166,7 @@ SHARE = table(
     example=(4.0, 1.6),
     fixed=cases_of("chain whole", (1.25, 1.001), (3.0, 3.0), (2.0, 1.01), (9.0, 1.5), (40.0, 2.0),
                    (2.5, 1.01)),
-    insight="Counted, SwiGLU's chain takes 6 % of the time around it and becomes 1.7 times as "
+    insight="Counted, SwiGLU's chain takes 6 % of the time around it and becomes 5/3 times as "
             "fast. So that part gains 2 %, and 1 % was published.",
     answer=lambda chain, whole: (1 - 1 / whole) / (1 - 1 / chain),
     slips=(

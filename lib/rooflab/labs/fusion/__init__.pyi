@@ -8,5 +8,4 @@ from rooflab.labs.fusion.gain import predict_chain as predict_chain
 from rooflab.labs.fusion.recompute import Activations as Activations, activations as activations
 from rooflab.labs.fusion.table import Published as Published, Row as Row, blind_table as blind_table
 from rooflab.labs.fusion.picture import bets as bets, ways as ways
-from rooflab.labs.fusion.table import most_gained as most_gained
 from rooflab.labs.fusion.blocks_picture import blocks as blocks

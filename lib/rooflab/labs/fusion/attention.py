@@ -198,6 +198,24 @@ def attention_gain(
 ) -> Gain:  # fmt: skip
     """Predict and measure both ways of attention for one head on this machine, one thread.
 
+    Parameters
+    ----------
+    length : int
+        Queries, and keys.
+    head_dim : int, default 64
+        Numbers of a query, a key and a value.
+    kind : str, DType or a dtype of NumPy, default "fp32"
+        "fp32" or "fp64".
+    rounds : int, default 5
+        Samples of each way.
+    progress : bool or callable, default True
+        Whether progress bars are drawn.
+
+    Returns
+    -------
+    Gain
+        Of the ways "materialised" and "streamed".
+
     Examples
     --------
     >>> found = rl.fusion.attention_gain(256, rounds=3, progress=False)

@@ -43,7 +43,7 @@ def ways(*gains: Gain, after: Any = None) -> Player:
     Examples
     --------
     >>> found = rl.fusion.gain("l2_norm", 64, 256, rounds=3, progress=False)
-    >>> print(rl.fusion.ways(found).sentence[:75])
+    >>> print(rl.fusion.ways(found).sentence[:74])
     L2 norm of rows, new arrays: 5 calls move 20.1 bytes for each number of x.
     """
     if not gains or any(not isinstance(one, Gain) or set(one.measured) != {*WAYS} for one in gains):

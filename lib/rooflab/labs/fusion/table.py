@@ -147,8 +147,3 @@ def blind_table() -> Mapping[str, Row]:
         eager, fused = (tuple(entry.get(key, ())) for key in ("eager", "fused"))
         rows[name] = Row(name, arrays, eager, fused, entry["source"])
     return rows
-
-
-def most_gained() -> str:
-    """Return the title of the operation whose published factor is the largest."""
-    return max(blind_table().values(), key=lambda row: row.published.factor).title
