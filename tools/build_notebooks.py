@@ -84,7 +84,7 @@ def tidy(notebook: NotebookNode) -> None:
 def _without_widget(output: NotebookNode) -> list[NotebookNode]:
     """A widget's output as its picture or text; after a picture, a note that it is still."""
     moves = output.get("data", {}).pop(WIDGET_VIEW, None) is not None
-    if not moves or "image/png" not in output.data:
+    if not moves or "image/png" not in output.data or "Covered until" in output.data["text/plain"]:
         return [output]
     data = {"text/markdown": STILL, "text/plain": STILL.strip("*")}
     note = nbformat.v4.new_output("display_data", data, metadata={"rooflab": {"still": True}})

@@ -79,17 +79,15 @@ def contents(body: str) -> str:
 
 
 def _cards(titles: Sequence[tuple[str, str]], pages: Mapping[str, str]) -> str:
-    parts: list[str] = []
+    cards, part = [], "Lessons"
     for name, title in titles:
-        if name[:2] in PARTS or not parts:
-            heading = PARTS.get(name[:2], "Lessons")
-            parts.append(f'<h2>{heading}</h2>\n<ul class="cards">')
-        parts[-1] += "\n" + _card(name, title, pages[name])
-    return "\n".join(f"{part}\n</ul>" for part in parts)
+        part = PARTS.get(name[:2], part)
+        cards.append(_card(name, title, pages[name], part))
+    return "\n".join(['<h2>Lessons</h2>\n<ul class="cards">', *cards, "</ul>"])
 
 
-def _card(name: str, title: str, page: str) -> str:
-    """A lesson: a silhouette of its picture, its question, minutes, and what it needs."""
+def _card(name: str, title: str, page: str, part: str) -> str:
+    """A lesson: its part, a silhouette of its picture, its question, minutes, and what it needs."""
     patterns = {
         "question": r"<p><strong>(.+?)</strong></p>",
         "minutes": r"<summary>(\d+ minutes, \d+ with the exercises)",
@@ -100,7 +98,8 @@ def _card(name: str, title: str, page: str) -> str:
     drawing = ASSETS / f"figures/lessons/{name[:2]}.svg"
     shape = drawing.read_text("utf-8") if drawing.exists() else ""
     link = f'<a href="{name}.html">{html.escape(title)}</a>'
-    return f'<li class="card" data-card="{name}">{shape}<h3>{link}</h3>{"".join(lines)}</li>'
+    above = f'<p class="part">{part}</p>{shape}'
+    return f'<li class="card" data-card="{name}">{above}<h3>{link}</h3>{"".join(lines)}</li>'
 
 
 def _write_sections(out: Path, pages: Mapping[str, str]) -> None:

@@ -30,7 +30,7 @@ SKETCHES: dict[str, tuple[str, str, tuple[tuple[tuple[float, float], ...], ...]]
         ((0, 0.3), (1, 0.3)), ((0, 0.3), (0.6, 1)), ((0, 0.3), (0.5, 0.3), (1, 0.9)))),
     "free-lunch rate": ("multiply-adds on each number", "work per second", (
         ROOF, ((0, 0.1), (1, 1)), ((0, 0.5), (1, 0.5)))),
-    "roofline": ("FLOP per byte", "FLOP per second", (ROOF,)),
+    "roofline": ("FLOP per byte", "FLOP per second", (ROOF, ((0.68, 0.7),), ((0.68, 0.3),))),
     "layer": ("FLOP per byte", "FLOP per second", (ROOF,)),
     "morph": ("work in one call", "time of one call", (((0, 0.1), (1, 1)), ((0, 0.4), (1, 0.6)))),
     "film": ("context, in tokens", "time of a step", (
@@ -109,7 +109,10 @@ def sketch(stem: str) -> Scene:
         scene.dot(left, bottom - ways[0][0][1] * (bottom - top), size=6)
     for way in ways:
         ends = [(left + x * (right - left), bottom - y * (bottom - top)) for x, y in way]
-        scene.line(ends, "key", 3, dash=(2, 8))
+        if len(way) == 1:
+            scene.dot(*ends[0], size=8, fill="key")
+        else:
+            scene.line(ends, "key", 3, dash=(2, 8))
     scene.text(WIDTH / 2 + 40 * known, scene.height / 2, "?", "key", size=60, anchor="middle")
     return scene
 
