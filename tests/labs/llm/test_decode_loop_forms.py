@@ -101,11 +101,11 @@ def test_a_clock_on_a_gpu_waits_once(fake):
     clock = Clock(select("gpu"))
     fake.log.clear()
     clock.start()
-    for name in ("a", "b"):
+    for name in "abcdef":
         fake.launch(name, 3e-6)
         clock(name)
-    assert clock.seconds() == pytest.approx({"a": 3e-6, "b": 3e-6})
-    assert fake.log.count("event.synchronize") == 1
+    assert clock.seconds() == pytest.approx(dict.fromkeys("abcdef", 3e-6))
+    assert fake.log.count("event.synchronize") <= 2, "not at every mark; again where Python is late"
     assert clock.name == "CUDA events"
 
 

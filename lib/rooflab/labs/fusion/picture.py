@@ -159,10 +159,10 @@ def _bars(scene: Scene, gains: tuple[Gain, ...], foot: float) -> None:
         scene.text(By("chain", [x + 9 for x in at]), y + BAR + 13, words, bold=True, size=SMALL,
                    name="seconds")  # fmt: skip
     x = float(HEAD)
-    for piece, words in NAMES.items():
+    for piece, name in NAMES.items():
         scene.rect(x, foot + 3 * ROW + 4, 12, 12, PIECES[piece], radius=0, name="key")
-        scene.text(x + 17, foot + 3 * ROW + 15, words, size=SMALL, name="key")
-        x += 34 + 7.4 * len(words)
+        scene.text(x + 17, foot + 3 * ROW + 15, name, size=SMALL, name="key")
+        x += 34 + 7.4 * len(name)
 
 
 def _each(one: Gain, way: str) -> float:
