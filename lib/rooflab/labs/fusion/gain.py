@@ -29,7 +29,7 @@ from rooflab.measure.measure import caveats
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import affordable, available_bytes, require_memory
 from rooflab.measure.progress import Progress, progress_bar
-from rooflab.measure.settings import fewer
+from rooflab.measure.settings import briefer, fewer
 from rooflab.measure.this_machine import this_machine
 from rooflab.measure.threads import thread_limit
 from rooflab.measure.timing import (
@@ -275,7 +275,7 @@ def compared(
 
 def _rows_beyond_caches(chain: Chain, columns: int, kind: DTypeLike) -> int:
     row = chain.ledger(2, columns, kind, way="fused").operands[0].nbytes // 2
-    arrays, beyond = 2 + len(chain.buffers("buffers")), MARGIN * last_level_bytes()
+    arrays, beyond = 2 + len(chain.buffers("buffers")), int(briefer(MARGIN * last_level_bytes()))
     room = affordable(arrays * beyond, available_bytes(select("cpu"))) // arrays
     return max(2, math.ceil(max(LEAST, min(beyond // 2, room)) / row) // 2 * 2)
 
