@@ -31,6 +31,7 @@ ONE_IMPORTER = {
     "rooflab.labs.search.schedules.prediction": "bytes and seconds without a clock",
     "rooflab.labs.memory.energies.roofline": "figures alone, which the facade rl.memory names",
     "rooflab.labs.loops.pictures.sheet": "the picture, whose limit is 400 lines",
+    "rooflab.labs.fusion.attention": "rl.fusion.attend, whose blocks its picture shows, too",
     "rooflab.labs.fusion.table": "rl.fusion.blind_table, which its picture reads, too",
     "rooflab.labs.fusion.kernels": "written for numba's compiler, not for Python",
     "rooflab.labs.loops.code.simd": "written for numba's compiler, not for Python",

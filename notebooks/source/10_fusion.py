@@ -198,8 +198,8 @@ rl.fusion.bets(after=bet)
 #
 # **LayerNorm** moves the same bytes fused or not: PyTorch's is one kernel already. But here x has
 # 16 rows of 4 million numbers, and that kernel gives each row to one core. So 16 of the H100's 132
-# cores work, and they cannot keep enough bytes in flight to fill the memory. The compiled version
-# uses all cores.
+# cores work, and they cannot keep enough bytes in flight to fill the memory. How the compiled
+# version cuts the rows was not looked at.
 #
 # **RoPE** worked on arrays that did not lie in order. Its separate kernels reached less than half
 # the bandwidth. The published times do not say why.

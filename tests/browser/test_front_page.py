@@ -132,6 +132,7 @@ def test_a_page_shows_where_its_reader_is_and_words_light_up_a_picture(site: Pat
         click_axis(page, 0.5)
         confirm(page)
         expect(page.locator(".toc .placed")).to_have_text("First")
+        expect(page.locator(".rl-lunch .say").first).to_have_attribute("aria-hidden", "true")
         assert page.get_by_text("So.").is_visible(), "what explains it opens with the guess"
         word, button = page.locator(".rl-word"), page.get_by_role("button", name="work per second")
         expect(word).to_have_text("work per second")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.count.si import si
+from rooflab.labs.fusion.attention import BLOCK
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.player import Player
 
-SIDE = 6  # blocks of queries, and of keys
-LENGTH, BLOCK, ITEMSIZE = 4096, (256, 512), 4  # of the lesson's measurement
-WIDE, NARROW, CELL, TOP, SMALL = 720, 400, 40, 26, 14
+LENGTH, ITEMSIZE = 4096, 4  # of the lesson's measurement
+DOWN, ACROSS = (LENGTH // side for side in BLOCK)  # blocks of queries, and of keys
+WIDE, NARROW, TOP, SMALL = 720, 400, 26, 14
+CELL, ROW = 34, 17  # pixels of a block: twice as many keys as queries
 KEPT = ("largest so far", "sum of weights", "weighted values")
 
 
@@ -25,17 +27,17 @@ def blocks() -> Player:
     Examples
     --------
     >>> print(rl.fusion.blocks().sentence)
-    Streamed, block 8 of 36: it is all that exists of the scores, 524 kB of 67.1 MB.
+    Streamed, block 20 of 128: it is all that exists of the scores, 524 kB of 67.1 MB.
     """
     return Player(*(blocks_scene(wide) for wide in (WIDE, NARROW)), stem="blocks")
 
 
 def blocks_scene(wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
-    steps = SIDE * SIDE
-    scene = Scene(wide, TOP + CELL * SIDE + 12, [
+    steps = DOWN * ACROSS
+    scene = Scene(wide, TOP + ROW * DOWN + 12, [
         Dim("way", ("written out", "streamed"), ("written out", "streamed"), start=1, glide=400),
-        Dim("t", [f"block {n + 1}" for n in range(steps)], start=7, glide=350),
+        Dim("t", [f"block {n + 1}" for n in range(steps)], start=19, glide=150),
     ])  # fmt: skip
     scene.choice("way", "where the scores are", ("written out", "streamed"))
     scene.play("t")
@@ -45,12 +47,12 @@ def blocks_scene(wide: float) -> Scene:
                opacity=float(wide > NARROW))  # fmt: skip
     now = np.arange(steps)
     for n in range(steps):
-        x, y = left + CELL * (n % SIDE), TOP + CELL * (n // SIDE)
-        scene.rect(x, y, CELL - 3, CELL - 3, None, ink="soft", radius=2, name="empty")
+        x, y = left + CELL * (n % ACROSS), TOP + ROW * (n // ACROSS)
+        scene.rect(x, y, CELL - 3, ROW - 3, None, ink="soft", radius=2, name="empty")
         here = np.array([now >= n, now == n], float)
-        scene.rect(x, y, CELL - 3, CELL - 3, "carrying", radius=2, opacity=By("way t", here),
+        scene.rect(x, y, CELL - 3, ROW - 3, "carrying", radius=2, opacity=By("way t", here),
                    name="scores")  # fmt: skip
-    _kept(scene, left + CELL * SIDE + 20)
+    _kept(scene, left + CELL * ACROSS + 20)
     scene.slider("t", "blocks of scores")
     whole, block = si(ITEMSIZE * LENGTH**2, "B"), si(ITEMSIZE * BLOCK[0] * BLOCK[1], "B")
     scene.says = By("way t", [
@@ -65,7 +67,7 @@ def blocks_scene(wide: float) -> Scene:
 def _kept(scene: Scene, left: float) -> None:
     """What streaming keeps beside the block: three numbers for each query of its row."""
     there = By("way", [0.0, 1.0])
-    y = By("t", [TOP + CELL * (n // SIDE) for n in range(SIDE * SIDE)])
+    y = By("t", [TOP + ROW * min(n // ACROSS, DOWN - 2) for n in range(DOWN * ACROSS)])
     for n, name in enumerate(KEPT):
         down = By("t", np.asarray(y.values) + 12 * n)
         scene.rect(left, down, 26, 9, "computing", radius=2, opacity=there, name="kept")

@@ -89,8 +89,8 @@ class Chain:
     ) -> tuple[Operation, ...]:
         """Return the operations that run one after the other: one a step, or the fused one.
 
-        Every array counts once a step. A row that a fused loop passes over several times stays in
-        a cache, which counts as one read; one that outgrows the cache is read once a pass.
+        Every array counts once a step. A row that a fused loop passes over several times counts as
+        one read: it stays in a cache. That a longer row is read again is not counted.
         """
         number = format_name(kind)
         name = {s.target: s.buffer if _way(way) == "buffers" else s.target for s in self.steps}

@@ -1,7 +1,7 @@
 """The blind table: nine operations as PyTorch runs them eagerly, and fused, with their bytes.
 
-The operations (table.yaml) were counted, and committed, before the published times (published.yaml)
-were read.
+The counts (table.yaml) were committed before the published times (published.yaml) were put beside
+them.
 """
 
 from __future__ import annotations
