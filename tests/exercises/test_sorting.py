@@ -185,6 +185,7 @@ def test_a_sorting_survives_being_stored_as_one_number(placed: list[int]) -> Non
     assert number > 0 and number < 2**53
     assert _unpacked(number, len(placed)) == placed
     assert _unpacked(number, len(placed) + 1) is None
+    assert _unpacked(-number, len(placed)) is None
 
 
 def test_wrong_answers_are_named(home) -> None:

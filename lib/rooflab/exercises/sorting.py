@@ -306,6 +306,6 @@ def _packed(placed: Sequence[int]) -> int:
 
 def _unpacked(value: float, count: int) -> list[int] | None:
     """Inverse of :func:`_packed`; None for a number that no sorting of ``count`` cards has."""
-    one, *placed = map(int, base_repr(int(value), 4))
+    one, *placed = map(int, base_repr(max(0, int(value)), 4))  # none is negative
     sound = one == 1 and len(placed) == count and max(placed, default=0) < len(BINS)
     return placed if sound else None

@@ -322,7 +322,8 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
     words = _vocabulary(exercise, cases)
     texts = {*_texts([[*case.values()] for case in cases])}
     # What stands in a text of the cases is no foreign word: a loop of "ikj".
-    if any(same(word, mine, 0) for word in words) or any(str(mine) in text for text in texts):
+    given = isinstance(mine, str) and any(mine in text for text in texts)
+    if given or any(same(word, mine, 0) for word in words):
         return None
     if words and {*words} <= texts:
         return "one of the texts in its arguments is wanted"  # a list would tell the right ones
