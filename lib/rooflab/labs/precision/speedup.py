@@ -1,0 +1,132 @@
+"""Expected speed-up of a quantised linear layer over bf16, counted, and what was observed.
+
+The model is that of torchao's roofline_utils.py: a product takes the longer of its FLOPs at a share
+of the peak and its bytes at a share of the bandwidth, its output is bf16; the activation before it
+reads and writes bf16, or reads bf16 and writes the narrow format; nothing is shorter than a launch.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from rooflab.count import Operand
+from rooflab.count.dtypes import as_dtype
+from rooflab.count.validation import amount, flag, size
+from rooflab.labs.precision.blocks import BLOCKS
+from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.machine import Machine
+
+LAUNCH_S = 2e-6  # torchao: a kernel that reads and writes a single element, H100
+
+
+def expected(
+    mnk: Sequence[int],
+    format: str,
+    machine: Machine | str,
+    *,
+    peak: float = 0.78,
+    bandwidth: float = 0.92,
+    static: bool = False,
+) -> float:
+    """Count how many times as fast an activation and its product are in a narrow format as in bf16.
+
+    Parameters
+    ----------
+    mnk : sequence of int
+        Sizes of the product: m×k times k×n. The weights, k×n, are quantised beforehand.
+    format : str
+        Of :func:`block_quantise`, or a format such as "fp8_e4m3".
+    machine : Machine or str
+        Its peaks and its bandwidth.
+    peak, bandwidth : float
+        Shares of them that are reached: torchao's 0.78 and 0.92.
+    static : bool, default False
+        Whether the scale of a tensor is known beforehand. If not, a format that has one, nvfp4,
+        reads the activations once more for their largest magnitude.
+
+    Returns
+    -------
+    float
+        The time in bf16 over that in the format.
+
+    Examples
+    --------
+    >>> round(rl.precision.expected((4096, 4096, 4096), "mxfp8_e4m3", "b200"), 2)
+    1.9
+    """
+    m, n, k = (size(f"mnk[{axis}]", value) for axis, value in enumerate(mnk))
+    where = _machine(machine)
+    rate = where.bandwidth() * amount("bandwidth", bandwidth, "a share, 0 to 1", most=1)
+    share = amount("peak", peak, "a share, 0 to 1", most=1)
+    bf16 = as_dtype("format", "bf16")
+    narrow = as_dtype("format", BLOCKS[format][0] if format in BLOCKS else format)
+    computed = not flag("static", static) and narrow.tensor_bytes > 0
+    x, y = Operand("x", (m, k), bf16).nbytes, Operand("y", (m, n), bf16).nbytes
+    seconds = []
+    for kind in (bf16, narrow):
+        activations = Operand("x", (m, k), kind).nbytes
+        moved = activations + Operand("w", (k, n), kind, axis=0).nbytes + y
+        product = max(2 * m * n * k / (where.peak(kind) * share), moved / rate, LAUNCH_S)
+        again = x if computed and kind is narrow else 0
+        seconds.append(product + max((x + again + activations) / rate, LAUNCH_S))
+    return seconds[0] / seconds[1]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of torchao's tables: the speed-up that its model expects, and what was observed.
+
+    >>> row = rl.precision.published()[5]
+    >>> row.format, row.mnk[0], row.expected, row.observed
+    ('nvfp4', 1024, 1.0, 0.46)
+    """
+
+    format: str
+    mnk: tuple[int, int, int]
+    static: bool
+    expected: float
+    observed: float
+    machine: str
+    bandwidth: float
+    conditions: str
+    source: str
+
+    def counted(self, machine: Machine | str | None = None) -> float:
+        """Return what :func:`expected` counts, by default with the model's own bandwidth."""
+        if machine is None:
+            machine = replace(_machine(self.machine), bandwidths=self.bandwidth)
+        return expected(self.mnk, self.format, machine, static=self.static)
+
+
+@functools.cache
+def published() -> tuple[Published, ...]:
+    """Return the rows of torchao's tables of expected and observed speed-ups, for B200.
+
+    Returns
+    -------
+    tuple of Published
+        Products of five sizes in mxfp8, in nvfp4, and in nvfp4 with a scale known beforehand.
+
+    Examples
+    --------
+    >>> rows = rl.precision.published()
+    >>> sum(round(row.counted(), 2) == row.expected for row in rows), len(rows)
+    (15, 15)
+    """
+    import yaml  # costs 20 ms and is needed only here
+
+    text = files("rooflab.labs.precision").joinpath("published.yaml").read_text(encoding="utf-8")
+    document = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    cited = document["source"]
+    source = f"{cited['title']}; commit {cited['commit']}, {cited['licence']}"
+    return tuple(
+        Published(
+            table["format"], (edge, edge, edge), table.get("static", False), *pair,
+            document["machine"], table["bandwidth"], table["conditions"], source,
+        )
+        for table in document["tables"]
+        for edge, pair in table["rows"].items()
+    )  # fmt: skip
