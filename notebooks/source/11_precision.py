@@ -361,8 +361,8 @@ rl.check("11-blocks", mxfp4)
 # the peak is 4 times as high. **How many times as fast was it, compared with `bf16`?**
 
 # %% tags=["core"]
-rows = rl.precision.published()
-seen = next(row for row in rows if row.format == "nvfp4" and row.m == 4096)
+rows = [row for row in rl.precision.published() if row.mnk[0] == 4096]
+seen = next(row for row in rows if row.format == "nvfp4" and not row.static)
 fourth = rl.ask("11-observed", seen.observed)
 fourth
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rooflab.count.si import plain
 from rooflab.labs.precision.formats import Format, formats
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
@@ -16,7 +15,7 @@ from rooflab.show.scene.player import Player
 SHOWN = ("fp8_e5m2", "fp8_e4m3", "fp6_e3m2", "fp6_e2m3", "fp4_e2m1")
 TITLES = ("FP8 E5M2", "FP8 E4M3", "FP6 E3M2", "FP6 E2M3", "FP4 E2M1")
 STOPS, MOST = 128, 8  # of the slider: one for each code without its sign; bits of the widest format
-WIDE, NARROW, SMALL, BOX, TOP = 720, 400, 14, 34, 40
+WIDE, NARROW, SMALL, BOX, GAP, TOP = 720, 400, 14, 40, 5, 26
 LOW, HIGH = 2.0**-18, 2.0**17  # the axis: all octaves of E5M2, and room for zero and infinity
 INKS = {"sign": "ink", "exponent": "carrying", "mantissa": "computing", "": "paper"}
 
@@ -53,19 +52,19 @@ def _stop(form: Format, code: int) -> int:
 def bits_scene(wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
     forms = [formats()[name] for name in SHOWN]
-    scene = Scene(wide, 232, [
+    scene = Scene(wide, 206, [
         Dim("format", TITLES, TITLES, start=1, glide=500),
         Dim("sign", ("positive", "negative")),
-        Dim("value", [f"code {stop}" for stop in range(STOPS)], start=29),
+        Dim("value", [str(stop) for stop in range(STOPS)], start=29),
     ])  # fmt: skip
-    scene.choice("format", "format", [title.split()[1 if wide > NARROW else 1] for title in TITLES])
+    scene.choice("format", "format", [title.split()[1] for title in TITLES])
     for place in range(MOST):
         _square(scene, forms, place)
     codes = [[_code(form, stop) for stop in range(STOPS)] for form in forms]
     values = [[form.value(code) for code in row] for form, row in zip(forms, codes)]
     words = [[_worth(form, code) for code in row] for form, row in zip(forms, codes)]
     right = wide - 16 if wide > NARROW else wide - 8
-    at = (right, TOP + 23) if wide > NARROW else (right, TOP + 66)
+    at = (right, TOP + 28) if wide > NARROW else (right, TOP + 72)
     scene.text(*at, By("format value", np.array(words, object)), anchor="end", size=20, bold=True,
                name="worth")  # fmt: skip
     _line(scene, forms, values, wide)
@@ -77,7 +76,7 @@ def bits_scene(wide: float) -> Scene:
 
 def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
     """The bit at this place from the left, of the widest format; shorter ones begin later."""
-    x, kinds, texts, sets, there = 16.0 + (BOX + 4) * place, [], [], [], []
+    x, kinds, texts, sets, there = 16.0 + (BOX + GAP) * place, [], [], [], []
     for form in forms:
         bit = MOST - 1 - place  # counted from the right, as its worth is
         inside = bit < form.bits
@@ -95,7 +94,7 @@ def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
                      radius=5, opacity=shown, name="bit")  # fmt: skip
     table = np.array([[[*row], ["1" if sign else one for one in row]]
                       for row, sign in zip(texts, signs)], object)  # fmt: skip
-    scene.text(x + BOX / 2, TOP + 24, By("format sign value", table), size=19, mono=True,
+    scene.text(x + BOX / 2, TOP + 27, By("format sign value", table), size=19, mono=True,
                anchor="middle", opacity=shown, name="digit")  # fmt: skip
     flipped = By("format sign", [[1, 0] if sign else [0, 1] for sign in signs])
     labels = By("format", [f"flip a bit of the {kind}" if kind else "no bit" for kind in kinds])
@@ -113,12 +112,15 @@ def _line(
     scene: Scene, forms: Sequence[Format], values: Sequence[Sequence[float]], wide: float
 ) -> None:
     """All positive numbers of the format on an axis of octaves, and the one that is shown."""
-    frame = Frame(30, 140, wide - 30, 172)
+    frame = Frame(30, 118, wide - 30, 150)
     x = frame.x(LOW, HIGH)
-    ticks = [2.0**e for e in (range(-16, 17, 4) if wide > NARROW else range(-16, 17, 8))]
-    frame.x_ticks(scene, x, ticks, lambda v: plain(v, 3) if v >= 1 else f"1/{round(1 / v)}",
+    ticks = [2.0**e for e in (range(-12, 13, 4) if wide > NARROW else range(-8, 9, 8))]
+    frame.x_ticks(scene, x, ticks, lambda v: f"{v:g}" if v >= 1 else f"1/{1 / v:g}",
                   below=22, grid=False)  # fmt: skip
     scene.line([(frame.left, frame.bottom), (frame.right, frame.bottom)], "soft", 1, name="axis")
+    beyond = By("format", ["∞" if form.infinities else "NaN" if form.nans else "" for form in forms])
+    for at, words in ((frame.left, "0"), (frame.right, beyond)):
+        scene.text(at, frame.bottom + 22, words, size=SMALL, anchor="middle", name="end")
     for stop in range(STOPS):
         places = [_place(x, row[stop]) for row in values]
         scene.line([(By("format", places), frame.bottom), (By("format", places), frame.top + 8)],
@@ -126,7 +128,7 @@ def _line(
     spot = By("format value", [[_place(x, value) for value in row] for row in values])
     scene.dot(spot, frame.top + 20, size=8, fill="key", ink="paper", name="here")
     scene.grip("value", spot, frame.top + 20, area=(0, frame.top - 20, wide, frame.bottom + 8))
-    ends = By("format", [f"0 and {form.smallest_subnormal:.3g} to {form.largest:.5g}"
+    ends = By("format", [f"0, and from {form.smallest_subnormal:.3g} to {form.largest:.5g}"
                          for form in forms])  # fmt: skip
     scene.text(wide / 2, frame.bottom + 48, ends, "soft", size=SMALL, anchor="middle", name="range")
 

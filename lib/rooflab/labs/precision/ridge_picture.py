@@ -11,8 +11,8 @@ import numpy as np
 
 from rooflab.count import gemm
 from rooflab.count.si import plain, si, times
-from rooflab.labs.precision.products import error, multiply
-from rooflab.labs.precision.published import published
+from rooflab.labs.precision.product import error, multiply
+from rooflab.labs.precision.speedup import published
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show.pairs import Pair, pairs_scene
@@ -60,7 +60,6 @@ def product_errors() -> Errors:
 def _scene(errors: Errors, wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
     scene = Scene(wide, 372, [Dim("format", SHOWN, SHOWN, glide=600)])
-    scene.choice("format", "format", SHOWN)
     lines = [Roofline(_machine(GPU), name) for name in SHOWN]
     ops = [gemm(*_edges(), name, c=None if name == "fp32" else _result(name)) for name in SHOWN]
     left = Frame(66, 34, wide - (190 if wide > NARROW else 92), 326)
@@ -70,8 +69,8 @@ def _scene(errors: Errors, wide: float) -> Scene:
     scene.says = By("format", [
         f"{name}: the product has {plain(op.intensity, 3)} FLOP/byte, the ridge is at "
         f"{plain(line.ridge, 3)}, so it is bound by {_bound(line, op.intensity)}. It takes "
-        f"{si(line.time(op), 's')}, {times(lines[0].time(ops[0]) / line.time(op), 3)} as fast as "
-        f"fp32. Off by {plain(100 * errors[name], 2)} %."
+        f"{si(line.time(op), 's')}{_gain(lines[0].time(ops[0]) / line.time(op))}. Off by "
+        f"{plain(100 * errors[name], 2)} %."
         for name, line, op in zip(SHOWN, lines, ops)
     ])  # fmt: skip
     m, k, n = SHAPE
@@ -90,6 +89,10 @@ def _result(name: str) -> str:
     return "fp32" if name == "tf32" else "bf16"
 
 
+def _gain(gain: float) -> str:
+    return f", {times(gain, 3)} as fast as fp32" if gain != 1 else ""
+
+
 def _bound(line: Roofline, intensity: float) -> str:
     return "memory" if intensity < line.ridge else "computing"
 
@@ -105,7 +108,7 @@ def _roofs(scene: Scene, frame: Frame, lines: list[Roofline], points: list[float
     slope = lines[0].attainable(X[0]) / X[0]
     ridges = np.array([line.ridge for line in lines])
     scene.line([(x(X[0]), y(slope * X[0])), (x(ridges[-1]), y(slope * ridges[-1]))], "carrying",
-               2.5, name="bandwidth")  # fmt: skip
+               2.5, clip=frame.box, name="bandwidth")  # fmt: skip
     for corner in ridges:
         flat = y(slope * corner)
         scene.line([(x(corner), flat), (frame.right, flat)], "computing", 1, opacity=0.35,
@@ -124,9 +127,10 @@ def _errors(scene: Scene, frame: Frame, errors: Errors) -> None:
     y = frame.y(*ERRORS)
     frame.y_ticks(scene, y, [1e-8, 1e-6, 1e-4, 1e-2, 1.0], lambda v: plain(100 * v, 2) + " %")
     scene.text(frame.left - 60, 20, "error", size=SMALL, name="axis")
-    middle = (frame.left + frame.right) / 2
-    for error_ in errors.values():
+    middle = frame.left + 16
+    for name, error_ in errors.items():
         scene.dot(middle, y(error_), size=4, fill="soft", name="error")
+        scene.text(middle + 14, y(error_) + 5, name.split("_")[0], "soft", size=SMALL, name="error")
     heights = By("format", y(np.array([*errors.values()])))
     scene.dot(middle, heights, size=9, fill="overhead", name="chosen")
 
@@ -148,14 +152,17 @@ def expectations(after: Any = None) -> Player:
     --------
     >>> print(rl.precision.expectations().sentence[:50])
     """
-    rows = published()
-    pairs = [Pair(f"{row.format}, {row.m}³", row.expected, row.observed) for row in rows]
-    below = [row for row in rows if row.observed < 1]
+    rows = [row for row in published() if not row.static]
+    pairs = [
+        Pair(f"{row.format}, {row.mnk[0]}³", row.expected, row.observed, row.conditions)
+        for row in rows
+    ]
+    slower = [row for row in rows if row.observed < 1]
     best = max(rows, key=lambda row: row.observed)
     says = (
-        f"{len(below)} of {len(rows)} layers became slower than in bf16. The best one, "
-        f"{best.format} at {best.m}³, was {times(best.observed, 3)} as fast; {times(best.expected, 3)} "
-        "was expected."
+        f"{len(slower)} of {len(rows)} layers became slower than in bf16. The best one, "
+        f"{best.format} at {best.mnk[0]}³, was {times(best.observed, 3)} as fast; "
+        f"{times(best.expected, 3)} was expected."
     )
     note = f"How many times as fast as bf16. {rows[0].source}"
     scenes = (pairs_scene(pairs, wide, (0.3, 5), says, note) for wide in (WIDE, NARROW))

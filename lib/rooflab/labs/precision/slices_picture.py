@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import several
-from rooflab.labs.precision.products import error
-from rooflab.labs.precision.slicing import sliced_product
+from rooflab.labs.precision.product import error
+from rooflab.labs.precision.integers import sliced_product
 from rooflab.show.chart import Chart, Line, Panel
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.player import Player
@@ -88,7 +88,7 @@ def _scene(errors: list[float], native: float, wide: float) -> Scene:
         Line("in fp64", "soft", x, [native] * len(x), dash=(6, 5)),
     ]
     panel = Panel("error", "{:.0e}".format, lines)
-    chart = Chart(scene, [panel], (1, 10), "slices", "{:g}".format, ticks=[1, 2, 3, 4, 6, 8, 10])
+    chart = Chart(scene, [panel], (1, 10), "slices", "{:g}".format, ticks=x, log=False)
     chart.draw()
     chart.slider("count", "slices", x, [(0, np.array(errors))], [f"{off:.1e}" for off in errors])
     scene.says = By("count", [

@@ -63,7 +63,8 @@ def _scene(values: np.ndarray, wide: float) -> Scene:
              by="format rounding"),
     ]  # fmt: skip
     panel = Panel("sum", lambda v: plain(v, 3), lines)
-    chart = Chart(scene, [panel], (1, float(many)), "numbers added", lambda v: plain(v, 3))
+    ticks = [10.0**e for e in range(len(str(many)) - 1)]
+    chart = Chart(scene, [panel], (1, float(many)), "numbers added", "{:g}".format, ticks=ticks)
     chart.draw()
     end = chart.y[0](sums_[..., -1])
     scene.text(chart.x(many) - 6, By("format rounding", end - 10),
