@@ -1,1 +1,0 @@
-"""Lesson 12, smaller weights: exercises, guesses and sentences."""
