@@ -60,6 +60,7 @@ class Format:
             raise ValueError(f"{self.name} has 2**{self.bits} codes; list those of 16 bits or less")
         return np.array(self.value(np.arange(2**self.bits)))
 
+    @np.errstate(invalid="ignore")
     def value(self, code: Any) -> Any:
         """Return the value of a bit pattern, or of an array of them."""
         patterns, kind = np.asarray(code), np.dtype(TYPES[self.name])
@@ -206,6 +207,7 @@ def floats(argument: str, value: ArrayLike) -> np.ndarray:
     return array.astype(np.float32 if narrow else np.float64, copy=False)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a signalling NaN is none of ours to report
 def rounded(
     values: np.ndarray, kind: Format, rounding: str, generator: np.random.Generator
 ) -> np.ndarray:
@@ -215,7 +217,7 @@ def rounded(
         raise unknown("rounding", rounding, ROUNDINGS)
     if kind.name == "fp64" or (kind.name == "fp32" and values.dtype == np.float32):
         return values.copy()
-    if rounding != "nearest" or (kind.name == "e8m0" and values.dtype == np.float64):
+    if rounding != "nearest" or kind.name == "e8m0":
         return _by_steps(values, kind, rounding, generator)
     if kind.name == "tf32" and values.dtype == np.float32:
         return np.where(np.isnan(values), values, _without_bits(values, TF32_DROPPED))
@@ -233,8 +235,7 @@ def rounded(
 
 def _cast(values: np.ndarray, kind: Format) -> np.ndarray:
     """Cast there and back; back by shift or table, which are faster than astype."""
-    with np.errstate(over="ignore"):
-        narrow = np.asarray(values.astype(TYPES[kind.name]))
+    narrow = np.asarray(values.astype(TYPES[kind.name]))
     if kind.name == "bf16":  # the upper half of an fp32
         return np.left_shift(narrow.view(np.uint16), 16, dtype=np.uint32).view(np.float32)
     if kind.bits <= 8:
@@ -270,8 +271,8 @@ def _by_steps(
     result = np.where(result > kind.largest, np.where(away, beyond, kind.largest), result)
     result = np.copysign(result, wide)
     if kind.name == "e8m0":
-        result = np.where(wide > 0, np.fmax(result, kind.smallest_normal), np.nan)
-    if not finite.all() and kind.name != "tf32":
-        cast = np.where(finite, 1, wide).astype(TYPES[kind.name])
-        result = np.where(finite, result, cast.astype(np.float64))
+        result = np.where(wide > 0, np.maximum(result, kind.smallest_normal), np.nan)
+    if not finite.all():
+        special = np.where(finite, 1, wide).astype(TYPES[kind.name]).astype(np.float64)
+        result = np.where(finite, result, special)
     return result.astype(values.dtype)
