@@ -1,7 +1,6 @@
 """Blocks of values that share a scale: MX, NVFP4, and integers with fp16 scales.
 
-Sources: OCP "Microscaling Formats (MX) Specification" v1.0, §6.3; NVIDIA's NVFP4 (16 elements of
-E2M1, an E4M3 scale each, an fp32 scale a tensor).
+OCP "Microscaling Formats (MX) Specification" v1.0, §6.3; NVIDIA's NVFP4, an fp32 scale a tensor.
 """
 
 from __future__ import annotations
@@ -83,9 +82,15 @@ def block_quantise(x: ArrayLike, format: str, *, group: int | str | None = None)
     values = floats("x", x).astype(np.float64)
     if not values.ndim or not values.size:
         raise ValueError(f"x: shape {values.shape} must have an axis, and at least one value")
-    kind, element = _dtype(format, group, values.shape[-1]), BLOCKS[format][1]
+    kind, element = as_dtype("format", BLOCKS[format][0]), BLOCKS[format][1]
+    if kind.group and group is not None:
+        raise ValueError(f"group={group!r}: {format} has blocks of its own; leave group out")
     rows = values.reshape(-1) if group == "tensor" else values
     length = rows.shape[-1]
+    if group == "tensor":
+        kind = replace(kind, tensor_bytes=2)
+    elif not kind.group:
+        kind = dtype(kind, group=size("group", length if group is None else group))
     block = kind.group or length
     short = [(0, 0)] * (rows.ndim - 1) + [(0, -length % block)]
     largest = np.pad(np.abs(rows), short).reshape(*rows.shape[:-1], -1, block).max(-1)
@@ -100,17 +105,6 @@ def block_quantise(x: ArrayLike, format: str, *, group: int | str | None = None)
     elements = parts.astype(np.int8 if isinstance(element, int) else np.float32)
     return Blocked(
         format, kind, elements.reshape(values.shape), scales.astype(np.float32), tensor, result
-    )
-
-
-def _dtype(format: str, group: int | str | None, length: int) -> DType:
-    kind = as_dtype("format", BLOCKS[format][0])
-    if kind.group and group is not None:
-        raise ValueError(f"group={group!r}: {format} has blocks of its own; leave group out")
-    if group == "tensor":
-        return replace(kind, tensor_bytes=2)
-    return (
-        kind if kind.group else dtype(kind, group=size("group", length if group is None else group))
     )
 
 

@@ -71,8 +71,8 @@ class Format:
 
     def code(self, value: float) -> int:
         """Return the bit pattern of the value that is nearest, ties to even."""
-        nearest, kind = quantise(np.float64(value), self), np.dtype(TYPES[self.name])
-        word = int(nearest.astype(kind).view(f"u{kind.itemsize}"))
+        narrow = quantise(np.float64(value), self).astype(TYPES[self.name])
+        word = int(narrow.view(f"u{narrow.itemsize}"))
         return word >> TF32_DROPPED if self.name == "tf32" else word
 
     def spacing(self, x: Any) -> Any:
@@ -135,16 +135,15 @@ def quantise(
     x, format : array_like, str or Format
         Values of any shape, and one of :func:`formats`.
     rounding, seed : {"nearest", "zero", "up", "down", "stochastic"}, int
-        Nearest with ties to even; toward zero, infinity or minus infinity; or one of the two
-        neighbours at random, so that the expectation is ``x``.
+        Ties to even; toward zero or an infinity; or to a neighbour at random, with mean ``x``.
     saturate : bool
-        Whether what is too large becomes the largest value. Else it becomes infinite, or NaN in
-        e4m3 and e8m0. fp6 and fp4 always saturate, and make a zero of NaN, as ml_dtypes does.
+        Whether what is too large becomes the largest value, not infinite or, in e4m3 and e8m0, NaN.
+        fp6 and fp4 always saturate, and make a zero of NaN, as ml_dtypes does.
 
     Returns
     -------
     ndarray
-        Of the shape of ``x``, as float32, or float64 if ``x`` is float64.
+        float32, or float64 if ``x`` is; that is rounded once, not by way of fp32.
 
     Examples
     --------
@@ -178,14 +177,11 @@ def running_sum(
     >>> rl.precision.running_sum([0.75] * 1000, "bf16")[-1]  # 256 + 0.75 is 256 again
     np.float64(256.0)
     """
-    kind, terms = as_format("format", format), floats("values", values)
-    if not terms.ndim:
-        raise ValueError(f"values={short(values)} must be a sequence of numbers")
+    kind, terms = as_format("format", format), np.atleast_1d(floats("values", values))
     generator = np.random.default_rng(size("seed", seed, 0))
     sums, total = np.empty(terms.shape), np.zeros(terms.shape[:-1])
     for i in range(terms.shape[-1]):
-        total = rounded(total + terms[..., i], kind, rounding, generator)
-        sums[..., i] = total
+        total = sums[..., i] = rounded(total + terms[..., i], kind, rounding, generator)
     return sums if kind.name == "fp64" else sums.astype(terms.dtype)
 
 
@@ -215,39 +211,26 @@ def rounded(
     values = np.asarray(values)
     if rounding not in ROUNDINGS:
         raise unknown("rounding", rounding, ROUNDINGS)
-    if kind.name == "fp64" or (kind.name == "fp32" and values.dtype == np.float32):
+    single = values.dtype == np.float32
+    if kind.name == "fp64" or (kind.name == "fp32" and single):
         return values.copy()
     if rounding != "nearest" or kind.name == "e8m0":
         return _by_steps(values, kind, rounding, generator)
-    if kind.name == "tf32" and values.dtype == np.float32:
-        return np.where(np.isnan(values), values, _without_bits(values, TF32_DROPPED))
-    if values.dtype == np.float32 or kind.name in ("fp32", "fp16"):
-        return _cast(values, kind)
-    # ml_dtypes would round float64 twice, by way of fp32
-    result = np.array(_without_bits(values, 52 - kind.mantissa))
-    magnitude = np.abs(result)
-    irregular = ~((magnitude >= kind.smallest_normal) & (magnitude <= kind.largest))
-    irregular &= values != 0
-    if irregular.any():
-        result[irregular] = _by_steps(values[irregular], kind, rounding, generator)
-    return result
-
-
-def _cast(values: np.ndarray, kind: Format) -> np.ndarray:
-    """Cast there and back; back by shift or table, which are faster than astype."""
-    narrow = np.asarray(values.astype(TYPES[kind.name]))
-    if kind.name == "bf16":  # the upper half of an fp32
-        return np.left_shift(narrow.view(np.uint16), 16, dtype=np.uint32).view(np.float32)
-    if kind.bits <= 8:
-        return kind.codes().astype(np.float32).take(narrow.view(np.uint8))
-    return narrow.astype(values.dtype)
-
-
-def _without_bits(values: np.ndarray, dropped: int) -> np.ndarray:
-    """Round the last ``dropped`` bits of the mantissa away, ties to even, by integer arithmetic."""
+    if kind.name in ("fp32", "fp16") or (single and kind.name != "tf32"):
+        narrow = np.asarray(values.astype(TYPES[kind.name]))
+        if kind.bits > 8:
+            return narrow.astype(values.dtype)
+        return kind.codes().astype(np.float32)[narrow.view(np.uint8)]  # faster than astype
+    # What is left would be rounded twice by ml_dtypes: integers round it, ties to even.
+    dropped = (23 if single else 52) - kind.mantissa
     words = values.view(f"u{values.dtype.itemsize}")
-    up = words + (((words >> dropped) & 1) + ((1 << (dropped - 1)) - 1))
-    return np.asarray(up >> dropped << dropped).view(values.dtype)
+    words = words + (((words >> dropped) & 1) + ((1 << (dropped - 1)) - 1))
+    result = np.array(words >> dropped << dropped).view(values.dtype)
+    regular = (np.abs(result) >= kind.smallest_normal) & (np.abs(result) <= kind.largest)
+    odd = ~(regular | (values == 0))
+    if odd.any():
+        result[odd] = _by_steps(values[odd], kind, rounding, generator)
+    return result
 
 
 def _by_steps(
@@ -258,21 +241,18 @@ def _by_steps(
     fraction, exponent = np.frexp(np.abs(wide))
     place = np.frexp(kind.spacing(wide))[1] - 1
     steps = np.ldexp(fraction, exponent - place)
-    below, negative, finite = np.floor(steps), np.signbit(wide), np.isfinite(wide)
-    away = {"zero": negative & False, "up": ~negative, "down": negative}.get(rounding, finite)
+    below, up, finite = np.floor(steps), ~np.signbit(wide), np.isfinite(wide)
+    away = {"zero": up & False, "up": up, "down": ~up}.get(rounding, finite)  # from zero
+    whole = np.where(away, np.ceil(steps), below)
     if rounding == "nearest":
         whole = np.rint(steps)
     elif rounding == "stochastic":
         whole = below + (generator.random(wide.shape) < steps - below)
-    else:
-        whole = np.where(away, np.ceil(steps), below)
     result = np.ldexp(whole, place)
     beyond = np.inf if kind.infinities else np.nan if kind.nans else kind.largest
     result = np.where(result > kind.largest, np.where(away, beyond, kind.largest), result)
     result = np.copysign(result, wide)
     if kind.name == "e8m0":
         result = np.where(wide > 0, np.maximum(result, kind.smallest_normal), np.nan)
-    if not finite.all():
-        special = np.where(finite, 1, wide).astype(TYPES[kind.name]).astype(np.float64)
-        result = np.where(finite, result, special)
-    return result.astype(values.dtype)
+    special = np.where(finite, 1, wide).astype(TYPES[kind.name]).astype(np.float64)
+    return np.where(finite, result, special).astype(values.dtype)

@@ -1,8 +1,7 @@
 """Integer arithmetic: DP4A on packed bytes, and float64 products made of int8 ones (Ozaki).
 
-K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, "Error-free transformations of matrix multiplication by
-using fast routines of matrix multiplication and its applications" (2012); on int8 units: H. Ootomo,
-K. Ozaki, R. Yokota, "DGEMM on integer matrix multiplication unit" (2024).
+K. Ozaki et al., "Error-free transformations of matrix multiplication by using fast routines of
+matrix multiplication" (2012); H. Ootomo et al., "DGEMM on integer matrix multiplication unit".
 """
 
 from __future__ import annotations
@@ -110,8 +109,8 @@ def slices(
 def sliced_product(a: ArrayLike, b: ArrayLike, count: int) -> np.ndarray:
     """Multiply two float64 matrices by products of int8 slices, each of them exact.
 
-    Of all pairs of slices, those of i + j < count are multiplied, counted from 0: count·(count +
-    1)/2 products. The others weigh less than what the last slice leaves out.
+    Slices i and j are multiplied if i + j < count, from 0: count·(count + 1)/2 products. The others
+    weigh less than what the last slice leaves out.
 
     Parameters
     ----------

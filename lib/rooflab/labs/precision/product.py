@@ -19,11 +19,9 @@ def multiply(
 
     Parameters
     ----------
-    a, b : array_like
-        m×k and k×n. They are quantised; the products of their values are exact.
-    format : str or Format
-        One of :func:`formats`, or of :func:`block_quantise`, whose blocks lie along k. "int8" and
-        "int4" have a scale for each row of ``a`` and column of ``b``.
+    a, b, format : array_like, array_like, str or Format
+        m×k and k×n, and what they are quantised to: one of :func:`formats`, or of
+        :func:`block_quantise`, along k. Products of their values are exact.
     accumulate : str or Format
         Of the sum over k, rounded after each addition; "int32", which wraps around, for integers.
     chunk : int, optional

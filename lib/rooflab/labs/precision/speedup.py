@@ -1,8 +1,8 @@
 """Expected speed-up of a quantised linear layer over bf16, counted, and what was observed.
 
-The model is that of torchao's roofline_utils.py: a product takes the longer of its FLOPs at a share
-of the peak and its bytes at a share of the bandwidth, its output is bf16; the activation before it
-reads and writes bf16, or reads bf16 and writes the narrow format; nothing is shorter than a launch.
+The model is that of torchao's roofline_utils.py: a product, whose output is bf16, takes the longer
+of its FLOPs and its bytes; the activation before it reads bf16 and writes what the product reads;
+nothing is shorter than a launch.
 """
 
 from __future__ import annotations
@@ -30,22 +30,16 @@ def expected(
 
     Parameters
     ----------
-    mnk : sequence of int
-        Sizes of the product: m×k times k×n. The weights, k×n, are quantised beforehand.
-    format : str
-        One of :func:`block_quantise`, or a format such as "fp8_e4m3".
-    machine : Machine or str
-        Its peaks and its bandwidth.
-    peak, bandwidth : float
-        Shares of them that are reached.
+    mnk, format : sequence of int, str
+        Sizes, m×k times weights of k×n; one of :func:`block_quantise`, or such as "fp8_e4m3".
+    machine, peak, bandwidth : Machine or str, float, float
+        Where, and the shares of its peak and bandwidth that are reached.
     static : bool
-        Whether the scale of a tensor, which nvfp4 has, is known beforehand. If not, the activations
-        are read once more, for their largest magnitude.
+        Whether a tensor's scale, which nvfp4 has, is known before its values are read.
 
     Returns
     -------
     float
-        The time in bf16 over that in the format.
 
     Examples
     --------
@@ -102,7 +96,7 @@ def published() -> tuple[Published, ...]:
     Returns
     -------
     tuple of Published
-        Products of five sizes in mxfp8, in nvfp4, and in nvfp4 with a scale known beforehand.
+        Products of five sizes in mxfp8, in nvfp4, and in nvfp4 with a static scale.
 
     Examples
     --------
