@@ -1,8 +1,8 @@
 """Expected speed-up of a quantised linear layer over bf16, counted, and what was observed.
 
-The model is that of torchao's roofline_utils.py: a product takes the longer of its FLOPs at a share
-of the peak and its bytes at a share of the bandwidth, its output is bf16; the activation before it
-reads and writes bf16, or reads bf16 and writes the narrow format; nothing is shorter than a launch.
+The model is that of torchao's roofline_utils.py: a product, whose output is bf16, takes the longer
+of its FLOPs and its bytes; the activation before it reads bf16 and writes what the product reads;
+nothing is shorter than a launch.
 """
 
 from __future__ import annotations
@@ -23,34 +23,23 @@ LAUNCH_S = 2e-6  # torchao: a kernel that reads and writes a single element, H10
 
 
 def expected(
-    mnk: Sequence[int],
-    format: str,
-    machine: Machine | str,
-    *,
-    peak: float = 0.78,
-    bandwidth: float = 0.92,
-    static: bool = False,
-) -> float:
+    mnk: Sequence[int], format: str, machine: Machine | str, *, peak: float = 0.78,
+    bandwidth: float = 0.92, static: bool = False,
+) -> float:  # fmt: skip
     """Count how many times as fast an activation and its product are in a narrow format as in bf16.
 
     Parameters
     ----------
-    mnk : sequence of int
-        Sizes of the product: m×k times k×n. The weights, k×n, are quantised beforehand.
-    format : str
-        Of :func:`block_quantise`, or a format such as "fp8_e4m3".
-    machine : Machine or str
-        Its peaks and its bandwidth.
-    peak, bandwidth : float
-        Shares of them that are reached: torchao's 0.78 and 0.92.
-    static : bool, default False
-        Whether the scale of a tensor is known beforehand. If not, a format that has one, nvfp4,
-        reads the activations once more for their largest magnitude.
+    mnk, format : sequence of int, str
+        Sizes, m×k times weights of k×n; one of :func:`block_quantise`, or such as "fp8_e4m3".
+    machine, peak, bandwidth : Machine or str, float, float
+        Where, and the shares of its peak and bandwidth that are reached.
+    static : bool
+        Whether a tensor's scale, which nvfp4 has, is known before its values are read.
 
     Returns
     -------
     float
-        The time in bf16 over that in the format.
 
     Examples
     --------
@@ -77,11 +66,11 @@ def expected(
 
 @dataclass(frozen=True)
 class Published:
-    """A row of torchao's tables: the speed-up that its model expects, and what was observed.
+    """A speed-up that torchao's model expects, and what was observed; see :func:`expected`.
 
     >>> row = rl.precision.published()[5]
-    >>> row.format, row.mnk[0], row.expected, row.observed
-    ('nvfp4', 1024, 1.0, 0.46)
+    >>> row.format, row.mnk, row.expected, row.observed
+    ('nvfp4', (1024, 1024, 1024), 1.0, 0.46)
     """
 
     format: str
@@ -95,10 +84,9 @@ class Published:
     source: str
 
     def counted(self, machine: Machine | str | None = None) -> float:
-        """Return what :func:`expected` counts, by default with the model's own bandwidth."""
-        if machine is None:
-            machine = replace(_machine(self.machine), bandwidths=self.bandwidth)
-        return expected(self.mnk, self.format, machine, static=self.static)
+        """Return what :func:`expected` counts, by default with the bandwidth of torchao's model."""
+        here = replace(_machine(self.machine), bandwidths=self.bandwidth)
+        return expected(self.mnk, self.format, machine or here, static=self.static)
 
 
 @functools.cache
@@ -108,7 +96,7 @@ def published() -> tuple[Published, ...]:
     Returns
     -------
     tuple of Published
-        Products of five sizes in mxfp8, in nvfp4, and in nvfp4 with a scale known beforehand.
+        Products of five sizes in mxfp8, in nvfp4, and in nvfp4 with a static scale.
 
     Examples
     --------
@@ -119,14 +107,9 @@ def published() -> tuple[Published, ...]:
     import yaml  # costs 20 ms and is needed only here
 
     text = files("rooflab.labs.precision").joinpath("published.yaml").read_text(encoding="utf-8")
-    document = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    cited = document["source"]
-    source = f"{cited['title']}; commit {cited['commit']}, {cited['licence']}"
+    tables = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return tuple(
-        Published(
-            table["format"], (edge, edge, edge), table.get("static", False), *pair,
-            document["machine"], table["bandwidth"], table["conditions"], source,
-        )
-        for table in document["tables"]
-        for edge, pair in table["rows"].items()
-    )  # fmt: skip
+        Published(mnk=(edge,) * 3, expected=wanted, observed=seen, **table["all"])
+        for table in tables
+        for edge, (wanted, seen) in table["rows"].items()
+    )
