@@ -31,14 +31,7 @@ from rooflab.measure.operands import affordable, available_bytes
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit
-from rooflab.measure.timing import (
-    MEASUREMENT_LOCK,
-    Call,
-    page_counts,
-    quickest,
-    settle,
-    undisturbed,
-)
+from rooflab.measure.timing import MEASUREMENT_LOCK, page_counts, quickest, settle, undisturbed
 
 SCHEMA = 1
 LARGEST, SMALLEST = 128 << 20, 1 << 16  # bytes of arrays whose page faults are counted
@@ -50,8 +43,8 @@ PAIRS = fewer(12)
 class Pages:
     """What :func:`pages` measured.
 
-    New arrays up to ``recycled`` bytes have pages that were used before; each byte of a fresh page
-    costs ``fresh`` seconds, beside those of writing to it.
+    New arrays up to ``recycled`` bytes have pages that were used before; in a larger one a byte
+    costs ``fresh`` seconds on top of writing it.
     """
 
     recycled: int
@@ -59,10 +52,9 @@ class Pages:
 
 
 def pages(*, refresh: bool = False, progress: Progress = True) -> Pages:
-    """Return what fresh pages cost this machine, from its cache directory or measured now.
+    """Return what fresh pages cost here, stored in the user's cache directory beside the roofs.
 
-    ``refresh``: whether they are measured again though they are stored. ``progress``: whether a
-    bar is drawn, or a function of the share done.
+    ``refresh``: measure again what is stored. ``progress``: as for ``rl.this_machine``.
     """
     name = f"pages-{host_id()}"
     with MEASUREMENT_LOCK:
@@ -123,7 +115,7 @@ def _fresh() -> float:
     """
     nbytes = affordable(max(LARGEST, min(last_level_bytes(), MOST)), available_bytes(select("cpu")))
     x = np.ones(nbytes // 8)
-    ways: tuple[Call, ...] = (partial(np.negative, x), partial(np.negative, x, out=np.ones_like(x)))
+    ways = partial(np.negative, x), partial(np.negative, x, out=np.ones_like(x))
     with undisturbed():
         pairs = [[settle([way], 0.0) for way in ways] for _ in range(PAIRS)]
     fresh, there = map(quickest, zip(*pairs))
