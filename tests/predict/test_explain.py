@@ -89,11 +89,9 @@ def test_the_factors_multiply_up_to_measured_over_bound(op, name, seconds, cache
 
 @given(st.sampled_from(OPS), st.floats(1e-9, 1e3), st.floats(0, 1e3))
 def test_new_pages_come_on_top_of_what_was_predicted(op, seconds, waiting):
-    e, alone = (explain(op, HERE, seconds, pages=p) for p in ((waiting, "n"), None))
-    *steps, pages, rest = e.factors
-    assert (*steps, pages.name) == (*alone.factors[:-1], "new pages")
-    predicted = rl.predict(op, HERE).seconds
-    assert pages.factor == pytest.approx(1 + waiting / predicted)
+    e, predicted = explain(op, HERE, seconds, pages=(waiting, "n")), rl.predict(op, HERE).seconds
+    *_, pages, rest = e.factors
+    assert (pages.name, pages.factor) == ("new pages", pytest.approx(1 + waiting / predicted))
     assert rest.factor == pytest.approx(seconds / (predicted + waiting))
     assert math.prod(f.factor for f in e.factors) == pytest.approx(seconds / e.bound)
 

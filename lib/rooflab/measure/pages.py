@@ -1,4 +1,4 @@
-"""Fresh pages: up to which size a new array has none, and what they cost here; measured once.
+"""New pages: up to which size an array of NumPy's has none, and what they cost here.
 
 A new array of NumPy's comes from the C library's malloc. glibc's takes a large one from the system
 by mmap and gives it back when it is freed. Each new one then has fresh pages, and the first write
@@ -11,7 +11,8 @@ after a few calls of ``np.negative(x)``: no fault for 31 MiB, and for 33 MiB 784
 What a fault costs depends on where its page was. Seen on a virtual machine with Linux's free page
 reporting, for 512 MiB: 0.13 s where the pages had just been given back, 0.6 s after a pause of a
 second or two, 1.5 s after five, and 2.0 s the first time, because by then the host had to find the
-memory. The cost here is the first of these: that of programs which make arrays all the time.
+memory. The cost here is the first of these: that of programs which make arrays all the time. It is
+that of a byte, because a page of 2 MiB is filled for longer than one of 4 KiB.
 """
 
 from __future__ import annotations
