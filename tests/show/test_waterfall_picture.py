@@ -61,8 +61,7 @@ def test_the_lengths_multiply_up_to_what_was_measured(op, machine, seconds, cach
 
 
 def test_colours_say_what_a_step_is_made_of_and_hollow_bars_make_it_shorter() -> None:
-    e = explain(rl.gemv(64, 64), TIMED, 5e-6, cache="warm", pages=(1e-6, "a note"))
-    fall = of_explanation(e)
+    fall = of_explanation(explain(rl.gemv(64, 64), TIMED, 5e-6, cache="warm", pages=(1e-6, "")))
     scene = fall_scene(fall)
     looks = {
         mark.name.removeprefix("bar "): (mark.channels["ink"], mark.channels["fill"])
