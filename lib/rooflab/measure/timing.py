@@ -17,7 +17,6 @@ import gc
 import itertools
 import math
 import mmap
-import os
 import statistics
 import sys
 import threading
@@ -156,12 +155,12 @@ def page_counts() -> tuple[int, int]:
     Linux counts the faults of this thread, but huge pages for all programs together. Other systems
     count the faults of the process and have no such pages.
     """
-    if os.name == "nt":
+    try:
+        import resource
+    except ImportError:  # Windows, whose psutil counts them
         import psutil
 
-        return int(psutil.Process().memory_info().num_page_faults), 0
-    import resource
-
+        return int(getattr(psutil.Process().memory_info(), "num_page_faults", 0)), 0
     whose, huge = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF), "0"
     with suppress(OSError):
         _, _, rest = Path("/proc/vmstat").read_text("ascii").partition("thp_fault_alloc ")
