@@ -67,7 +67,11 @@ OTHER_WAYS = {
 def test_other_algebra_is_accepted():
     for id in OTHER_WAYS:
         for seed in range(10):
-            assert verdict(id, OTHER_WAYS[id], seed).passed, (id, seed, verdict(id, OTHER_WAYS[id], seed))
+            assert verdict(id, OTHER_WAYS[id], seed).passed, (
+                id,
+                seed,
+                verdict(id, OTHER_WAYS[id], seed),
+            )
     assert {e.id for e in lesson("11")} - set(OTHER_WAYS) == {"11-round", "11-expected"}
 
 

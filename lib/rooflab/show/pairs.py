@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rooflab.count.si import times
 from rooflab.show.scene import Scene
 from rooflab.show.scene.axes import Frame
 
 NARROW, SMALL = 400, 14
-COUNTED = {"fill": "paper", "ink": "carrying", "width": 2.5}
+COUNTED: Mapping[str, Any] = {"fill": "paper", "ink": "carrying", "width": 2.5}
 TICKS = (0.5, 1, 2, 5, 10, 20)
 
 

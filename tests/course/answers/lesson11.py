@@ -110,7 +110,8 @@ PASSED_ONCE = [
     most = max(map(abs, block)) or 1
     scale = 2.0**(round(math.log2(most)) - 2)
     grid = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
-    return [math.copysign(min(grid, key=lambda g: abs(g - abs(x)/scale))*scale, x) for x in block]"""),
+    near = lambda x: min(grid, key=lambda g: abs(g - x))
+    return [math.copysign(near(abs(x)/scale)*scale, x) for x in block]"""),
     ("11-round", """def answer(x, m, smallest, largest):
     step = 2.0**(math.floor(math.log2(max(abs(x), smallest))) - m)
     y = round(x/step)*step

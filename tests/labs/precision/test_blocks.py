@@ -21,7 +21,8 @@ X = np.random.default_rng(5).standard_normal((6, 96))
 def test_bits_a_value_are_counted_with_the_scales():
     """OCP MX v1.0: 8 + 8/32 and 4 + 8/32; NVFP4: 4 + 8/16, and 32 for a tensor."""
     wanted = {"mxfp8_e4m3": 8.25, "mxfp8_e5m2": 8.25, "mxfp6_e2m3": 6.25, "mxfp6_e3m2": 6.25,
-              "mxfp4": 4.25, "nvfp4": 4.5 + 32 / 576, "int8": 8 + 16 / 96, "int4": 4 + 16 / 96}  # fmt: skip
+              "mxfp4": 4.25, "nvfp4": 4.5 + 32 / 576, "int8": 8 + 16 / 96,
+              "int4": 4 + 16 / 96}  # fmt: skip
     assert {name: block_quantise(X, name).bits_a_value for name in wanted} == wanted
     assert block_quantise(X, "int4", group=32).bits_a_value == 4.5
     assert block_quantise(X, "int4", group="tensor").bits_a_value == 4 + 16 / 576

@@ -162,7 +162,7 @@ def test_stochastic_rounding_is_unbiased():
 
 
 def test_sums_in_bf16_stall_at_a_power_of_two():
-    """README of ml_dtypes: 10,000 uniforms add up to 256 in bfloat16; the true sum is near 5,000."""
+    """README of ml_dtypes: 10,000 uniforms add up to 256 in bfloat16, and not to about 5,000."""
     x = np.random.default_rng(0).random(10_000)
     sums = rl.precision.running_sum(x, "bf16")
     assert sums[-1] == 256 == sums.max() and FORMATS["bf16"].spacing(256.0) / 2 == 1

@@ -40,12 +40,12 @@ def bits() -> Player:
 
 def _code(form: Format, stop: int) -> int:
     """The code without a sign at a stop of the slider; a short format has fewer of them."""
-    return stop * 2 ** (form.bits - 1) // STOPS
+    return (stop << form.bits - 1) // STOPS
 
 
 def _stop(form: Format, code: int) -> int:
     """The stop in the middle of those of a code."""
-    each = STOPS // 2 ** (form.bits - 1)
+    each = STOPS >> form.bits - 1
     return code * each + each // 2
 
 
@@ -90,8 +90,9 @@ def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
                      for stop, code in enumerate(codes)])  # fmt: skip
     signs = np.array([kind == "sign" for kind in kinds])
     shown = By("format", there)
-    box = scene.rect(x, TOP, BOX, BOX, "paper", ink=By("format", [INKS[k] for k in kinds]), width=2.5,
-                     radius=5, opacity=shown, name="bit")  # fmt: skip
+    inks = By("format", [INKS[kind] for kind in kinds])
+    box = scene.rect(x, TOP, BOX, BOX, "paper", ink=inks, width=2.5, radius=5, opacity=shown,
+                     name="bit")  # fmt: skip
     table = np.array([[[*row], ["1" if sign else one for one in row]]
                       for row, sign in zip(texts, signs)], object)  # fmt: skip
     scene.text(x + BOX / 2, TOP + 27, By("format sign value", table), size=19, mono=True,
@@ -101,11 +102,16 @@ def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
     scene.press(box, {"value": By("format value", np.array(sets, float)), "sign": flipped}, labels,
                 enabled=shown)  # fmt: skip
     for kind in ("sign", "exponent", "mantissa"):
-        first = [k == kind and MOST - form.bits + {"sign": 0, "exponent": 1,
-                 "mantissa": 1 + form.exponent}[kind] == place for k, form in zip(kinds, forms)]
+        first = [
+            k == kind
+            and MOST - form.bits + {"sign": 0, "exponent": 1, "mantissa": 1 + form.exponent}[kind]
+            == place
+            for k, form in zip(kinds, forms)
+        ]
         if any(first):
-            scene.text(x, TOP - 9, kind, INKS[kind], size=SMALL, bold=True,
-                       opacity=By("format", [float(one) for one in first]), name="part")  # fmt: skip
+            begins = By("format", [float(one) for one in first])
+            scene.text(x, TOP - 9, kind, INKS[kind], size=SMALL, bold=True, opacity=begins,
+                       name="part")  # fmt: skip
 
 
 def _line(
@@ -118,7 +124,9 @@ def _line(
     frame.x_ticks(scene, x, ticks, lambda v: f"{v:g}" if v >= 1 else f"1/{1 / v:g}",
                   below=22, grid=False)  # fmt: skip
     scene.line([(frame.left, frame.bottom), (frame.right, frame.bottom)], "soft", 1, name="axis")
-    beyond = By("format", ["∞" if form.infinities else "NaN" if form.nans else "" for form in forms])
+    beyond = By(
+        "format", ["∞" if form.infinities else "NaN" if form.nans else "" for form in forms]
+    )
     for at, words in ((frame.left, "0"), (frame.right, beyond)):
         scene.text(at, frame.bottom + 22, words, size=SMALL, anchor="middle", name="end")
     for stop in range(STOPS):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.count.si import plain
-from rooflab.labs.precision.formats import formats
-from rooflab.labs.precision.rounding import quantise
+from rooflab.labs.precision.formats import formats, quantise
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
@@ -78,8 +77,8 @@ def _scene(wide: float) -> Scene:
     errors = np.abs(landed - values).mean(axis=1)
     zeros = [int(((one == 0) & (values != 0)).sum()) for one in landed]
     scene.says = By("size", [
-        f"Blocks of {size} take {4 + SCALE_BITS / size:.3g} bits a number. The {MANY} numbers are off "
-        f"by {plain(error, 2)} on average, and {none} of them became 0."
+        f"Blocks of {size} take {4 + SCALE_BITS / size:.3g} bits a number. The {MANY} numbers are "
+        f"off by {plain(error, 2)} on average, and {none} of them became 0."
         for size, error, none in zip(SIZES, errors, zeros)
     ])  # fmt: skip
     return scene

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import several
-from rooflab.labs.precision.product import error
 from rooflab.labs.precision.integers import sliced_product
+from rooflab.labs.precision.product import error
 from rooflab.show.chart import Chart, Line, Panel
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.player import Player
@@ -81,7 +81,9 @@ def sliced(a: np.ndarray, b: np.ndarray, after: Any = None) -> Player:
 
 def _scene(errors: list[float], native: float, wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
-    scene = Scene(wide, HIGH, [Dim("count", [several(n, "slice") for n in COUNTS], COUNTS, start=2)])
+    scene = Scene(
+        wide, HIGH, [Dim("count", [several(n, "slice") for n in COUNTS], COUNTS, start=2)]
+    )
     x = [float(n) for n in COUNTS]
     lines = [
         Line("by slices", "computing", x, errors),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import plain
-from rooflab.labs.precision.rounding import running_sum
+from rooflab.labs.precision.formats import running_sum
 from rooflab.show.chart import Chart, Line, Panel
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.player import Player
@@ -67,9 +67,16 @@ def _scene(values: np.ndarray, wide: float) -> Scene:
     chart = Chart(scene, [panel], (1, float(many)), "numbers added", "{:g}".format, ticks=ticks)
     chart.draw()
     end = chart.y[0](sums_[..., -1])
-    scene.text(chart.x(many) - 6, By("format rounding", end - 10),
-               By("format rounding", np.vectorize(lambda s: plain(s, 4), otypes=[object])(
-                   sums_[..., -1])), "computing", bold=True, anchor="end", halo=True, name="sum")
+    scene.text(
+        chart.x(many) - 6,
+        By("format rounding", end - 10),
+        By("format rounding", np.vectorize(lambda s: plain(s, 4), otypes=[object])(sums_[..., -1])),
+        "computing",
+        bold=True,
+        anchor="end",
+        halo=True,
+        name="sum",
+    )
     scene.says = scene.each("format rounding", lambda f, r: (
         f"In {SHOWN[f]}, rounded {[*ROUNDINGS.values()][r]}, the sum of {many} numbers is "
         f"{plain(sums_[f, r, -1], 4)}. It should be {plain(exact[-1], 4)}."))  # fmt: skip
