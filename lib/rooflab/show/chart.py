@@ -94,7 +94,7 @@ class Chart:
     """``panels`` below each other over an axis from ``x[0]`` to ``x[1]``, on ``scene``.
 
     ``top`` and ``bottom``: pixels of the sheet between which the plots lie. ``write`` formats a
-    value at a tick of the axis, ``ticks`` are its values (None: powers of ten); it is a ``log`` one.
+    value at a tick of the axis, a ``log`` one, whose ``ticks`` are powers of ten if None.
 
     Examples
     --------
