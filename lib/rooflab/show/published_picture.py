@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from rooflab.predict.published import FORMATS, PublishedRun, kinds
 from rooflab.predict.published import published as _published
 from rooflab.predict.roofline import Roofline
 from rooflab.show.chart import Chart, Line, Panel
+from rooflab.show.rooflines.roofs import short
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import LETTERS
 from rooflab.show.scene.player import Player
 
-WIDE, NARROW, HEIGHT = 720, 400, 470
+WIDE, NARROW, HEIGHT = 720, 400, 430
 AXIS = (0.5, 2e4)  # FLOP/byte
 BELOW = 200.0  # times: products that take as long as their launch lie so far below the roof
 SIZES = [2.0 ** (step / 2) for step in range(34, 67)]  # bytes: 131 kB to 8.6 GB
@@ -68,9 +69,9 @@ def published(gpu: Machine | str = "h100-sxm", dtype: DTypeLike = "bf16", *,
     return Player(*scenes, stem="published", after=after, table=start)
 
 
-def published_scene(tables: dict[str, Table], wide: int) -> Scene:
+def published_scene(tables: Mapping[str, Table], wide: int) -> Scene:
     """The picture of ``tables``, ``wide`` pixels wide."""
-    names = [f"{roof.machine.name}, {roof.dtype}" for roof, _ in tables.values()]
+    names = [name.partition("-")[2].replace(" ", ", ") for name in tables]
     sizes = [si(size, "B") for size in SIZES]
     scene = Scene(wide, HEIGHT, [
         Dim("table", names, [*tables]), Dim("fits", sizes, sizes, start=len(sizes) - 1),
@@ -81,12 +82,18 @@ def published_scene(tables: dict[str, Table], wide: int) -> Scene:
     allowed = [[roof.attainable(x) for roof, _ in every] for x in corners]
     panel = Panel(
         "FLOP/s", lambda rate: si(rate, digits=1),
-        [Line("roof", "ink", corners, allowed, by="table")], (BELOW, 1.6),
+        [Line("roof", "computing", corners, allowed, by="table")], (BELOW, 1.6),
     )  # fmt: skip
-    chart = Chart(scene, [panel], AXIS, "FLOP/byte", lambda x: si(x, digits=1), top=34)
+    chart = Chart(scene, [panel], AXIS, "FLOP/byte", lambda x: si(x, digits=1), top=34,
+                  bottom=HEIGHT - 46)  # fmt: skip
     chart.axes()
     _cloud(scene, chart, [_drawn_last(runs) for _, runs in every])
     chart.lines()
+    ridges, peaks = np.transpose([(roof.ridge, roof.peak) for roof, _ in every])
+    slopes = peaks / ridges * AXIS[0]
+    ends = [(chart.x.start, By("table", chart.y[0](slopes))),
+            (By("table", chart.x(ridges)), By("table", chart.y[0](peaks)))]  # fmt: skip
+    scene.line(ends, "carrying", 2.4, name="memory roof")
     _key(scene, chart)
     scene.slider("fits", "working set up to")
     scene.says = By("table fits", np.array(
@@ -131,7 +138,7 @@ def sentences(roof: Roofline, runs: Sequence[PublishedRun]) -> list[str]:
     """Say for each of ``SIZES`` how many runs fit into it, and how many beat the memory roof."""
     sets = np.array([run.op.working_set for run in runs])
     above = sets[[run.above for run in runs]]
-    name, cache = f"{roof.machine.name}, {roof.dtype}", roof.machine.capacities.get("l2")
+    cache, name = roof.machine.capacities.get("l2"), f"{short(roof.machine)}, {roof.dtype.family}"
     return [
         _sentence(name, (sets <= size).sum(), len(sets), (above <= size).sum(), len(above), size,
                   cache)
@@ -152,7 +159,9 @@ def _sentence(
     if fit == every:
         return words
     words += f" {beyond or 'None'} of the larger ones {'does' if beyond < 2 else 'do'}."
-    return f"{words} The L2 cache has {si(cache, 'B')}." if cache and above and not beyond else words
+    return (
+        f"{words} The L2 cache has {si(cache, 'B')}." if cache and above and not beyond else words
+    )
 
 
 def _origin(runs: Sequence[PublishedRun]) -> str:
