@@ -84,11 +84,6 @@ def published(
     tuple of PublishedRun
         Operation, machine, seconds and conditions of each; those drawn among all rows come first.
 
-    Raises
-    ------
-    ValueError
-        For a GPU or a dtype without published runs; it names what there is.
-
     Examples
     --------
     >>> runs = rl.published("h100-sxm", "bf16")
@@ -112,7 +107,7 @@ def _known(gpu: Machine | str, there: Mapping[str, object]) -> str:
     except VagueName:
         raise
     except ValueError:
-        raise unknown("gpu", gpu, there) from None
+        name = str(gpu)
     if name not in there:
         raise unknown("gpu", name, there)
     return name
@@ -121,8 +116,8 @@ def _known(gpu: Machine | str, there: Mapping[str, object]) -> str:
 @cache
 def _runs(machine: str, kind: str) -> tuple[PublishedRun, ...]:
     document = _document()
-    (table,) = (t for t in document["tables"] if (t["machine"], t["dtype"]) == (machine, kind))
     known = document["conditions"]
+    (table,) = (t for t in document["tables"] if (t["machine"], t["dtype"]) == (machine, kind))
     conditions = f"{table['engine']}, {known[kind]}; {known['all']}"
     source = f"{document['source']}, {document['licence']}"
     runs = []

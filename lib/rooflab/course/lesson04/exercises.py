@@ -545,10 +545,9 @@ PREDICT = table(
 
 # ---- 04-published --------------------------------------------------------------------------------
 # Products that others timed on an H100 (published.json), none of whose (n, k) rl.published() shows.
-# Right is what is close in half of the rows and in nine of ten: see kinds/prediction.py. Constants of
-# one's own are asked, so a slip is tried with several.
+# Right is what is close in half of the rows and in nine of ten: see kinds/prediction.py. Learners
+# choose constants of their own, so a slip is tried with several.
 HIDDEN = Path(__file__).with_name("published.json")
-H100 = (989.4e12, 3.35e12)  # FLOP/s and byte/s
 PAR = (3.5, 0.8, 0.85)  # µs of a start, shares of the peak and the bandwidth: fitted on rows shown
 TYPICAL = ((3.0, 0.75, 0.8), (2.0, 0.8, 0.85), (4.0, 0.7, 0.75), PAR)  # what others may find
 
@@ -563,8 +562,8 @@ def three_constants(
     start: float, of_peak: float, of_bandwidth: float, *, itemsize: int = 2, flops: int = 2,
     joined: Callable[[float, float], float] = max, scale: float = 1,
 ) -> Callable[[int, int, int], float]:
-    """A start, then the longer of arithmetic at a share of the peak and bytes at one of the other."""
-    peak, bandwidth = H100[0] * of_peak, H100[1] * of_bandwidth
+    """A start, then the longer of arithmetic and bytes, each at a share of its roof; in µs."""
+    peak, bandwidth = 989.4e12 * of_peak, 3.35e12 * of_bandwidth
     return lambda m, n, k: scale * (start + 1e6 * joined(
         flops * m * n * k / peak, itemsize * (m * k + k * n + m * n) / bandwidth))
 
@@ -593,11 +592,12 @@ PUBLISHED = table(
         slip("1 byte a number", "a number in bf16 has 2 bytes.", answer=_each(itemsize=1)),
         slip("multiply-adds", answer=_each(flops=1)),
         slip("another unit", "µs are wanted: a second has 1e6 of them, a ms has 1000.",
-             
              answer=[way for scale in (1e-6, 1e-3, 1e3) for way in _each(scale=scale)]),
     ),
 )
 
 
 EXERCISES = (
-    SHAPES, INTENSITIES, LAYER, PREDICT, KNEE, LAST, CONVICTS, SWAPPED, CEILING, GRADIENTS, PUBLISHED)
+    SHAPES, INTENSITIES, LAYER, PREDICT, KNEE, LAST, CONVICTS, SWAPPED, CEILING, GRADIENTS,
+    PUBLISHED,
+)

@@ -7,11 +7,11 @@ within ``exercise.par``, and nine of ten within ``FAR``. ``exercise.reference`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rooflab.count.si import times
 from rooflab.exercises.compare import show
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation, call_of
 from rooflab.exercises.verdict import Verdict, failed, passed
 
 FAR = 1.5  # times: within which nine of ten rows must be
@@ -36,8 +36,8 @@ def judge(
     (case,), (seen,) = cases, observations
     rows, values = case["rows"], seen.get("value")
     if "error" in seen or "unreadable" in seen:
-        raised = f"raised {seen['error']}" if "error" in seen else f": {seen['unreadable']}"
-        return failed(exercise, f"`{exercise.name}` {raised}".replace("` :", "`:"))
+        why = f"raised {seen['error']}" if "error" in seen else seen["unreadable"]
+        return failed(exercise, f"`{exercise.name}` {why}")
     if not isinstance(values, list) or len(values) != len(rows):
         return failed(exercise, f"one number is wanted for each of {len(rows)} calls")
     for row, value in zip(rows, values):
@@ -53,7 +53,7 @@ def judge(
     side = "short" if values[at] < exercise.reference(*rows[at]) else "long"
     wanted = f"; {times(exercise.par)} and {times(FAR)} are wanted. Furthest off, far too {side}"
     return _failed_at(
-        exercise, rows[at], values[at], said + wanted, mistake(exercise, rows, values)
+        exercise, rows[at], values[at], said + wanted, mistake_of(exercise, rows, values)
     )
 
 
@@ -63,25 +63,20 @@ def _above_zero(value: object) -> bool:
 
 
 def _failed_at(
-    exercise: Exercise, row: Sequence[float], value: object, reason: str,
-    named: Misconception | None = None,
-) -> Verdict:  # fmt: skip
-    call = f"{exercise.name}({', '.join(map(str, row))})"
-    case = dict(zip(("m", "n", "k"), row))
-    text = f"{reason}: `{call}` gave {show(value)}"
-    return failed(exercise, text, case=case, yours=show(value), mistake=named)
+    exercise: Exercise, row: Sequence[int], value: object, reason: str, *named: Misconception | None
+) -> Verdict:
+    text = f"{reason}: `{exercise.name}({', '.join(map(str, row))})` gave {show(value)}"
+    case, mistake = dict(zip(call_of(exercise.signature).parameters, row)), next(iter(named), None)
+    return failed(exercise, text, case=case, yours=show(value), mistake=mistake)
 
 
-def mistake(
-    exercise: Exercise, rows: Sequence[Sequence[float]], values: Sequence[float]
+def mistake_of(
+    exercise: Exercise, rows: Sequence[Sequence[int]], values: Sequence[float]
 ) -> Misconception | None:
-    """Return the misconception whose predictions these are, give or take a tenth, or None."""
-
-    def apart(wrong: Callable[..., float]) -> float:
-        return quantiles([off(value, wrong(*row)) for row, value in zip(rows, values)])[1]
-
-    ways = (
-        (apart(way), one) for one in exercise.misconceptions for way in (one.wrong, *one.variants)
-    )
-    nearest, named = min(ways, key=lambda pair: pair[0])
-    return named if nearest <= ALIKE else None
+    """Return the misconception that predicts these values, give or take a tenth, or None."""
+    best: tuple[float, Misconception | None] = (ALIKE, None)
+    for one in exercise.misconceptions:
+        for way in (one.wrong, *one.variants):
+            apart = quantiles([off(value, way(*row)) for row, value in zip(rows, values)])[1]
+            best = (apart, one) if apart < best[0] else best
+    return best[1]

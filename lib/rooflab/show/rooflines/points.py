@@ -228,7 +228,7 @@ def _mark(crowd: Crowd, p: Point, marker: str) -> None:
 
 def draw_cloud(crowd: Crowd, runs: Sequence[PublishedRun]) -> None:
     """Draw published runs as small crosses without labels, below all other marks."""
-    for above in (False, True):
+    for above in sorted({run.above for run in runs}):
         seen = [run for run in runs if run.above is above]
         crowd.ax.plot(
             [run.op.intensity for run in seen], [run.flop_per_s for run in seen], "x",
