@@ -95,7 +95,7 @@ TOLD = {
         "`microseconds(32, 32, 32)` gave inf": "lambda m, n, k: math.inf",
         "raised ZeroDivisionError": "lambda m, n, k: m / 0",
         "one number above 0": "lambda m, n, k: (3, m * n * k / 1e9)",
-    },
+    }
 }
 
 LAST = """def answer(edges, batch, s, p, b):
