@@ -54,16 +54,12 @@ def published(gpu: Machine | str = "h100-sxm", dtype: DTypeLike = "bf16", *,
     """
     start = f"{_published(gpu, dtype)[0].machine} {as_dtype('dtype', dtype).family}"
     tables = {
-        f"{gpu} {kind}": (Roofline(gpu, FORMATS[kind]), sorted(_published(gpu, kind), key=_order))
+        f"{gpu} {kind}": (Roofline(gpu, FORMATS[kind]),  # runs above the roof lie on top
+                          sorted(_published(gpu, kind), key=lambda run: run.above))
         for gpu, formats in kinds().items() for kind in formats
     }  # fmt: skip
     scenes = [published_scene(tables, wide) for wide in (WIDE, NARROW)]
     return Player(*scenes, stem="published", after=after, table=start)
-
-
-def _order(run: PublishedRun) -> tuple[bool, int]:
-    """What runs are sorted by: those above the roof lie on top."""
-    return run.above, run.op.working_set
 
 
 def published_scene(tables: Mapping[str, Table], wide: int) -> Scene:

@@ -560,12 +560,15 @@ def clock() -> Mapping[tuple[int, int, int], float]:
 
 def three_constants(
     start: float, of_peak: float, of_bandwidth: float, *, itemsize: int = 2, flops: int = 2,
-    joined: Callable[[float, float], float] = max, scale: float = 1,
+    joined: Callable[[float, float], float] = max, scale: float = 1, gpu: str = "h100-sxm",
 ) -> Callable[[int, int, int], float]:
     """A start, then the longer of arithmetic and bytes, each at a share of its roof; in µs."""
-    peak, bandwidth = 989.4e12 * of_peak, 3.35e12 * of_bandwidth
-    return lambda m, n, k: scale * (start + 1e6 * joined(
-        flops * m * n * k / peak, itemsize * (m * k + k * n + m * n) / bandwidth))
+    def microseconds(m: int, n: int, k: int) -> float:
+        peak, bandwidth = peak_and_bandwidth(gpu, "bf16")
+        computing = flops * m * n * k / (of_peak * peak)
+        carrying = itemsize * (m * k + k * n + m * n) / (of_bandwidth * bandwidth)
+        return scale * (start + 1e6 * joined(computing, carrying))
+    return microseconds
 
 
 def _each(**slip: object) -> list[Callable[[int, int, int], float]]:

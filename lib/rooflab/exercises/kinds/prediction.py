@@ -15,6 +15,7 @@ from rooflab.exercises.exercise import Case, Exercise, Misconception, Observatio
 from rooflab.exercises.verdict import Verdict, failed, passed
 
 FAR = 1.5  # times: within which nine of ten rows must be
+LEAST = 1e-12  # of what can be a time, in any unit; 1 over it is the most
 ALIKE = 1.1  # times: so close to a mistake in nine of ten rows, an answer is that mistake
 
 
@@ -36,8 +37,8 @@ def judge(
     (case,), (seen,) = cases, observations
     rows, values = case["rows"], seen.get("value")
     if "error" in seen or "unreadable" in seen:
-        why = f"raised {seen['error']}" if "error" in seen else seen["unreadable"]
-        return failed(exercise, f"`{exercise.name}` {why}")
+        why = f" raised {seen['error']}" if "error" in seen else f": {seen['unreadable']}"
+        return failed(exercise, f"`{exercise.name}`{why}")
     if not isinstance(values, list) or len(values) != len(rows):
         return failed(exercise, f"one number is wanted for each of {len(rows)} calls")
     for row, value in zip(rows, values):
@@ -59,7 +60,7 @@ def judge(
 
 def _above_zero(value: object) -> bool:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value > 0
+    return number and LEAST < value < 1 / LEAST
 
 
 def _failed_at(
