@@ -23,7 +23,7 @@
 # - after the *Deeper* parts: **predict** its measured time, and **say** what its widths allow at
 #   best, what padding costs, and which products training adds.
 #
-# You need lessons 01 and 03. The *Deeper* parts take another 40 minutes.
+# You need lessons 01 and 03. The *Deeper* parts take another 50 minutes.
 #
 # </details>
 
