@@ -14,7 +14,6 @@ from rooflab.count.si import si
 from rooflab.count.validation import unknown
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
-from rooflab.predict.published import PublishedRun
 from rooflab.predict.roofline import Roofline
 from rooflab.show import captions, theme
 from rooflab.show.canvas import dress
@@ -103,13 +102,11 @@ def roofline(
         raise ValueError(f"machines={machines!r} is empty; give a machine or its name")
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    band, given = ceiling_lines.as_band(band), marks.given_points(points)
-    ops = [op for one in given if (op := operation_of(one))]
+    band, every = ceiling_lines.as_band(band), marks.given_points(points)
+    ops = [op for one in every if (op := operation_of(one))]
     left_out = [op for op in ops if not op.flops]  # have no place on a log axis
-    given = [one for one in given if operation_of(one) not in left_out]
+    cloud, given = marks.parted(one for one in every if operation_of(one) not in left_out)
     kinds = _kinds(dtype, [op for op in ops if op.flops])
-    cloud = [one for one in given if isinstance(one, PublishedRun)]
-    given = [one for one in given if not isinstance(one, PublishedRun)]
     lines = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
     placed = [p for one in given for p in _points(one, shown[0], cache, kinds[0])]
     placed = marks.without_lone_side(placed)

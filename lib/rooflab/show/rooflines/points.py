@@ -226,6 +226,13 @@ def _mark(crowd: Crowd, p: Point, marker: str) -> None:
     )  # fmt: skip
 
 
+def parted(points: Iterable[Any]) -> tuple[list[PublishedRun], list[Any]]:
+    """Return the published runs among ``points``, and the others."""
+    several = [*points]
+    cloud = [one for one in several if isinstance(one, PublishedRun)]
+    return cloud, [one for one in several if not isinstance(one, PublishedRun)]
+
+
 def draw_cloud(crowd: Crowd, runs: Sequence[PublishedRun]) -> None:
     """Draw published runs as small crosses without labels, below all other marks."""
     for above in sorted({run.above for run in runs}):
