@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from reprlib import repr as short
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import ml_dtypes
@@ -108,21 +109,19 @@ def formats() -> Mapping[str, Format]:
     rows = {}
     for name, kind in TYPES.items():
         info: Any = ml_dtypes.finfo(kind)  # type: ignore[no-untyped-call]
-        bits, exponent, mantissa = (int(n) for n in (info.bits, info.nexp, info.nmant))
-        largest, normal = float(info.max), float(info.smallest_normal)
+        bits, exponent, mantissa = int(info.bits), int(info.nexp), int(info.nmant)
         infinity, nan = np.array([np.inf, np.nan]).astype(kind).astype(float)
         rows[name] = Format(
-            name, bits, exponent, mantissa, 2 ** (exponent - 1) - 1, largest, normal,
-            float(info.smallest_subnormal), float(info.eps), bool(np.isinf(infinity)),
-            bool(np.isnan(nan)),
+            name, bits, exponent, mantissa, 2 ** (exponent - 1) - 1, float(info.max),
+            float(info.smallest_normal), float(info.smallest_subnormal), float(info.eps),
+            bool(np.isinf(infinity)), bool(np.isnan(nan)),
         )  # fmt: skip
-    fp32, eps = rows["fp32"], 2.0 ** (TF32_DROPPED - rows["fp32"].mantissa)
+    bits, eps = as_dtype("name", "tf32").precision_bits, rows["fp32"].eps * 2**TF32_DROPPED
     rows["tf32"] = replace(
-        fp32, name="tf32", bits=as_dtype("name", "tf32").precision_bits, eps=eps,
-        mantissa=fp32.mantissa - TF32_DROPPED, largest=2.0**127 * (2 - eps),
-        smallest_subnormal=fp32.smallest_normal * eps,
+        rows["fp32"], name="tf32", bits=bits, mantissa=rows["fp32"].mantissa - TF32_DROPPED, eps=eps,
+        largest=2.0**127 * (2 - eps), smallest_subnormal=2.0**-126 * eps,
     )  # fmt: skip
-    return rows
+    return MappingProxyType(rows)
 
 
 def quantise(

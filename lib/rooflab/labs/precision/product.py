@@ -49,7 +49,7 @@ def multiply(
         integers = x.elements.astype(np.float64) @ y.elements.T.astype(np.float64)
         wrapped = integers.astype(np.int64).astype(np.int32)
         return np.asarray(wrapped * x.scales.astype(np.float64) * y.scales.T, np.float32)
-    sums, names = as_format("accumulate", accumulate), {format, accumulate}
+    sums = as_format("accumulate", accumulate)
     # Column j of a times row j of b is added in step j; float64 has room for exact products.
     columns, rows = _operand(left, format).T, _operand(right.T, format).T
     step = len(rows) if chunk is None else size("chunk", chunk)
@@ -61,7 +61,8 @@ def multiply(
             part = rounded(part + np.outer(columns[j], rows[j]), sums, "nearest", generator)
         total = part if chunk is None else (total + part).astype(np.float32).astype(np.float64)
     with np.errstate(over="ignore"):
-        return total if {"fp64", as_format("", "fp64")} & names else total.astype(np.float32)
+        wide = "fp64" in (sums.name, getattr(format, "name", format))
+        return total if wide else total.astype(np.float32)
 
 
 def error(result: ArrayLike, exact: ArrayLike) -> float:
