@@ -116,10 +116,11 @@ def formats() -> Mapping[str, Format]:
             float(info.smallest_normal), float(info.smallest_subnormal), float(info.eps),
             bool(np.isinf(infinity)), bool(np.isnan(nan)),
         )  # fmt: skip
-    bits, eps = as_dtype("name", "tf32").precision_bits, rows["fp32"].eps * 2**TF32_DROPPED
+    fp32, eps = rows["fp32"], rows["fp32"].eps * 2**TF32_DROPPED
     rows["tf32"] = replace(
-        rows["fp32"], name="tf32", bits=bits, mantissa=rows["fp32"].mantissa - TF32_DROPPED, eps=eps,
-        largest=2.0**127 * (2 - eps), smallest_subnormal=2.0**-126 * eps,
+        fp32, name="tf32", bits=as_dtype("name", "tf32").precision_bits, eps=eps,
+        mantissa=fp32.mantissa - TF32_DROPPED, largest=2.0**127 * (2 - eps),
+        smallest_subnormal=fp32.smallest_normal * eps,
     )  # fmt: skip
     return MappingProxyType(rows)
 
