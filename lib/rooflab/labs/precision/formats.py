@@ -218,9 +218,9 @@ def rounded(
         return _by_steps(values, kind, rounding, generator)
     if kind.name in ("fp32", "fp16") or (single and kind.name != "tf32"):
         narrow = np.asarray(values.astype(TYPES[kind.name]))
-        if kind.bits > 8:
-            return narrow.astype(values.dtype)
-        return kind.codes().astype(np.float32)[narrow.view(np.uint8)]  # faster than astype
+        if kind.bits <= 8:  # a table is faster than astype
+            return kind.codes().astype(np.float32)[narrow.view(np.uint8)]
+        return narrow.astype(values.dtype)
     # What is left would be rounded twice by ml_dtypes: integers round it, ties to even.
     dropped = (23 if single else 52) - kind.mantissa
     words = values.view(f"u{values.dtype.itemsize}")
@@ -248,9 +248,9 @@ def _by_steps(
         whole = np.rint(steps)
     elif rounding == "stochastic":
         whole = below + (generator.random(wide.shape) < steps - below)
-    result = np.ldexp(whole, place)
-    beyond = np.inf if kind.infinities else np.nan if kind.nans else kind.largest
-    result = np.where(result > kind.largest, np.where(away, beyond, kind.largest), result)
+    result, most = np.ldexp(whole, place), kind.largest
+    beyond = np.inf if kind.infinities else np.nan if kind.nans else most
+    result = np.where(result > most, np.where(away, beyond, most), result)
     result = np.copysign(result, wide)
     if kind.name == "e8m0":
         result = np.where(wide > 0, np.maximum(result, kind.smallest_normal), np.nan)
