@@ -45,7 +45,6 @@ def test_nvfp4_and_integers_by_hand():
     q = block_quantise(x, "nvfp4")
     assert q.tensor_scale == 1 and q.scales.tolist() == [[448, 0.5], [448, 0]]
     assert q.elements[0, 16:18].tolist() == [6, 2] and np.array_equal(q.values, x)
-    assert block_quantise(4 * x, "nvfp4").tensor_scale == 4
     q = block_quantise([[-127.0, 63.4, 0.5], [254.0, 3.0, 1.0]], "int8")
     assert q.elements.tolist() == [[-127, 63, 0], [127, 2, 0]] and q.scales.tolist() == [[1], [2]]
     assert block_quantise([[7.0, 1.4]], "int4", group=1).elements.tolist() == [[7, 7]]
@@ -69,11 +68,10 @@ def test_short_blocks_zeros_and_values_that_are_not_finite():
             assert np.isfinite(q.values[group:]).all(), name
 
 
-#: fp32's range but for its last binade, in which a rounded value may have no fp32
-ranges = st.lists(st.floats(-(2.0**127), 2.0**127, width=32), min_size=1, max_size=70)
-
-
-@given(st.sampled_from(sorted(BLOCKS)), ranges)
+@given(
+    st.sampled_from(sorted(BLOCKS)),
+    st.lists(st.floats(-(2.0**127), 2.0**127, width=32), min_size=1, max_size=70),
+)
 def test_scales_and_values_never_overflow(name, x):
     q = block_quantise(np.float32(x), name)
     assert np.isfinite(q.scales).all() and np.isfinite(q.values).all() and (q.scales >= 0).all()

