@@ -16,7 +16,7 @@ import rooflab
 from rooflab.labs.llm import decode_prediction
 from rooflab.labs.loops.nest import TRANSFORMATIONS
 from rooflab.measure import this_machine
-from tests.labs.fusion.support import CALIBRATION, COSTS
+from tests.labs.fusion.support import calibrate_at_once
 from tests.labs.llm.support.habits import habits
 from tests.support.machine import ROOFS
 
@@ -75,7 +75,7 @@ def measured_at_once(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
     monkeypatch.setattr(this_machine, "measured_roofs", roofs)
     monkeypatch.setattr(decode_prediction, "_measured", lambda *_: habits())
-    monkeypatch.setattr(CALIBRATION, "measured_costs", lambda _: COSTS)
+    calibrate_at_once(monkeypatch)
     for name, value in SMALL.items():
         monkeypatch.setattr(f"rooflab.{name}", value)
 

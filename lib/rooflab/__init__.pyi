@@ -43,5 +43,6 @@ from rooflab.predict.catalogue import machine as machine, machines as machines
 from rooflab.predict.estimate import Prediction as Prediction, predict as predict
 from rooflab.predict.explain import Explanation as Explanation
 from rooflab.predict.machine import Figure as Figure, Machine as Machine
+from rooflab.predict.published import published as published
 from rooflab.predict.roofline import HierarchicalRoofline as HierarchicalRoofline
 from rooflab.predict.roofline import Roofline as Roofline

@@ -6,3 +6,9 @@ from rooflab.labs.precision.integers import sliced_product as sliced_product, sl
 from rooflab.labs.precision.product import error as error, multiply as multiply
 from rooflab.labs.precision.speedup import Published as Published, expected as expected
 from rooflab.labs.precision.speedup import published as published
+from rooflab.labs.precision.bits_picture import bits as bits
+from rooflab.labs.precision.blocks_picture import blocks as blocks
+from rooflab.labs.precision.ridge_picture import expectations as expectations, ridge as ridge
+from rooflab.labs.precision.slices_picture import sliced as sliced
+from rooflab.labs.precision.slices_picture import slices_needed as slices_needed
+from rooflab.labs.precision.sums_picture import sums as sums

@@ -151,7 +151,7 @@ def quantise(
     if flag("saturate", saturate):
         most = min(kind.largest, float(np.finfo(values.dtype).max))
         values = np.clip(values, -most, most)
-    return rounded(values, kind, rounding, np.random.default_rng(size("seed", seed, 0)))
+    return rounded(values, kind, rounding, _chances(seed))
 
 
 def running_sum(
@@ -174,7 +174,7 @@ def running_sum(
     np.float64(256.0)
     """
     kind, terms = as_format("format", format), np.atleast_1d(floats("values", values))
-    generator = np.random.default_rng(size("seed", seed, 0))
+    generator = _chances(seed)
     sums, total = np.empty(terms.shape), np.zeros(terms.shape[:-1])
     for i in range(terms.shape[-1]):
         total = sums[..., i] = rounded(total + terms[..., i], kind, rounding, generator)
@@ -188,6 +188,11 @@ def as_format(argument: str, value: object) -> Format:
     if not isinstance(value, str) or value not in formats():
         raise unknown(argument, value, formats())
     return formats()[value]
+
+
+def _chances(seed: int) -> np.random.Generator:
+    """Random numbers that are not those of ``default_rng(seed)``: values may come from there."""
+    return np.random.default_rng([size("seed", seed, 0), 1])
 
 
 def floats(argument: str, value: ArrayLike) -> np.ndarray:

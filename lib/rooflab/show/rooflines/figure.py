@@ -14,6 +14,7 @@ from rooflab.count.si import si
 from rooflab.count.validation import unknown
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
+from rooflab.predict.published import PublishedRun
 from rooflab.predict.roofline import Roofline
 from rooflab.show import captions, theme
 from rooflab.show.canvas import dress
@@ -53,14 +54,15 @@ def roofline(
     ----------
     machines : Machine, str or iterable of them
         One or several machines or their names.
-    points : Operation, Measurement, Point, step, table, or iterable of them
+    points : Operation, Measurement, Point, PublishedRun, step, table, or iterable of them
         An Operation is hollow, at what the first machine's roof allows; one that states its traffic
         (``op.with_traffic``) stands at the intensity of that. A Measurement is filled; a warm one
         above the DRAM roof is marked as such. A :class:`Point` is a prediction or a guess. A table
         is a DataFrame or a mapping, with the columns ``intensity`` (FLOP/B) and ``rate`` (FLOP/s),
         and maybe ``name`` and ``cache``. Pairs ``(intensity, rate)`` are measured points too, as
         are ``(name, intensity, rate)``. A model's step (``rl.model(…).decode(…)``) stands as one
-        run of each of its operations. What has no FLOP is named beside the axis.
+        run of each of its operations. What has no FLOP is named beside the axis. A PublishedRun
+        (``rl.published(…)``) is a small cross, red where memory cannot have been so fast.
     dtype : str, DType or sequence of them, optional
         Whose peaks are drawn; None: the dtypes of the points, else fp32.
     cache : {"cold", "warm", "both"}
@@ -106,6 +108,8 @@ def roofline(
     left_out = [op for op in ops if not op.flops]  # have no place on a log axis
     given = [one for one in given if operation_of(one) not in left_out]
     kinds = _kinds(dtype, [op for op in ops if op.flops])
+    cloud = [one for one in given if isinstance(one, PublishedRun)]
+    given = [one for one in given if not isinstance(one, PublishedRun)]
     lines = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
     placed = [p for one in given for p in _points(one, shown[0], cache, kinds[0])]
     placed = marks.without_lone_side(placed)
@@ -113,11 +117,14 @@ def roofline(
     timed = [p.op for p in placed if p.op] if overhead else []
     calls = ceiling_lines.of_operations(timed, shown[0], reach).values()
     with page(ax, width, height, title, _title(shown, kinds)) as sheet:
-        dress(sheet.ax, *_limits([roof for groups in lines for roof in chain(*groups)], placed))
+        seen = [*placed, *(Point(run.op, run.flop_per_s) for run in cloud)]
+        dress(sheet.ax, *_limits([roof for groups in lines for roof in chain(*groups)], seen))
         crowd = sheet.crowd(sheet.ax)
+        marks.draw_cloud(crowd, cloud)
         _draw(crowd, zip(shown, lines), placed, cache, calls, band)
         marks.name_left_out(crowd, left_out)
-    words = "\n".join([_words(shown, kinds, placed, cache), *map(captions.no_flops, left_out)])
+    more = [*map(captions.no_flops, left_out), *captions.published(cloud)]
+    words = "\n".join([_words(shown, kinds, placed, cache), *more])
     return sheet.done(words + (f"\n{ceiling_lines.band_words(band)}" if band else ""))
 
 
