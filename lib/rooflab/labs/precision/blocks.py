@@ -69,7 +69,6 @@ def block_quantise(x: ArrayLike, format: str, *, group: int | str | None = None)
     Returns
     -------
     Blocked
-        Elements, scales, the values that come back, and bytes.
 
     Examples
     --------

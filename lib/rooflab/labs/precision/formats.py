@@ -10,13 +10,13 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from reprlib import repr as short
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rooflab.count.dtypes import as_dtype
 from rooflab.count.validation import flag, size, unknown
 
 TYPES = {
@@ -108,21 +108,19 @@ def formats() -> Mapping[str, Format]:
     rows = {}
     for name, kind in TYPES.items():
         info: Any = ml_dtypes.finfo(kind)  # type: ignore[no-untyped-call]
-        bits, exponent, mantissa = (int(n) for n in (info.bits, info.nexp, info.nmant))
-        largest, normal = float(info.max), float(info.smallest_normal)
+        bits, exponent, mantissa = int(info.bits), int(info.nexp), int(info.nmant)
         infinity, nan = np.array([np.inf, np.nan]).astype(kind).astype(float)
         rows[name] = Format(
-            name, bits, exponent, mantissa, 2 ** (exponent - 1) - 1, largest, normal,
-            float(info.smallest_subnormal), float(info.eps), bool(np.isinf(infinity)),
-            bool(np.isnan(nan)),
+            name, bits, exponent, mantissa, 2 ** (exponent - 1) - 1, float(info.max),
+            float(info.smallest_normal), float(info.smallest_subnormal), float(info.eps),
+            bool(np.isinf(infinity)), bool(np.isnan(nan)),
         )  # fmt: skip
-    fp32, eps = rows["fp32"], 2.0 ** (TF32_DROPPED - rows["fp32"].mantissa)
+    fp32, eps = rows["fp32"], rows["fp32"].eps * 2**TF32_DROPPED
     rows["tf32"] = replace(
-        fp32, name="tf32", bits=as_dtype("name", "tf32").precision_bits, eps=eps,
-        mantissa=fp32.mantissa - TF32_DROPPED, largest=2.0**127 * (2 - eps),
-        smallest_subnormal=fp32.smallest_normal * eps,
+        fp32, name="tf32", bits=fp32.bits - TF32_DROPPED, mantissa=fp32.mantissa - TF32_DROPPED,
+        eps=eps, largest=2.0**127 * (2 - eps), smallest_subnormal=fp32.smallest_normal * eps,
     )  # fmt: skip
-    return rows
+    return MappingProxyType(rows)
 
 
 def quantise(
@@ -142,8 +140,7 @@ def quantise(
 
     Returns
     -------
-    ndarray
-        float32, or float64 if ``x`` is; that is rounded once, not by way of fp32.
+    ndarray of float32, or of float64 if ``x`` is, which is rounded once, not by way of fp32
 
     Examples
     --------
@@ -169,8 +166,7 @@ def running_sum(
 
     Returns
     -------
-    ndarray
-        The sum after each addition.
+    ndarray of the sums after each addition
 
     Examples
     --------
@@ -223,9 +219,9 @@ def rounded(
         return _by_steps(values, kind, rounding, generator)
     if kind.name in ("fp32", "fp16") or (single and kind.name != "tf32"):
         narrow = np.asarray(values.astype(TYPES[kind.name]))
-        if kind.bits > 8:
-            return narrow.astype(values.dtype)
-        return kind.codes().astype(np.float32)[narrow.view(np.uint8)]  # faster than astype
+        if kind.bits <= 8:  # a table is faster than astype
+            return kind.codes().astype(np.float32)[narrow.view(np.uint8)]
+        return narrow.astype(values.dtype)
     # What is left would be rounded twice by ml_dtypes: integers round it, ties to even.
     dropped = (23 if single else 52) - kind.mantissa
     words = values.view(f"u{values.dtype.itemsize}")
@@ -253,9 +249,9 @@ def _by_steps(
         whole = np.rint(steps)
     elif rounding == "stochastic":
         whole = below + (generator.random(wide.shape) < steps - below)
-    result = np.ldexp(whole, place)
-    beyond = np.inf if kind.infinities else np.nan if kind.nans else kind.largest
-    result = np.where(result > kind.largest, np.where(away, beyond, kind.largest), result)
+    result, most = np.ldexp(whole, place), kind.largest
+    beyond = np.inf if kind.infinities else np.nan if kind.nans else most
+    result = np.where(result > most, np.where(away, beyond, most), result)
     result = np.copysign(result, wide)
     if kind.name == "e8m0":
         result = np.where(wide > 0, np.maximum(result, kind.smallest_normal), np.nan)

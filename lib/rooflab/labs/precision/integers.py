@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from rooflab.count.validation import size
 from rooflab.labs.precision.formats import floats
 
-LONGEST = (2**31 - 1) // 127**2  # products of two int8 slices that an int32 holds: 133,144
-LONGEST_FP32 = 2**24 // 127**2  # and that fp32 holds exactly: 1,040
+LONGEST, LONGEST_FP32 = (2**31 - 1) // 127**2, 2**24 // 127**2  # terms of 127² that one holds
 
 
 def pack4(bytes: ArrayLike) -> np.ndarray:
@@ -51,8 +50,7 @@ def dp4a(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> np.ndarray:
 
     Returns
     -------
-    ndarray of int32
-        It wraps around.
+    ndarray of int32, which wraps around
 
     Examples
     --------
@@ -83,7 +81,7 @@ def slices(
     Returns
     -------
     tuple of ndarray
-        The slices, int8 (count, m, n), and the exponents, whose shape is 1 along the axis.
+        The slices, int8 (count, m, n), and the exponents, (m, 1) or (1, n).
 
     Examples
     --------
@@ -131,7 +129,7 @@ def sliced_product(a: ArrayLike, b: ArrayLike, count: int) -> np.ndarray:
     length = left.shape[2]
     if length != right.shape[1] or length > LONGEST:
         raise ValueError(f"b has {right.shape[1]} rows; give a's {length}, {LONGEST:,} at most")
-    # Sums of integers in floating point are exact while they fit the mantissa: fp32's 24 bits up to
+    # Floating point adds integers exactly while they fit the mantissa: fp32's 24 bits up to
     # k = 1,040, fp64's 53 always. So BLAS computes what int32 would, but much faster.
     kind = np.float32 if length <= LONGEST_FP32 else np.float64
     left, right = left.astype(kind), right.astype(kind)

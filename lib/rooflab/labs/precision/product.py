@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rooflab.count.validation import size
 from rooflab.labs.precision.blocks import BLOCKS, block_quantise
-from rooflab.labs.precision.formats import Kind, as_format, floats, quantise, rounded
+from rooflab.labs.precision.formats import Kind, as_format, floats, formats, quantise, rounded
 
 
 def multiply(
@@ -29,8 +29,7 @@ def multiply(
 
     Returns
     -------
-    ndarray
-        m×n as float32, or float64 if a format is fp64.
+    ndarray of float32, or of float64 if a format is fp64
 
     Examples
     --------
@@ -49,19 +48,18 @@ def multiply(
         integers = x.elements.astype(np.float64) @ y.elements.T.astype(np.float64)
         wrapped = integers.astype(np.int64).astype(np.int32)
         return np.asarray(wrapped * x.scales.astype(np.float64) * y.scales.T, np.float32)
-    sums, names = as_format("accumulate", accumulate), {format, accumulate}
+    sums = as_format("accumulate", accumulate)
     # Column j of a times row j of b is added in step j; float64 has room for exact products.
     columns, rows = _operand(left, format).T, _operand(right.T, format).T
     step = len(rows) if chunk is None else size("chunk", chunk)
-    total = np.zeros((left.shape[0], right.shape[1]))
-    generator = np.random.default_rng(0)  # of no use when rounding to nearest
+    total, generator = np.zeros((left.shape[0], right.shape[1])), np.random.default_rng(0)
     for start in range(0, len(rows), step):
         part = np.zeros_like(total)
         for j in range(start, min(start + step, len(rows))):
             part = rounded(part + np.outer(columns[j], rows[j]), sums, "nearest", generator)
         total = part if chunk is None else (total + part).astype(np.float32).astype(np.float64)
     with np.errstate(over="ignore"):
-        return total if {"fp64", as_format("", "fp64")} & names else total.astype(np.float32)
+        return total if {sums, format} & {"fp64", formats()["fp64"]} else total.astype(np.float32)
 
 
 def error(result: ArrayLike, exact: ArrayLike) -> float:
@@ -75,7 +73,6 @@ def error(result: ArrayLike, exact: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN or infinite where the result is.
 
     Examples
     --------

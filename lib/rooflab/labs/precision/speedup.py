@@ -8,13 +8,12 @@ nothing is shorter than a launch.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from rooflab.count import Operand
 from rooflab.count.dtypes import as_dtype
-from rooflab.count.validation import amount, flag, size
+from rooflab.count.validation import amount, flag, shape
 from rooflab.labs.precision.blocks import BLOCKS
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
@@ -23,14 +22,19 @@ LAUNCH_S = 2e-6  # torchao: a kernel that reads and writes a single element, H10
 
 
 def expected(
-    mnk: Sequence[int], format: str, machine: Machine | str, *, peak: float = 0.78,
-    bandwidth: float = 0.92, static: bool = False,
-) -> float:  # fmt: skip
+    mnk: tuple[int, int, int],
+    format: str,
+    machine: Machine | str,
+    *,
+    peak: float = 0.78,
+    bandwidth: float = 0.92,
+    static: bool = False,
+) -> float:
     """Count how many times as fast an activation and its product are in a narrow format as in bf16.
 
     Parameters
     ----------
-    mnk, format : sequence of int, str
+    mnk, format : tuple of int, str
         Sizes, m×k times weights of k×n; one of :func:`block_quantise`, or such as "fp8_e4m3".
     machine, peak, bandwidth : Machine or str, float, float
         Where, and the shares of its peak and bandwidth that are reached.
@@ -46,21 +50,21 @@ def expected(
     >>> round(rl.precision.expected((4096, 4096, 4096), "mxfp8_e4m3", "b200"), 2)
     1.9
     """
-    m, n, k = (size(f"mnk[{axis}]", value) for axis, value in enumerate(mnk))
-    where = _machine(machine)
+    if len(shape("mnk", mnk)) != 3:
+        raise ValueError(f"mnk={mnk!r} must be the three sizes of a product")
+    m, n, k = mnk
+    where, share = _machine(machine), amount("peak", peak, "a share, 0 to 1", most=1)
     rate = where.bandwidth() * amount("bandwidth", bandwidth, "a share, 0 to 1", most=1)
-    share = amount("peak", peak, "a share, 0 to 1", most=1)
-    bf16 = as_dtype("format", "bf16")
     narrow = as_dtype("format", BLOCKS[format][0] if format in BLOCKS else format)
-    computed = not flag("static", static) and narrow.tensor_bytes > 0
-    x, y = Operand("x", (m, k), bf16).nbytes, Operand("y", (m, n), bf16).nbytes
     seconds = []
-    for kind in (bf16, narrow):
-        activations = Operand("x", (m, k), kind).nbytes
-        moved = activations + Operand("w", (k, n), kind, axis=0).nbytes + y
-        product = max(2 * m * n * k / (where.peak(kind) * share), moved / rate, LAUNCH_S)
-        again = x if computed and kind is narrow else 0
-        seconds.append(product + max((x + again + activations) / rate, LAUNCH_S))
+    for kind in (as_dtype("format", "bf16"), narrow):
+        reads = (
+            1 if flag("static", static) or not kind.tensor_bytes else 2
+        )  # for the tensor's scale
+        x, w = Operand("x", (m, k), kind).nbytes, Operand("w", (k, n), kind, axis=0).nbytes
+        product = max(2 * m * n * k / (where.peak(kind) * share), (x + w + 2 * m * n) / rate)
+        activation = (2 * m * k * reads + x) / rate  # bf16 has 2 bytes
+        seconds.append(max(product, LAUNCH_S) + max(activation, LAUNCH_S))
     return seconds[0] / seconds[1]
 
 
