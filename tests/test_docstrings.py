@@ -31,6 +31,7 @@ NAMES = sorted(
         *(f"live.{name}" for name in rooflab.live.__all__),
         *(f"memory.{name}" for name in rooflab.memory.__all__),
         *(f"fusion.{name}" for name in rooflab.fusion.__all__ if name != "Step"),
+        *(f"precision.{name}" for name in rooflab.precision.__all__),
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
         *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),

@@ -30,10 +30,8 @@ def bits() -> Player:
 
     Examples
     --------
-    >>> picture = rl.precision.bits()
-    >>> picture.format, print(picture.sentence)
-    1 0011 101: 2⁻⁴ × 1.625 is 0.1016. The next number is 0.1094.
-    ('FP8 E4M3', None)
+    >>> print(rl.precision.bits().sentence)
+    0 0011 101: 2⁻⁴ × 1.625 is 0.1016. The next number is 0.1094.
     """
     return Player(*(bits_scene(wide) for wide in (WIDE, NARROW)), stem="bits")
 

@@ -45,6 +45,7 @@ def slices_needed(a: np.ndarray, b: np.ndarray) -> int:
 
     Examples
     --------
+    >>> import numpy as np
     >>> a, b = np.random.default_rng(0).standard_normal((2, 32, 32))
     >>> 7 <= rl.precision.slices_needed(a, b) <= 9
     True
@@ -70,8 +71,9 @@ def sliced(a: np.ndarray, b: np.ndarray, after: Any = None) -> Player:
 
     Examples
     --------
+    >>> import numpy as np
     >>> a, b = np.random.default_rng(0).standard_normal((2, 32, 32))
-    >>> print(rl.precision.sliced(a, b).sentence[:46])
+    >>> print(rl.precision.sliced(a, b).sentence[:45])
     With 3 slices, 6 products of int8, the result
     """
     errors, native = errors_by_slices(a, b)
