@@ -3,14 +3,15 @@
 Each adds in any order, so that LLVM makes vectors of the inner loop. A core that unpacks does not
 run ahead to the next cache lines, and what the hardware fetches by itself stops at the end of a
 page: so each kernel asks for its lines AHEAD bytes before it needs them. The processor ignores
-a request beyond the end of an array.
+a request beyond the end of an array. Some indices are unsigned: a signed one may count from the
+end, which no vector does.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import njit, types, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -22,8 +23,8 @@ HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 _loop = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 
 
-@intrinsic
-def _prefetch(typing, array, index):
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def _ask(typing, array, index):
     """Ask for the cache line of ``array[index]``, which need not exist."""
 
     def generate(context, builder, signature, arguments):
@@ -31,8 +32,8 @@ def _prefetch(typing, array, index):
         number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
         place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(ask, [place, number(0), number(3), number(1)])  # to read, all caches, data
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(prefetch, [place, number(0), number(3), number(1)])  # read, all caches, data
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
@@ -46,7 +47,7 @@ def dense(w, x, y):
         for start in range(0, x.size, CHUNK):
             weights, part = w[i, start : start + CHUNK], x[start : start + CHUNK]
             for at in range(0, weights.size, LINE // 4):
-                _prefetch(weights, at + AHEAD // 4)
+                _ask(weights, at + AHEAD // 4)
             for j in range(weights.size):
                 total += weights[j] * part[j]
         y[i] = total
@@ -54,17 +55,14 @@ def dense(w, x, y):
 
 @_loop
 def int8(w, scales, half, group, x, y):
-    """y = Wx, W in 8 bits: each group's sum is multiplied by its scale, once.
-
-    Indices are unsigned: a signed one may count from the end, which no vector does.
-    """
+    """y = Wx, W in 8 bits: each group's sum is multiplied by its scale, once."""
     for i in range(w.shape[0]):
         total, weights = np.float32(0), w[i]
         for g in range(scales.shape[1]):
-            start = np.uint64(g * group)
-            size = min(np.uint64(group), np.uint64(x.size) - start)
-            for at in range(np.uint64(0), size, np.uint64(LINE)):
-                _prefetch(weights, np.intp(start + at + np.uint64(AHEAD)))
+            start = uint64(g * group)
+            size = min(uint64(group), uint64(x.size) - start)
+            for at in range(uint64(0), size, uint64(LINE)):
+                _ask(weights, np.intp(start + at + uint64(AHEAD)))
             inner = np.float32(0)
             for j in range(size):
                 inner += np.float32(weights[start + j]) * x[start + j]
@@ -74,19 +72,19 @@ def int8(w, scales, half, group, x, y):
 
 @_loop
 def int4(w, scales, half, stride, x, sixteenths, offsets, y):
-    """y = Wx, W in 4 bits: a byte is 16·b + a + 8, with one weight from each half of its group.
+    """y = Wx, W in 4 bits: a byte is 16·b + a + 8, with a group in ``stride`` bytes.
 
-    The low bits are a + 8, so that b = (byte - low bits) / 16. What that costs is done once for all
-    rows, to x: Σ a·xa + b·xb = Σ byte·xb/16 + Σ (a + 8)·(xa - xb/16) - 8·Σ xa, with ``sixteenths``
-    xb/16, ``x`` what is in brackets, ``offsets`` the last sum of each group; they lie as bytes do.
+    Its low bits are a + 8, so that b = (byte - low bits) / 16. The arithmetic that this takes is
+    done to x, once for all rows: Σ a·xa + b·xb = Σ byte·xb/16 + Σ (a + 8)·(xa - xb/16) - 8·Σ xa.
+    ``sixteenths`` are xb/16, ``x`` what is in brackets, ``offsets`` the last sum of each group.
     """
     for i in range(w.shape[0]):
         total, weights = np.float32(0), w[i]
         for g in range(scales.shape[1]):
-            start = np.uint64(g * stride)
-            size = min(np.uint64(stride), np.uint64(x.size) - start)
-            for at in range(np.uint64(0), size, np.uint64(LINE)):
-                _prefetch(weights, np.intp(start + at + np.uint64(AHEAD)))
+            start = uint64(g * stride)
+            size = min(uint64(stride), uint64(x.size) - start)
+            for at in range(uint64(0), size, uint64(LINE)):
+                _ask(weights, np.intp(start + at + uint64(AHEAD)))
             inner = offsets[g]
             for j in range(size):
                 byte = np.int32(weights[start + j])
@@ -111,9 +109,9 @@ def packed(values, positions, planes, y):
             start, x = chunk * step, planes[chunk]
             end = min(pairs, start + step)
             places, v = positions[i, start:end], values[i, 4 * start : 4 * end]
-            _prefetch(places, AHEAD)
+            _ask(places, AHEAD)
             for at in range(0, v.size, LINE // 4):
-                _prefetch(v, at + AHEAD // 4)
+                _ask(v, at + AHEAD // 4)
             for j in range(places.size):
                 bits = places[j]
                 a, b, c, d = x[0, j], x[1, j], x[2, j], x[3, j]
@@ -129,24 +127,3 @@ def packed(values, positions, planes, y):
             total += values[i, 4 * pairs] * x[bits & 3]
             total += values[i, 4 * pairs + 1] * x[bits >> 2 & 3]
         y[i] = total
-
-
-@_loop
-def dequantise(w, scales, half, group, bits, out):
-    """W in fp32, from 8 or 4 bits."""
-    stride = group if bits == 8 else (group + 1) // 2
-    for i in range(w.shape[0]):
-        for g in range(scales.shape[1]):
-            start, scale = g * group, half[scales[i, g]]
-            weights, part = w[i, g * stride : (g + 1) * stride], out[i, start : start + group]
-            for at in range(0, weights.size, LINE):
-                _prefetch(weights, at + AHEAD)
-            if bits == 8:
-                for j in range(part.size):
-                    part[j] = np.float32(weights[j]) * scale
-            else:
-                first, second = part[: weights.size], part[weights.size :]
-                for j in range(first.size):
-                    first[j] = np.float32(np.int32(weights[j] & 15) - np.int32(8)) * scale
-                for j in range(second.size):
-                    second[j] = np.float32(np.int32(weights[j] >> 4)) * scale

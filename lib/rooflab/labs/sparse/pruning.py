@@ -1,7 +1,7 @@
-"""2:4 sparsity: at most two of each four weights along a row are not zero, and only two are stored.
+"""2:4 sparsity: at most two of each four weights along a row are not zero, and two are stored.
 
-A stored weight comes with its position in its group of four, 2 bits. With fp16 that is
-(2·16 + 2·2) / 64 = 0.5625 of the dense bytes, with 8 bits 0.625, with fp32 0.53.
+A stored weight comes with its position in its four, 2 bits. In fp16 that is (2·16 + 2·2) / 64 =
+0.5625 of the dense bytes, in 8 bits 0.625, in fp32 0.53.
 """
 
 from __future__ import annotations
@@ -13,21 +13,17 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
-GROUP = 4
 
 
-def weights(w: object, dimensions: int | None = None) -> Array:
-    """Return ``w`` if it is an array of real, finite numbers with an axis, or TypeError, ValueError.
-
-    An array without elements is refused, as is one of other than ``dimensions``.
-    """
+def as_weights(w: object, dimensions: int | None = None) -> Array:
+    """Return ``w`` if it is an array of real, finite numbers, one at least, of ``dimensions``."""
     if not isinstance(w, np.ndarray) or w.dtype.kind not in "fi" or w.dtype.itemsize > 8:
         kind = w.dtype if isinstance(w, np.ndarray) else type(w).__name__
         raise TypeError(f"w is {kind}; it must be a NumPy array of fp16, fp32, fp64 or integers")
     if not w.size or w.ndim != (dimensions or max(1, w.ndim)):
-        right = "m rows and k columns, 1 or more" if dimensions == 2 else "1 element or more"
+        right = "m rows and k columns, 1 or more" if dimensions else "an axis and 1 element or more"
         raise ValueError(f"w has shape {w.shape}; it must have {right}")
-    if w.dtype.kind == "f" and not (finite := np.isfinite(w)).all():
+    if not (finite := np.isfinite(w)).all():
         place = np.unravel_index(int(finite.argmin()), w.shape)
         at = ", ".join(map(str, place))
         raise ValueError(f"w[{at}] is {w[place]}; all weights must be finite")
@@ -38,9 +34,9 @@ def weights(w: object, dimensions: int | None = None) -> Array:
 class Packed24:
     """A 2:4 matrix without its zeros, from :func:`pack`.
 
-    ``values`` (m × k/2) are the two weights of each group of four, in their order, in the matrix's
-    format. ``positions`` (m × ⌈k/8⌉ bytes) say which of the four they are, 2 bits each, 4 to a
-    byte, the first in the lowest bits.
+    ``values`` (m × k/2) are the two weights of each four, in their order, in the matrix's format.
+    ``positions`` (m × ⌈k/8⌉, uint8) say which of the four they are, 2 bits each, 4 to a byte, the
+    first in the lowest bits.
 
     >>> import numpy as np
     >>> p = rl.sparse.pack(np.float32([[0, 5, 0, 7, 1, 0, 2, 0]]))
@@ -64,17 +60,15 @@ class Packed24:
     def unpack(self) -> Array:
         """Return the matrix (m × k) with its zeros."""
         m, k = self.shape
-        shifts = np.arange(0, 8, 2, dtype=np.uint8)
-        places = (self.positions[..., None] >> shifts & 3).reshape(m, -1)[:, : k // 2]
-        w = np.zeros((m, k // GROUP, GROUP), self.values.dtype)
-        np.put_along_axis(w, places.reshape(m, -1, 2), self.values.reshape(m, -1, 2), axis=2)
+        places = (self.positions[..., None] >> np.uint8([0, 2, 4, 6]) & 3).reshape(m, -1)
+        w = np.zeros((m, k // 4, 4), self.values.dtype)
+        places = places[:, : k // 2].reshape(m, -1, 2)
+        np.put_along_axis(w, places, self.values.reshape(m, -1, 2), axis=2)
         return w.reshape(m, k)
 
 
 def prune(w: Array) -> Array:
-    """Return ``w`` with zeros in place of the two smallest magnitudes of each four in a row.
-
-    Of equal magnitudes the first ones stay. What has more zeros keeps them.
+    """Return ``w`` with zeros for the two smallest magnitudes of each four; of equal ones, the last.
 
     Parameters
     ----------
@@ -86,20 +80,14 @@ def prune(w: Array) -> Array:
     numpy.ndarray
         A new array of the same shape and format.
 
-    References
-    ----------
-    .. [1] A. Mishra et al., "Accelerating sparse deep neural networks", arXiv:2104.08378, 2021.
-
     Examples
     --------
     >>> import numpy as np
     >>> rl.sparse.prune(np.float32([3, -4, 1, 2, 0, 0, 5, 0])).tolist()
     [3.0, -4.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0]
     """
-    groups = _groups(weights(w))
-    exact = np.result_type(w.dtype, np.float64 if w.dtype.kind == "i" else w.dtype)  # |-128| is 128
-    order = np.argsort(-abs(groups.astype(exact)), axis=-1, kind="stable")
-    pruned = groups.copy()
+    pruned = _fours(as_weights(w)).copy()
+    order = np.argsort(-abs(pruned.astype(np.float64)), axis=-1, kind="stable")
     np.put_along_axis(pruned, order[..., 2:], 0, axis=-1)
     return pruned.reshape(w.shape)
 
@@ -110,7 +98,7 @@ def pack(w: Array) -> Packed24:
     Parameters
     ----------
     w : numpy.ndarray
-        m × k weights of any real format, such as :func:`prune` returns; k is a multiple of 4.
+        m × k weights of any real format, as :func:`prune` returns; k is a multiple of 4.
 
     Returns
     -------
@@ -125,24 +113,22 @@ def pack(w: Array) -> Packed24:
     >>> p.bytes / w.nbytes, (p.unpack() == w).all().item()
     (0.5625, True)
     """
-    groups = _groups(weights(w, 2))
+    fours = _fours(as_weights(w, 2))
     m, k = w.shape
-    if (over := np.count_nonzero(groups, axis=-1) > 2).any():
-        row, group = np.unravel_index(int(over.argmax()), over.shape)
-        place = f"w[{row}, {GROUP * group}:{GROUP * group + GROUP}]"
+    if (over := np.count_nonzero(fours, axis=-1) > 2).any():
+        row, four = np.unravel_index(int(over.argmax()), over.shape)
         raise ValueError(
-            f"{place} is {groups[row, group].tolist()}, with more than 2 numbers that are not 0; "
-            "w must be 2:4, as rl.sparse.prune(w) is"
+            f"w[{row}, {4 * four}:{4 * four + 4}] is {fours[row, four].tolist()}, with more than 2 "
+            "numbers that are not 0; w must be 2:4, as rl.sparse.prune(w) is"
         )
-    places = np.sort(np.argsort(groups == 0, axis=-1, kind="stable")[..., :2], axis=-1)
-    values = np.take_along_axis(groups, places, axis=-1).reshape(m, k // 2)
+    places = np.sort(np.argsort(fours == 0, axis=-1, kind="stable")[..., :2], axis=-1)
     bits = np.zeros((m, 4 * math.ceil(k / 8)), np.uint8)
     bits[:, : k // 2] = places.reshape(m, -1)
-    positions = (bits.reshape(m, -1, 4) << np.arange(0, 8, 2, dtype=np.uint8)).sum(-1)
-    return Packed24(values, positions.astype(np.uint8))
+    positions = (bits.reshape(m, -1, 4) << np.uint8([0, 2, 4, 6])).sum(-1, dtype=np.uint8)
+    return Packed24(np.take_along_axis(fours, places, axis=-1).reshape(m, k // 2), positions)
 
 
-def _groups(w: Array) -> Array:
-    if w.shape[-1] % GROUP:
-        raise ValueError(f"w has k = {w.shape[-1]} columns; k must be a multiple of {GROUP}")
-    return w.reshape(*w.shape[:-1], -1, GROUP)
+def _fours(w: Array) -> Array:
+    if w.shape[-1] % 4:
+        raise ValueError(f"w has k = {w.shape[-1]} columns; k must be a multiple of 4")
+    return w.reshape(*w.shape[:-1], -1, 4)
