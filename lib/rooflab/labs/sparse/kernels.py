@@ -9,6 +9,8 @@ end, which no vector does.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import njit, types, uint64
@@ -23,8 +25,7 @@ HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 _loop = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 
 
-@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def _ask(typing, array, index):
+def _line(typing, array, index):
     """Ask for the cache line of ``array[index]``, which need not exist."""
 
     def generate(context, builder, signature, arguments):
@@ -37,6 +38,9 @@ def _ask(typing, array, index):
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
+
+
+_ask: Any = intrinsic(_line)
 
 
 @_loop

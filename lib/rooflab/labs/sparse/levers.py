@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from rooflab.count import Operation, gemm
 from rooflab.count.dtypes import DType
-from rooflab.count.validation import flag, unknown
+from rooflab.count.validation import flag, size, unknown
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 
-ACTIVATIONS = {16: "fp16", 8: "int8"}
+FORMATS = {16: "fp16", 8: "int8"}  # of activations, by their bits
 #: weight_bits, scale_bits, activation_bits and sparse of each lever
 LEVERS = {
     "int8 weights": (8, 16, 16, False), "int4 weights": (4, 16, 16, False),
@@ -37,14 +36,14 @@ def ideal(
     weight_bits, group, scale_bits : int
         Bits of a weight; weights that share a scale; bits of that, 0 for none.
     activation_bits : {16, 8}
-        Bits of X; the product is computed in their format, and Y is fp16.
+        Bits of X, in whose format is computed; Y is fp16.
     sparse : bool
         Whether W is packed 2:4: twice the peak, half the weights, and a bit a weight for positions.
 
     Returns
     -------
     float
-        Time in fp16 over time. Each is that of its bytes or of its FLOPs, whichever is longer.
+        Time in fp16 over time, each the longer one of its bytes and its FLOPs, as for Marlin [1]_.
 
     References
     ----------
@@ -57,53 +56,51 @@ def ideal(
     >>> [round(rl.sparse.ideal(a10, 18432, 73728, batch), 2) for batch in (1, 32, 64, 128)]
     [3.88, 3.86, 3.27, 1.64]
     """
-    if activation_bits not in ACTIVATIONS:
-        raise unknown("activation_bits", activation_bits, map(str, ACTIVATIONS))
-    shared = scale_bits + (group if flag("sparse", sparse) else 0)
-    kind = DType("weights", weight_bits // (2 if sparse else 1) or 1, "int", 0, "", group, shared)
-    form = ACTIVATIONS[activation_bits]
-    small = gemm(batch, n, k, form, b=kind, c="fp16", compute=form)
-    return _seconds(machine, gemm(batch, n, k, "fp16"), 1) / _seconds(machine, small, 1 + sparse)
+    if activation_bits not in FORMATS:
+        raise unknown("activation_bits", activation_bits, map(str, FORMATS))
+    bits, speed = size("weight_bits", weight_bits, 2), 1 + flag("sparse", sparse)
+    shared = size("scale_bits", scale_bits, 0) + (size("group", group) if sparse else 0)
+    weight, form = DType("w", bits // speed, "int", 0, "", group, shared), FORMATS[activation_bits]
+    small = gemm(batch, n, k, form, b=weight, c="fp16", compute=form)
+    return _seconds(machine, gemm(batch, n, k, "fp16"), 1) / _seconds(machine, small, speed)
 
 
 def levers(m: int, n: int, k: int, machine: Machine | str, group: int = 128) -> dict[str, float]:
-    """Return :func:`ideal` of each lever, for X of ``m`` rows, as far as the machine has the peaks.
+    """Return :func:`ideal` by lever: weights of 8 and 4 bits, 2:4, and X of 8 bits, too.
 
     Parameters
     ----------
     m, n, k : int
         X is m × k, W is n × k.
     machine : Machine or str
-        With a peak of fp16.
+        With a peak of fp16; without one of int8, two levers are missing.
     group : int
         Weights that share an fp16 scale.
 
     Returns
     -------
     dict of str to float
-        By lever: weights in 8 and 4 bits, 2:4, both, and 8 bits for X, too.
+        How many times as fast as in fp16.
 
     Examples
     --------
-    >>> {name: round(gain, 2) for name, gain in rl.sparse.levers(1, 4096, 4096, "h100-sxm").items()}
-    {'int8 weights': 1.97, 'int4 weights': 3.88, '2:4': 1.78, ...}
+    >>> round(rl.sparse.levers(1, 4096, 4096, "h100-sxm")["2:4"], 2)
+    1.78
     """
-    there = {b for b, kind in ACTIVATIONS.items() if _machine(machine).has_peak(kind)}
+    has_int8 = _machine(machine).has_peak("int8")
     return {
-        name: ideal(machine, n, k, m, bits, group, scales, activations, sparse)
-        for name, (bits, scales, activations, sparse) in LEVERS.items()
-        if activations in there
-    }
+        name: ideal(machine, n, k, m, bits, group, scales, x_bits, sparse)
+        for name, (bits, scales, x_bits, sparse) in LEVERS.items() if x_bits == 16 or has_int8
+    }  # fmt: skip
 
 
-@functools.cache
 def published() -> Mapping[str, Any]:
-    """Return what others measured of these levers: tables, each with its source and conditions.
+    """Return what others measured of these levers, with sources and conditions.
 
     Returns
     -------
     Mapping of str to Any
-        "sources", and by source their figures.
+        The tables of published.yaml.
 
     Examples
     --------
@@ -113,7 +110,7 @@ def published() -> Mapping[str, Any]:
     import yaml  # costs 20 ms and is needed only here
 
     text = files("rooflab.labs.sparse").joinpath("published.yaml").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    document: Mapping[str, Any] = yaml.safe_load(text)
     return document
 
 
