@@ -40,7 +40,7 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
     values = w.values if isinstance(w, Packed24) else w
     if not isinstance(w, GroupQuantised):
         _check("w", values, 2)
-    (m, k), y = w.shape, np.empty(w.shape[0], np.float32)
+    k, y = w.shape[1], np.empty(w.shape[0], np.float32)
     _check("x", x, 1)
     if x.size != k or not np.isfinite(x).all():
         bad = f"{x.size} numbers, {np.count_nonzero(~np.isfinite(x))} of them not finite"
