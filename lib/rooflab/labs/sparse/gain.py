@@ -1,0 +1,209 @@
+"""The gain of fewer bytes a weight: seconds of y = Wx, predicted and measured, one thread.
+
+A product should take what its bytes take at the bandwidth of reading, or what its instructions
+take, the longer of the two: a core unpacks while it waits. The instructions are calibrated: seconds
+a weight of the same kernel while the matrix lies in a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rooflab.count import Operand, Operation, si
+from rooflab.count.validation import shape as _shape
+from rooflab.count.validation import size, unknown
+from rooflab.labs.sparse import weights
+from rooflab.labs.sparse.products import gemv
+from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24
+from rooflab.measure import store
+from rooflab.measure.backend import host_id, select
+from rooflab.measure.caches import last_level_bytes
+from rooflab.measure.measure import measure
+from rooflab.measure.measurement import Measurement
+from rooflab.measure.operands import affordable, available_bytes
+from rooflab.measure.progress import Progress, progress_bar
+from rooflab.measure.settings import briefer, fewer
+from rooflab.measure.this_machine import this_machine
+from rooflab.measure.threads import thread_limit
+from rooflab.measure.timing import FEWEST, MARGIN, MEASUREMENT_LOCK, quickest, time_warm
+
+KINDS, BITS = ("fp32", "blas", "int8", "int4", "2:4"), {"int8": 8, "int4": 4}
+SCHEMA, COLUMNS, ROUNDS = 1, 4096, fewer(5)
+FEW, MANY = 8, 32  # rows that a cache holds: the cost of a call is not in their difference
+FORMATS = {"float32": "fp32", "float16": "fp16", "int8": "int8"}
+
+
+class Limits(NamedTuple):
+    """Seconds that the bytes of a product take, and its instructions."""
+
+    bytes: float
+    instructions: float
+
+    @property
+    def seconds(self) -> float:
+        """The longer of the two."""
+        return max(self)
+
+
+@dataclass(frozen=True, repr=False)
+class GemvGain:
+    """Limits and Measurements of "fp32" (rooflab's loop), "blas" (sgemv), and the kinds asked for.
+
+    >>> gain = rl.sparse.gemv_gain("int8", (64, 256), rounds=1, progress=False)
+    >>> list(gain.measured), gain.gain("int8", "fp32") > 0, gain.off() >= 1
+    (['fp32', 'blas', 'int8'], True, True)
+    """
+
+    predicted: Mapping[str, Limits]
+    measured: Mapping[str, Measurement]
+
+    def gain(self, fast: str | None = None, slow: str = "fp32") -> float:
+        """Return how many times as long ``slow`` took as ``fast``, by default the last kind."""
+        return self.measured[slow].median_s / self.measured[fast or [*self.measured][-1]].median_s
+
+    def expected(self, fast: str | None = None, slow: str = "fp32") -> float:
+        """Return how many times as long ``slow`` should take as ``fast``."""
+        return self.predicted[slow].seconds / self.predicted[fast or [*self.measured][-1]].seconds
+
+    def off(self, fast: str | None = None, slow: str = "fp32") -> float:
+        """Return the factor, 1 or more, between the expected and the measured gain."""
+        ratio = self.expected(fast, slow) / self.gain(fast, slow)
+        return max(ratio, 1 / ratio)
+
+    def __repr__(self) -> str:
+        rows = ["y = Wx, one thread: seconds of bytes, of instructions, measured; gain over fp32"]
+        for kind, taken in self.measured.items():
+            seconds = [si(s, "s") for s in (*self.predicted[kind], taken.median_s)]
+            gains = f"predicted {self.expected(kind):.2f}, measured {self.gain(kind):.2f}"
+            warned = f"; warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
+            rows.append(f"  {kind:<5}{''.join(f'{s:>9}' for s in seconds)}; {gains}{warned}")
+        return "\n".join(rows)
+
+
+def gemv_gain(
+    kind: str | Sequence[str], shape: tuple[int, int] | None = None, *, rounds: int = ROUNDS,
+    progress: Progress = True,
+) -> GemvGain:  # fmt: skip
+    """Predict and measure y = Wx with fewer bytes a weight, beside fp32, in turns and cold.
+
+    Parameters
+    ----------
+    kind : str or sequence of str
+        "int8", "int4" (groups of 128) or "2:4" (packed, fp32).
+    shape : tuple of int, optional
+        Rows and columns of W. By default 4096 columns, and in fp32 4 times the last-level cache,
+        or what an eighth of the free memory holds.
+    rounds : int, optional
+        Turns; each takes three samples of each product.
+    progress : bool or callable, optional
+        True (default) draws progress bars, False nothing.
+
+    Returns
+    -------
+    GemvGain
+        Predictions and measurements.
+
+    Examples
+    --------
+    >>> gain = rl.sparse.gemv_gain(["int8", "int4"], (64, 256), rounds=1, progress=False)
+    >>> gain.measured["int4"].op.bytes < gain.measured["int8"].op.bytes / 1.5
+    True
+    """
+    kinds = (kind,) if isinstance(kind, str) else tuple(kind)
+    if not kinds or set(kinds) - set(KINDS[2:]):
+        raise unknown("kind", kind, KINDS[2:])
+    beyond = int(briefer(2 * MARGIN * last_level_bytes()))
+    rows = affordable(beyond, available_bytes(select("cpu"))) // (8 * COLUMNS)
+    sizes = _shape("shape", (rows, COLUMNS) if shape is None else shape)
+    if len(sizes) != 2 or ("2:4" in kinds and sizes[1] % 4):
+        raise ValueError(f"shape={shape!r} must be rows and columns of W, a multiple of 4 for 2:4")
+    rate = this_machine("cpu", 1, progress=progress).bandwidth("dram", "read")
+    costs, number = weight_seconds(progress), sizes[0] * sizes[1]
+    calls = {name: product(name, *sizes) for name in dict.fromkeys((*KINDS[:2], *kinds))}
+    taken: dict[str, list[Measurement]] = {name: [] for name in calls}
+    with MEASUREMENT_LOCK, progress_bar(progress, "products in turn") as tell:
+        for turn in range(size("rounds", rounds)):
+            for name, (op, arrays) in calls.items():
+                run, setup = partial(compute, name), partial(tuple, arrays)
+                one = measure(op, run, setup, backend="cpu", threads=1, samples=FEWEST)
+                taken[name].append(one)
+            tell((turn + 1) / rounds)
+    predicted = {n: Limits(op.bytes / rate, number * costs[n]) for n, (op, _) in calls.items()}
+    return GemvGain(predicted, {name: _pooled(each) for name, each in taken.items()})
+
+
+def product(kind: str, m: int, k: int) -> tuple[Operation, list[Array]]:
+    """Return y = Wx as ledger and operands; W repeats 32 rows."""
+    *rows, x = np.random.default_rng(12).normal(size=(min(m, 32) + 1, k)).astype(np.float32)
+    stored: tuple[Array, ...] = (w := np.array(rows),)
+    if kind == "2:4":
+        p = weights.pack(weights.prune(w))
+        stored = p.values, p.positions.view(np.int8)
+    elif kind in BITS:
+        q = weights.quantise_weights(w, BITS[kind])
+        stored = q.values, q.scales
+    arrays = [*(np.resize(a, (m, a.shape[1])) for a in stored), x, np.empty(m, np.float32)]
+    operands = tuple(
+        Operand(f"{name}", a.shape, FORMATS[str(a.dtype)], int(name != "y"), int(name == "y"))
+        for name, a in zip(["w", "beside", "x", "y"] if stored[1:] else ["w", "x", "y"], arrays)
+    )
+    flops = m * k * (1 if kind == "2:4" else 2)
+    return Operation(f"gemv {kind}", {"m": m, "k": k}, operands, flops, "fp32"), arrays
+
+
+def compute(kind: str, w: Array, *others: Array) -> Array:
+    """Return y of the operands of :func:`product`."""
+    beside, x, _ = (w, *others)[-3:]
+    if kind == "blas":
+        from scipy.linalg import blas
+
+        return np.asarray(blas.sgemv(1.0, w.T, x, trans=1))
+    if kind == "2:4":
+        return gemv(Packed24(w, beside.view(np.uint8)), x)
+    return gemv(GroupQuantised(w, beside, BITS[kind], 128, x.size) if kind in BITS else w, x)
+
+
+def _pooled(taken: Sequence[Measurement]) -> Measurement:
+    """Return one Measurement of all samples; rl.measure has no reference for these products."""
+    warnings = dict.fromkeys(w for m in taken for w in m.warnings if "no reference" not in w)
+    return replace(taken[0], samples=sum((m.samples for m in taken), ()), warnings=tuple(warnings))
+
+
+def weight_seconds(progress: Progress = True) -> Mapping[str, float]:
+    """Return the seconds a weight that each kernel takes in a cache; stored beside the roofs."""
+    name = f"sparse-{host_id()}"
+    with MEASUREMENT_LOCK:
+        document = store.load(name, _problem)
+        if document is None:
+            document = {"schema": SCHEMA, "weights": measured_weights(progress)}
+            store.save(name, document)
+    return dict(document["weights"])
+
+
+def _problem(document: Any) -> str:
+    """What is wrong with stored costs, as the end of a sentence."""
+    try:
+        costs, schema = document["weights"], document["schema"]
+        sound = schema == SCHEMA and {*costs} == {*KINDS} and 0 < min(costs.values()) < 1
+    except (AttributeError, KeyError, TypeError):
+        sound = False
+    return "" if sound else "another version of rooflab wrote it, or it is damaged"
+
+
+def measured_weights(progress: Progress = False) -> dict[str, float]:
+    """Measure each kernel with few and with many rows, all in a cache."""
+    costs = {}
+    with progress_bar(progress, "measuring products in a cache") as tell, thread_limit(1):
+        for number, kind in enumerate(KINDS, 1):
+            few, many = (
+                quickest(time_warm(partial(compute, kind, *arrays), seconds=0.1).samples)
+                for _, arrays in (product(kind, rows, COLUMNS) for rows in (FEW, MANY))
+            )
+            costs[kind] = max(many - few, 1e-9) / ((MANY - FEW) * COLUMNS)
+            tell(number / len(KINDS))
+    return costs

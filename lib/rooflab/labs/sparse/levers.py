@@ -1,0 +1,119 @@
+"""What fewer bytes a weight, and sparse tensor cores, should gain: counted, by batch; published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from rooflab.count import Operation, gemm
+from rooflab.count.dtypes import DType
+from rooflab.count.validation import flag, size, unknown
+from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.machine import Machine
+
+FORMATS = {16: "fp16", 8: "int8"}  # of activations, by their bits
+#: weight_bits, scale_bits, activation_bits and sparse of each lever
+LEVERS = {
+    "int8 weights": (8, 16, 16, False), "int4 weights": (4, 16, 16, False),
+    "2:4": (16, 0, 16, True), "2:4, int4 weights": (4, 16, 16, True),
+    "int8": (8, 0, 8, False), "2:4, int8": (8, 0, 8, True),
+}  # fmt: skip
+
+
+def ideal(
+    machine: Machine | str, n: int, k: int, batch: int, weight_bits: int = 4, group: int = 128,
+    scale_bits: int = 16, activation_bits: int = 16, sparse: bool = False,
+) -> float:  # fmt: skip
+    """Return how many times as fast Y = XWᵀ should be as with all of it in fp16, by the roofline.
+
+    Parameters
+    ----------
+    machine : Machine or str
+        With peaks of fp16, and of int8 for activations of 8 bits.
+    n, k, batch : int
+        W is n × k, X batch × k.
+    weight_bits, group, scale_bits : int
+        Bits of a weight; weights that share a scale; bits of that, 0 for none.
+    activation_bits : {16, 8}
+        Bits of X, in whose format is computed; Y is fp16.
+    sparse : bool
+        Whether W is packed 2:4: twice the peak, half the weights, and a bit a weight for positions.
+
+    Returns
+    -------
+    float
+        Time in fp16 over time, each the longer one of its bytes and its FLOPs, as for Marlin [1]_.
+
+    References
+    ----------
+    .. [1] E. Frantar et al., "MARLIN: mixed-precision auto-regressive parallel inference on large
+       language models", arXiv:2408.11743, 2024.
+
+    Examples
+    --------
+    >>> a10 = rl.Machine("a10", peaks={"fp16": 125e12}, bandwidths=600e9)
+    >>> [round(rl.sparse.ideal(a10, 18432, 73728, batch), 2) for batch in (1, 32, 64, 128)]
+    [3.88, 3.86, 3.27, 1.64]
+    """
+    if activation_bits not in FORMATS:
+        raise unknown("activation_bits", activation_bits, map(str, FORMATS))
+    bits, speed = size("weight_bits", weight_bits, 2), 1 + flag("sparse", sparse)
+    shared = size("scale_bits", scale_bits, 0) + (size("group", group) if sparse else 0)
+    weight, form = DType("w", bits // speed, "int", 0, "", group, shared), FORMATS[activation_bits]
+    small = gemm(batch, n, k, form, b=weight, c="fp16", compute=form)
+    return _seconds(machine, gemm(batch, n, k, "fp16"), 1) / _seconds(machine, small, speed)
+
+
+def levers(m: int, n: int, k: int, machine: Machine | str, group: int = 128) -> dict[str, float]:
+    """Return :func:`ideal` by lever: weights of 8 and 4 bits, 2:4, and X of 8 bits, too.
+
+    Parameters
+    ----------
+    m, n, k : int
+        X is m × k, W is n × k.
+    machine : Machine or str
+        With a peak of fp16; without one of int8, two levers are missing.
+    group : int
+        Weights that share an fp16 scale.
+
+    Returns
+    -------
+    dict of str to float
+        How many times as fast as in fp16.
+
+    Examples
+    --------
+    >>> round(rl.sparse.levers(1, 4096, 4096, "h100-sxm")["2:4"], 2)
+    1.78
+    """
+    has_int8 = _machine(machine).has_peak("int8")
+    return {
+        name: ideal(machine, n, k, m, bits, group, scales, x_bits, sparse)
+        for name, (bits, scales, x_bits, sparse) in LEVERS.items() if x_bits == 16 or has_int8
+    }  # fmt: skip
+
+
+def published() -> Mapping[str, Any]:
+    """Return what others measured of these levers, with sources and conditions.
+
+    Returns
+    -------
+    Mapping of str to Any
+        The tables of published.yaml.
+
+    Examples
+    --------
+    >>> rl.sparse.published()["marlin"]["speedup"]["awq"][4]
+    0.86
+    """
+    import yaml  # costs 20 ms and is needed only here
+
+    text = files("rooflab.labs.sparse").joinpath("published.yaml").read_text(encoding="utf-8")
+    document: Mapping[str, Any] = yaml.safe_load(text)
+    return document
+
+
+def _seconds(machine: Machine | str, op: Operation, times: int) -> float:
+    m = _machine(machine)
+    return max(op.flops / (times * m.peak(op.compute_dtype)), op.bytes / m.bandwidth())

@@ -1,0 +1,73 @@
+"""Products y = Wx with one thread: W dense, in 8 or 4 bits, or packed 2:4; x and y in fp32."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rooflab.labs.sparse import kernels
+from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24
+
+SPAN = 256  # numbers of x that the 2:4 kernel takes in one turn
+
+
+def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
+    """Return y = Wx: dense, in 8 or 4 bits, or packed 2:4, each with a kernel of its own.
+
+    Integers become fp32 in registers, and a scale multiplies the sum of its group. What the kernels
+    of 4 bits and 2:4 ask of x is done to it before, once for all rows. ``gemv_dense``,
+    ``gemv_int8``, ``gemv_int4`` and ``gemv_24`` are this function; the format of W decides.
+
+    Parameters
+    ----------
+    w : numpy.ndarray, GroupQuantised or Packed24
+        m × k weights: fp32, of :func:`quantise_weights`, or of :func:`pack` in fp32.
+    x : numpy.ndarray
+        k numbers, fp32.
+
+    Returns
+    -------
+    numpy.ndarray
+        m numbers, fp32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> w, x = np.float32([[0, 7, 0, -7]]), np.float32([1, 2, 3, 4])
+    >>> packed, quantised = rl.sparse.pack(w), rl.sparse.quantise_weights(w, bits=4)
+    >>> rl.sparse.gemv_dense(w, x), rl.sparse.gemv_24(packed, x), rl.sparse.gemv_int4(quantised, x)
+    (array([-14.], dtype=float32), array([-14.], dtype=float32), array([-14.], dtype=float32))
+    """
+    values = w.values if isinstance(w, Packed24) else w
+    if not isinstance(w, GroupQuantised):
+        _check("w", values, 2)
+    k, y = w.shape[1], np.empty(w.shape[0], np.float32)
+    _check("x", x, 1)
+    if x.size != k or not np.isfinite(x).all():
+        bad = f"{x.size} numbers, {np.count_nonzero(~np.isfinite(x))} of them not finite"
+        raise ValueError(f"x has {bad}; it must have {k} that are finite")
+    x = np.ascontiguousarray(x)
+    if isinstance(w, Packed24):
+        planes = np.pad(x, (0, -k % SPAN)).reshape(-1, SPAN // 8, 8).swapaxes(1, 2)
+        kernels.packed(w.values, w.positions, np.ascontiguousarray(planes), y)
+    elif not isinstance(w, GroupQuantised):
+        kernels.dense(np.ascontiguousarray(w), x, y)
+    elif w.bits == 8:
+        kernels.int8(w.values, w.scales.view(np.uint16), kernels.HALF, w.group, x, y)
+    else:
+        left, right = np.pad(x, (0, k % 2)).reshape(-1, 2).T
+        right, stride = right / np.float32(16), w.group // 2
+        offsets = np.float32(-8) * np.add.reduceat(left, np.arange(0, left.size, stride))
+        stored = w.values, w.scales.view(np.uint16), kernels.HALF
+        kernels.int4(*stored, stride, left - right, right, offsets, y)
+    return y
+
+
+gemv_dense = gemv_int8 = gemv_int4 = gemv_24 = gemv
+
+
+def _check(name: str, array: object, dimensions: int) -> None:
+    if not isinstance(array, np.ndarray) or array.dtype != np.float32:
+        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name} is {kind}; it must be in float32, or weights in fewer bytes")
+    if array.ndim != dimensions or not array.size:
+        raise ValueError(f"{name} has shape {array.shape}; it must have {dimensions} axes, none 0")

@@ -1,0 +1,229 @@
+"""Weights in fewer bytes: packed 2:4, or in 8 or 4 bits with a scale for each group of a row.
+
+2:4: at most two of four weights along a row are not zero, and two are stored, each with 2 bits for
+its position: 9/16 of the dense bytes in fp16, 5/8 in 8 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.validation import size
+
+Array = np.ndarray[Any, np.dtype[Any]]
+LARGEST = {8: 127, 4: 7}  # of the integers: symmetric, so that no zero point is stored
+
+
+@dataclass(frozen=True, eq=False)
+class Packed24:
+    """A 2:4 matrix without its zeros, from :func:`pack`.
+
+    ``values`` (m × k/2) are two weights of each four, in their order and format. ``positions`` (m ×
+    ⌈k/8⌉, uint8) say which two, 2 bits each, 4 to a byte, the first in the lowest bits.
+
+    >>> import numpy as np
+    >>> p = rl.sparse.pack(np.float32([[0, 5, 0, 7, 1, 0, 2, 0]]))
+    >>> p.values.tolist(), f"{p.positions[0, 0]:08b}", p.bytes
+    ([[5.0, 7.0, 1.0, 2.0]], '10001101', 17)
+    """
+
+    values: Array
+    positions: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.values.shape[0], 2 * self.values.shape[1]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of values and positions."""
+        return self.values.nbytes + self.positions.nbytes
+
+    def unpack(self) -> Array:
+        """Return the matrix (m × k) with its zeros."""
+        m, k = self.shape
+        places = (self.positions[..., None] >> np.arange(0, 8, 2) & 3).reshape(m, -1)
+        w, places = np.zeros((m, k // 4, 4), self.values.dtype), places[:, : k // 2]
+        np.put_along_axis(w, places.reshape(m, -1, 2), self.values.reshape(m, -1, 2), axis=2)
+        return w.reshape(m, k)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupQuantised:
+    """A matrix of integers with an fp16 scale a group, from :func:`quantise_weights`.
+
+    ``values`` are int8: m × k in 8 bits, m × ⌈k/2⌉ bytes in 4. Such a byte is 16·b + a + 8, with
+    an integer a and its right neighbour b. ``scales`` are m × ⌈k/group⌉.
+
+    >>> import numpy as np
+    >>> q = rl.sparse.quantise_weights(np.float32([[7, -3, 1, 0]]), bits=4, group=4)
+    >>> q.integers.tolist(), q.values.tolist(), q.scales.tolist(), q.bytes
+    ([[7, -3, 1, 0]], [[-33, 9]], [[1.0]], 4)
+    """
+
+    values: Array
+    scales: Array
+    bits: int
+    group: int
+    columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix."""
+        return self.values.shape[0], self.columns
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of integers and scales."""
+        return self.values.nbytes + self.scales.nbytes
+
+    @property
+    def bits_a_value(self) -> float:
+        """Stored bits for each weight, scales included."""
+        return 8 * self.bytes / (len(self.values) * self.columns)
+
+    @property
+    def integers(self) -> Array:
+        """The integers (m × k), int8."""
+        if self.bits == 8:
+            return self.values
+        pairs = np.stack([(self.values & 15) - 8, self.values >> 4], axis=-1)
+        return pairs.reshape(len(self.values), -1)[:, : self.columns]
+
+    def unpack(self) -> Array:
+        """Return the matrix (m × k) in fp32: each integer times its group's scale."""
+        return self.integers * _spread(self.scales, self.group, self.columns)
+
+
+def prune(w: Array) -> Array:
+    """Return ``w`` with zeros for the two smallest of each four magnitudes, the last of equal ones.
+
+    Parameters
+    ----------
+    w : numpy.ndarray
+        Weights of any real format; the last axis is a multiple of 4.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new array of the same shape and format.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rl.sparse.prune(np.float32([3, -4, 1, 2, 0, 0, 5, 0])).tolist()
+    [3.0, -4.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0]
+    """
+    pruned = _fours(w).copy()
+    order = np.argsort(-abs(pruned.astype(np.float64)), axis=-1, kind="stable")
+    np.put_along_axis(pruned, order[..., 2:], 0, axis=-1)
+    return pruned.reshape(w.shape)
+
+
+def pack(w: Array) -> Packed24:
+    """Pack a 2:4 matrix, as :func:`prune` returns it; ``unpack()`` gives it back exactly.
+
+    Parameters
+    ----------
+    w : numpy.ndarray
+        m × k weights of any real format; k is a multiple of 4.
+
+    Returns
+    -------
+    Packed24
+        Values and positions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rl.sparse.pack(np.eye(8, dtype="float16")).bytes  # of 128
+    72
+    """
+    fours = _fours(w, 2)
+    (m, k), over = w.shape, np.count_nonzero(fours, axis=-1) > 2
+    if over.any():
+        row, four = np.unravel_index(int(over.argmax()), over.shape)
+        raise ValueError(
+            f"w[{row}, {4 * four}:{4 * four + 4}] is {fours[row, four].tolist()}; two at most may "
+            "not be 0: w must be 2:4, as rl.sparse.prune(w) is"
+        )
+    places = np.sort(np.argsort(fours == 0, axis=-1, kind="stable")[..., :2], axis=-1)
+    bits = np.pad(places.reshape(m, -1), ((0, 0), (0, k // 2 % 4))).reshape(m, -1, 4)
+    positions = (bits << [0, 2, 4, 6]).sum(-1).astype(np.uint8)
+    return Packed24(np.take_along_axis(fours, places, axis=-1).reshape(m, k // 2), positions)
+
+
+def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantised:
+    """Quantise a matrix symmetrically, with a scale for each ``group`` of weights along a row.
+
+    A scale is the largest magnitude of its group over 127 or 7, rounded to fp16; an integer is the
+    weight over that scale, rounded. A group of zeros has scale 0, as has one of less than 2⁻²⁵.
+
+    Parameters
+    ----------
+    w : numpy.ndarray
+        m × k weights in fp16, fp32 or fp64.
+    bits : {8, 4}
+        Width of the integers.
+    group : int
+        Weights that share a scale, an even number in 4 bits. The last group of a row may be less.
+
+    Returns
+    -------
+    GroupQuantised
+        Integers and scales.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [rl.sparse.quantise_weights(np.eye(128), bits).bits_a_value for bits in (8, 4)]
+    [8.125, 4.125]
+    """
+    _check(w, 2)
+    if size("bits", bits) not in LARGEST or w.dtype.kind != "f":
+        raise ValueError(f"bits={bits} must be 8 or 4, and w, {w.dtype}, fp16, fp32 or fp64")
+    if size("group", group) % 2 and bits == 4:
+        raise ValueError(f"group={group} must be even in 4 bits: a byte holds two of a group")
+    k, most = w.shape[1], LARGEST[bits]
+    with np.errstate(over="ignore"):
+        peaks = np.maximum.reduceat(abs(w), np.arange(0, k, group), axis=1)
+        scales = (peaks.astype(np.float64) / most).astype(np.float16)
+    if np.isinf(scales).any():
+        row, g = np.unravel_index(int(np.isinf(scales).argmax()), scales.shape)
+        place = f"w[{row}, {g * group}:{min(k, (g + 1) * group)}]"
+        right = f"fp16 has scales for weights of {65504 * most} or less"
+        raise ValueError(f"{place} has a weight of size {peaks[row, g]:.3g}; {right}")
+    scale = _spread(scales, group, k)
+    ratio = np.divide(w, scale, out=np.zeros(w.shape), where=scale > 0)
+    integers = np.clip(np.rint(ratio), -most, most).astype(np.int8)
+    if bits == 4:
+        pairs = np.pad(integers, ((0, 0), (0, k % 2)))
+        integers = (pairs[:, 1::2] << 4) + pairs[:, ::2] + np.int8(8)
+    return GroupQuantised(integers, scales, bits, group, k)
+
+
+def _spread(scales: Array, group: int, columns: int) -> Array:
+    return np.repeat(scales.astype(np.float32), min(group, columns), axis=1)[:, :columns]
+
+
+def _fours(w: Array, dimensions: int | None = None) -> Array:
+    _check(w, dimensions)
+    if w.shape[-1] % 4:
+        raise ValueError(f"w has k = {w.shape[-1]} columns; k must be a multiple of 4")
+    return w.reshape(*w.shape[:-1], -1, 4)
+
+
+def _check(w: object, dimensions: int | None) -> None:
+    """Refuse what is no array of real, finite numbers, one at least."""
+    if not isinstance(w, np.ndarray) or w.dtype.kind not in "fi" or w.dtype.itemsize > 8:
+        kind = w.dtype if isinstance(w, np.ndarray) else type(w).__name__
+        raise TypeError(f"w is {kind}; it must be a NumPy array of fp16, fp32, fp64 or integers")
+    if not w.size or w.ndim != (dimensions or max(1, w.ndim)):
+        raise ValueError(f"w has shape {w.shape}; it must have m rows and k columns, 1 or more")
+    if not (finite := np.isfinite(w)).all():
+        place = tuple(map(int, np.unravel_index(int(finite.argmin()), w.shape)))
+        raise ValueError(f"w{list(place)} is {w[place]}; all weights must be finite")
