@@ -5,3 +5,6 @@ from rooflab.labs.sparse.products import gemv_24 as gemv_24, gemv_dense as gemv_
 from rooflab.labs.sparse.products import gemv_int4 as gemv_int4, gemv_int8 as gemv_int8
 from rooflab.labs.sparse.gain import GemvGain as GemvGain, gemv_gain as gemv_gain
 from rooflab.labs.sparse.levers import ideal as ideal, levers as levers, published as published
+from rooflab.labs.sparse.gain_picture import bars as bars
+from rooflab.labs.sparse.levers_picture import marlin as marlin, marlin_batch as marlin_batch
+from rooflab.labs.sparse.levers_picture import serving as serving, shapes as shapes

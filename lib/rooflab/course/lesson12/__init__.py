@@ -1,0 +1,1 @@
+"""Lesson 12, smaller weights: exercises, guesses and sentences."""

@@ -1,0 +1,190 @@
+"""Who gains from smaller weights: by the size of a layer, by the batch, and by the whole model."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.si import plain, si, times
+from rooflab.labs.llm.catalogue import model
+from rooflab.labs.sparse.levers import ideal, published
+from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.machine import Machine
+from rooflab.show.chart import Chart, Line, Panel
+from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene.axes import Frame
+from rooflab.show.scene.player import Player
+
+WIDE, NARROW, HIGH, SMALL = 720, 400, 400, 14
+BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+KERNELS = {"marlin": "Marlin", "torch_nightly": "PyTorch", "exllamav2": "ExLlamaV2", "awq": "AWQ"}
+INKS = ("carrying", "computing", "overhead", "ink")
+GPU, MODEL, CONTEXT = "h100-sxm", "llama-3.1-8b", 2048
+WEIGHTS = {"16 bits": ("fp16", "fp16"), "int8": ("int8", "fp16"), "int4": ("int4", "fp16"),
+           "int4, int8 cache": ("int4", "int8")}  # and of the KV cache  # fmt: skip
+
+
+def shapes() -> Player:
+    """Show what int4 weights gained on an A100, by the size of their matrix.
+
+    Returns
+    -------
+    Player
+        A widget; its ``sentence`` says what the picture shows.
+
+    Examples
+    --------
+    >>> print(rl.sparse.shapes().sentence[:40])
+    1 vector: of 20 matrices 9 became slower
+    """
+    return Player(*(_shapes(wide) for wide in (WIDE, NARROW)), stem="shapes")
+
+
+def _shapes(wide: float) -> Scene:
+    table = published()["a100"]
+    rows = sorted(table["rows"], key=lambda row: row[1] * row[2])
+    counts = sorted({row[0] for row in rows})
+    scene = Scene(wide, HIGH, [Dim("rows", [str(n) for n in counts], counts, glide=600)])
+    scene.choice("rows", "vectors", [f"{n} vector{'s' * (n > 1)}" for n in counts])
+    frame = Frame(52, 30, wide - 16, HIGH - 54)
+    x, y = frame.x(1e4, 2e9), frame.y(0.2, 5)
+    frame.x_ticks(scene, x, x.decades(), lambda v: si(v, ""))
+    frame.y_ticks(scene, y, [0.25, 0.5, 1, 2, 4], lambda v: plain(v, 2))
+    frame.draw(scene)
+    scene.text(8, 18, "times as fast as in bf16", size=SMALL, name="axis")
+    scene.text(frame.right, HIGH - 14, "weights", "soft", size=SMALL, anchor="end", name="axis")
+    scene.line([(frame.left, y(1)), (frame.right, y(1))], "soft", 1.5, dash=(4, 4), name="alike")
+    gains = np.array([[row[3] / row[5] for row in rows if row[0] == n] for n in counts])
+    sizes = [row[1] * row[2] for row in rows if row[0] == counts[0]]
+    for size, column in zip(sizes, gains.T):
+        scene.dot(x(size), By("rows", y(column)), size=6, fill="carrying", ink="paper",
+                  name="matrix")  # fmt: skip
+    scene.says = By("rows", [
+        f"{n} vector{'s' * (n > 1)}: of {len(sizes)} matrices {int((each < 1).sum())} became slower "
+        f"with int4 weights. The largest gained {times(each[-1], 3)}."
+        for n, each in zip(counts, gains)
+    ])  # fmt: skip
+    scene.note(f"{table['conditions']}. {published()['sources'][table['source']]['title']}.")
+    return scene
+
+
+def marlin_batch(wanted: float) -> int:
+    """Return the first batch for which Marlin's weights allow less than ``wanted`` times fp16.
+
+    Parameters
+    ----------
+    wanted : float
+        More than 1.
+
+    Returns
+    -------
+    int
+        By bytes and roofs, for the matrix and the A10 of Marlin's figure.
+
+    Examples
+    --------
+    >>> rl.sparse.marlin_batch(3.0)
+    70
+    """
+    if not wanted > 1:
+        raise ValueError(f"wanted={wanted!r} must be more than 1")
+    return next(batch for batch in itertools.count(1) if _ideal(batch) < wanted)
+
+
+def _ideal(batch: int) -> float:
+    roofs = published()["marlin"]["machine"]
+    a10 = Machine("a10", peaks={"fp16": roofs["fp16"]}, bandwidths=roofs["bandwidth"])
+    return ideal(a10, 18432, 73728, batch)
+
+
+def marlin(after: Any = None) -> Player:
+    """Show what int4 weights allow, batch by batch, and what four kernels made of it.
+
+    Parameters
+    ----------
+    after : GuessAxis or iterable of them, optional
+        What has to be guessed before the picture opens.
+
+    Returns
+    -------
+    Player
+        A widget; its ``sentence`` says what the picture shows.
+
+    Examples
+    --------
+    >>> picture = rl.sparse.marlin()
+    >>> picture.batch = 64
+    >>> print(picture.sentence)
+    64 vectors: the roofs allow ×3.27. Marlin reached ×3.09.
+    """
+    return Player(*(_marlin(wide) for wide in (WIDE, NARROW)), stem="marlin", after=after)
+
+
+def _marlin(wide: float) -> Scene:
+    table = published()["marlin"]
+    batches = BATCHES[:-2]
+    scene = Scene(wide, HIGH, [Dim("batch", [str(n) for n in batches], batches, start=6)])
+    allowed = [_ideal(n) for n in batches]
+    seen = {name: table["speedup"][key] for key, name in KERNELS.items()}
+    lines = [Line("allowed", "soft", [float(n) for n in batches], allowed, dash=(6, 5))]
+    lines += [Line(name, ink, [float(n) for n in each], [*each.values()], lift=18)
+              for (name, each), ink in zip(seen.items(), INKS)]  # fmt: skip
+    panel = Panel("times as fast as fp16", lambda v: plain(v, 2), lines, room=(1.3, 1.3))
+    ticks = [float(n) for n in batches]
+    chart = Chart(scene, [panel], (1, 128), "vectors", "{:g}".format, ticks=ticks)
+    chart.draw()
+    chart.slider("batch", "vectors", batches, [(0, np.array(allowed))])
+    scene.says = By("batch", [
+        f"{n} vector{'s' * (n > 1)}: the roofs allow {times(most, 3)}."
+        + "".join(f" {name} reached {times(each[n], 3)}." for name, each in seen.items() if n in each)
+        for n, most in zip(batches, allowed)
+    ])  # fmt: skip
+    scene.note(f"{table['conditions']}; read off a chart. "
+               f"{published()['sources'][table['source']]['title']}.")  # fmt: skip
+    return scene
+
+
+def serving() -> Player:
+    """Show how many tokens a second an H100 can make at most, by batch and format of the weights.
+
+    Returns
+    -------
+    Player
+        A widget; its ``sentence`` says what the picture shows.
+
+    Examples
+    --------
+    >>> print(rl.sparse.serving().sentence[:46])
+    8 texts: at most 1570 tokens/s with 16 bits
+    """
+    return Player(*(_serving(wide) for wide in (WIDE, NARROW)), stem="serving")
+
+
+def _serving(wide: float) -> Scene:
+    gpu, llm = _machine(GPU), model(MODEL)
+    rates: dict[str, list[float]] = {}
+    for name, (kind, kv) in WEIGHTS.items():
+        steps = [llm.decode(n, CONTEXT, weights=kind, kv=kv) for n in BATCHES]
+        rates[name] = [n / step.bound(gpu) for n, step in zip(BATCHES, steps) if step.fits(gpu)]
+    scene = Scene(wide, HIGH, [Dim("batch", [str(n) for n in BATCHES], BATCHES, start=3)])
+    x = [float(n) for n in BATCHES]
+    lines = [Line(name, ink, x[: len(each)], each)
+             for (name, each), ink in zip(rates.items(), INKS)]  # fmt: skip
+    panel = Panel("tokens/s", lambda v: si(v, ""), lines, room=(1.3, 1.3))
+    chart = Chart(scene, [panel], (1, BATCHES[-1]), "texts at once", "{:g}".format, ticks=x)
+    chart.draw()
+    chart.slider("batch", "texts at once", BATCHES)
+    scene.says = scene.each("batch", lambda i: _sentence(i, rates))
+    scene.note(f"{llm.name}, a past of {CONTEXT} tokens each, on one {gpu.name}; datasheet.")
+    return scene
+
+
+def _sentence(i: int, rates: dict[str, list[float]]) -> str:
+    """Tokens a second of a batch, and what has no room for it."""
+    n, fits = BATCHES[i], {name: line[i] for name, line in rates.items() if i < len(line)}
+    there = [f"{plain(rate, 3)} tokens/s with {name}" for name, rate in fits.items()]
+    absent = [name for name in rates if name not in fits]
+    words = f"{n} text{'s' * (n > 1)}: at most {'; '.join(there)}."
+    return words + (f" No room with {'; '.join(absent)}." if absent else "")

@@ -1,0 +1,103 @@
+"""Facts of lesson 12, its exercises, its sentences and its pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.registry import exercise, lesson
+from rooflab.exercises.sentences import conclude
+from rooflab.labs.sparse.gain import GemvGain, Limits
+from rooflab.measure.measurement import Measurement
+from tests.course.machines import unsaid
+from tests.support.rows import each_row
+
+
+def answer(id: str):
+    return exercise(id).reference
+
+
+def verdict(id: str, given, seed):
+    found = exercise(id)
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, given))
+
+
+def by_packing(row):
+    """12-prune with the lab's own packing."""
+    kept = rl.sparse.pack(rl.sparse.prune(np.array([row], np.float32)))
+    places = np.unpackbits(kept.positions.view(np.uint8), bitorder="little").reshape(-1, 2) @ [1, 2]
+    return [float(np.float64(str(v))) for v in kept.values[0]], places[: len(row) // 2].tolist()
+
+
+OTHER_WAYS = {
+    "12-nibbles": lambda data: [
+        (n + 8) % 16 - 8 for byte in data for n in (byte % 16, byte // 16)],
+    "12-prune": by_packing,
+    "12-claim-half": lambda m, n, k, bits, peak, bandwidth: (
+        max(2 * m * n * k / peak, bits / 8 * (n * k + m * n + m * k) / bandwidth)
+        / max(m * n * k / peak, (bits / 8 * (n * k / 2 + m * n + m * k) + n * k / 8) / bandwidth)),
+}  # fmt: skip
+
+
+def test_other_algebra_is_accepted():
+    for id in OTHER_WAYS:
+        for seed in range(10):
+            assert verdict(id, OTHER_WAYS[id], seed).passed, verdict(id, OTHER_WAYS[id], seed)
+    assert {e.id for e in lesson("12")} - set(OTHER_WAYS) == {"12-small", "12-knee", "12-best"}
+
+
+def test_the_knee_is_that_of_marlins_ideal_curve():
+    for wanted in (3.8, 3.0, 2.0, 1.5):
+        last = answer("12-knee")(18432, 73728, 4.125, 125e12, 600e9, wanted)
+        assert last + 1 == rl.sparse.marlin_batch(wanted), wanted
+    with pytest.raises(ValueError, match="wanted=1"):
+        rl.sparse.marlin_batch(1)
+
+
+def test_two_of_four_on_an_h100_dips_to_1_60():
+    gains = {m: answer("12-claim-half")(m, 4096, 4096, 16, 9.894e14, 3.35e12)
+             for m in (1, 128, 345, 467)}  # fmt: skip
+    assert gains == pytest.approx({1: 1.78, 128: 1.70, 345: 1.60, 467: 2.0}, abs=0.005)
+    for m, gain in gains.items():
+        assert rl.sparse.levers(m, 4096, 4096, "h100-sxm")["2:4"] == pytest.approx(gain, rel=1e-3)
+
+
+def seen(before: float, after: float, limits: tuple[float, float], warnings=()):
+    op = rl.gemv(64, 4096)
+    measured = {kind: Measurement(op, "here", "cpu", "cold", 1, (s,) * 3, warnings)
+                for kind, s in (("fp32", before), ("int8", after))}  # fmt: skip
+    return GemvGain({"fp32": Limits(0.4, 0.1), "int8": Limits(*limits)}, measured), "int8", "fp32"
+
+
+TRIALS = {
+    id: lambda on, rng: seen(0.4, rng.choice((0.1, 0.4, 0.9)), rng.choice(((0.1, 0.05), (0.1, 0.3))))
+    for id in ("12-int8", "12-int4", "12-sparse")
+}  # fmt: skip
+
+
+@each_row(
+    ("12-int8", seen(0.4, 0.1, (0.1, 0.05), ("noisy",)), "faster, bytes",
+     ["4 times as fast", "still waits for memory", "gain was 4 times", "noisy"], ["unpacking"]),
+    ("12-int8", seen(0.4, 0.39, (0.1, 0.3)), "alike, instructions",
+     ["stands out", "waits for unpacking", "gain was 1.33 times"], []),
+    ("12-int8", seen(0.4, 0.9, (0.1, 0.05)), "slower, bytes, far", ["slower", "off by 9"], []),
+)  # fmt: skip
+def test_what_is_said_and_what_is_not(name, given, case, words, never):
+    assert not unsaid(conclude(name, *given), case, words, never)
+
+
+def test_the_pictures_say_what_was_measured_and_published():
+    found, *_ = seen(0.4, 0.1, (0.1, 0.05))
+    assert "predicted ×4 as fast as fp32, measured ×4." in rl.sparse.bars(found).sentence
+    with pytest.raises(ValueError, match="kinds='int4'"):
+        rl.sparse.bars(found, "int4")
+    shapes = rl.sparse.shapes()
+    for shapes.rows, slower in ((1, 9), (64, 12)):
+        assert f"of 20 matrices {slower} became slower" in shapes.sentence
+    serving = rl.sparse.serving()
+    serving.batch = 512
+    assert serving.sentence.endswith("No room with 16 bits; int8; int4.")
