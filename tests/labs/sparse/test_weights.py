@@ -82,9 +82,6 @@ def test_a_weight_is_off_by_half_a_scale(w, bits, group):
     scales = np.repeat(q.scales.astype(np.float64), group, axis=1)[:, : w.shape[1]]
     off, rounded = abs(q.unpack() - w), most * (scales * 2.0**-11 + 2.0**-25)
     assert (off <= scales / 2 + rounded + 1e-6 * abs(w)).all()
-    again = quantise(q.unpack(), bits, group)
-    same = abs(again.scales - q.scales) <= np.spacing(q.scales)
-    assert same.all() or (abs(q.integers) < most).all(axis=1).any(), "it is what it was"
 
 
 def test_groups_do_not_touch_each_other():
@@ -108,7 +105,7 @@ def test_bad_input_is_named():
         (ValueError, "k = 6 columns; k must be a multiple of 4", lambda: prune(np.ones((2, 6)))),
         (ValueError, "k = 5 columns", lambda: pack(np.ones((2, 5)))),
         (ValueError, r"w has shape \(4,\)", lambda: pack(np.ones(4))),
-        (ValueError, r"w has shape \(\)", lambda: prune(np.float64(3) * np.ones(()))),
+        (ValueError, r"w has shape \(\)", lambda: prune(np.ones(()))),
         (TypeError, "w is list", lambda: prune([1, 2, 3, 4])),
         (TypeError, "w is complex128", lambda: prune(np.ones(4, complex))),
         (TypeError, "w is bool", lambda: pack(np.ones((1, 4), bool))),
@@ -117,7 +114,7 @@ def test_bad_input_is_named():
         (TypeError, "bits=4.0", lambda: quantise(SEVEN, 4.0)),
         (ValueError, "group=0", lambda: quantise(SEVEN, 8, 0)),
         (ValueError, "group=3 must be even", lambda: quantise(SEVEN, 4, 3)),
-        (ValueError, r"w\[0, 2:4\].*4.5e\+05.*458528", lambda: quantise(
+        (ValueError, r"w\[0, 2:4\].*4.6e\+05.*458528", lambda: quantise(
             np.float32([[1, 1, 1, 4.6e5]]), 4, 2)),
         *((ValueError, r"w\[2, 5\] is (nan|inf); all", lambda f=f, w=w: f(w))
           for f in (prune, pack, quantise) for w in (nan, infinite)),

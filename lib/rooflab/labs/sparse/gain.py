@@ -1,8 +1,7 @@
 """The gain of fewer bytes a weight: seconds of y = Wx, predicted and measured, one thread.
 
 A product should take what its bytes take at the bandwidth of reading, or what its instructions
-take, the longer of the two: a core unpacks while it waits. The instructions are calibrated: seconds
-a weight of the same kernel while the matrix lies in a cache.
+take, the longer of the two: those of the same kernel, a weight, while the matrix lies in a cache.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from rooflab.count.validation import shape as _shape
 from rooflab.count.validation import size, unknown
 from rooflab.labs.sparse import weights
 from rooflab.labs.sparse.products import gemv
-from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24
+from rooflab.labs.sparse.weights import Array
 from rooflab.measure import store
 from rooflab.measure.backend import host_id, select
 from rooflab.measure.caches import last_level_bytes
@@ -140,20 +139,20 @@ def gemv_gain(
 def product(kind: str, m: int, k: int) -> tuple[Operation, list[Array]]:
     """Return y = Wx as ledger and operands; W repeats 32 rows."""
     *rows, x = np.random.default_rng(12).normal(size=(min(m, 32) + 1, k)).astype(np.float32)
-    stored: tuple[Array, ...] = (w := np.array(rows),)
+    w = np.array(rows)
+    stored = {"w": w}
     if kind == "2:4":
         p = weights.pack(weights.prune(w))
-        stored = p.values, p.positions.view(np.int8)
+        stored = {"values": p.values, "positions": p.positions.view(np.int8)}
     elif kind in BITS:
         q = weights.quantise_weights(w, BITS[kind])
-        stored = q.values, q.scales
-    arrays = [*(np.resize(a, (m, a.shape[1])) for a in stored), x, np.empty(m, np.float32)]
-    operands = tuple(
-        Operand(f"{name}", a.shape, FORMATS[str(a.dtype)], int(name != "y"), int(name == "y"))
-        for name, a in zip(["w", "beside", "x", "y"] if stored[1:] else ["w", "x", "y"], arrays)
-    )
-    flops = m * k * (1 if kind == "2:4" else 2)
-    return Operation(f"gemv {kind}", {"m": m, "k": k}, operands, flops, "fp32"), arrays
+        stored = {"values": q.values, "scales": q.scales}
+    arrays = {name: np.resize(a, (m, a.shape[1])) for name, a in stored.items()} | {"x": x}
+    operands = [Operand(name, a.shape, FORMATS[str(a.dtype)]) for name, a in arrays.items()]
+    operands.append(Operand("y", (m,), "fp32", reads=0, writes=1))
+    flops, y = m * k * (1 if kind == "2:4" else 2), np.empty(m, np.float32)
+    op = Operation(f"gemv {kind}", {"m": m, "k": k}, tuple(operands), flops, "fp32")
+    return op, [*arrays.values(), y]
 
 
 def compute(kind: str, w: Array, *others: Array) -> Array:
@@ -164,8 +163,10 @@ def compute(kind: str, w: Array, *others: Array) -> Array:
 
         return np.asarray(blas.sgemv(1.0, w.T, x, trans=1))
     if kind == "2:4":
-        return gemv(Packed24(w, beside.view(np.uint8)), x)
-    return gemv(GroupQuantised(w, beside, BITS[kind], 128, x.size) if kind in BITS else w, x)
+        return gemv(weights.Packed24(w, beside.view(np.uint8)), x)
+    if kind in BITS:
+        return gemv(weights.GroupQuantised(w, beside, BITS[kind], 128, (len(w), x.size)), x)
+    return gemv(w, x)
 
 
 def _pooled(taken: Sequence[Measurement]) -> Measurement:
@@ -176,21 +177,18 @@ def _pooled(taken: Sequence[Measurement]) -> Measurement:
 
 def weight_seconds(progress: Progress = True) -> Mapping[str, float]:
     """Return the seconds a weight that each kernel takes in a cache; stored beside the roofs."""
-    name = f"sparse-{host_id()}"
     with MEASUREMENT_LOCK:
-        document = store.load(name, _problem)
-        if document is None:
-            document = {"schema": SCHEMA, "weights": measured_weights(progress)}
-            store.save(name, document)
-    return dict(document["weights"])
+        if (costs := store.load(f"sparse-{host_id()}", _problem)) is None:
+            costs = {**measured_weights(progress), "schema": SCHEMA}
+            store.save(f"sparse-{host_id()}", costs)
+    return {kind: costs[kind] for kind in KINDS}
 
 
-def _problem(document: Any) -> str:
+def _problem(costs: Any) -> str:
     """What is wrong with stored costs, as the end of a sentence."""
     try:
-        costs, schema = document["weights"], document["schema"]
-        sound = schema == SCHEMA and {*costs} == {*KINDS} and 0 < min(costs.values()) < 1
-    except (AttributeError, KeyError, TypeError):
+        sound = costs["schema"] == SCHEMA and all(0 < costs[kind] < 1 for kind in KINDS)
+    except (KeyError, TypeError):
         sound = False
     return "" if sound else "another version of rooflab wrote it, or it is damaged"
 

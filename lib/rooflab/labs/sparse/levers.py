@@ -43,12 +43,8 @@ def ideal(
     Returns
     -------
     float
-        Time in fp16 over time, each the longer one of its bytes and its FLOPs, as for Marlin [1]_.
-
-    References
-    ----------
-    .. [1] E. Frantar et al., "MARLIN: mixed-precision auto-regressive parallel inference on large
-       language models", arXiv:2408.11743, 2024.
+        Time in fp16 over time, each the longer one of its bytes and its FLOPs: Marlin's "ideal"
+        (E. Frantar et al., arXiv:2408.11743, 2024).
 
     Examples
     --------

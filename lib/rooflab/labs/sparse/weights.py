@@ -45,10 +45,10 @@ class Packed24:
 
     def unpack(self) -> Array:
         """Return the matrix (m × k) with its zeros."""
-        m, k = self.shape
-        places = (self.positions[..., None] >> np.arange(0, 8, 2) & 3).reshape(m, -1)
-        w, places = np.zeros((m, k // 4, 4), self.values.dtype), places[:, : k // 2]
-        np.put_along_axis(w, places.reshape(m, -1, 2), self.values.reshape(m, -1, 2), axis=2)
+        (m, k), pairs = self.shape, self.values.reshape(len(self.values), -1, 2)
+        places = (self.positions[..., None] >> np.arange(0, 8, 2) & 3).reshape(m, -1, 2)
+        w = np.zeros((m, k // 4, 4), self.values.dtype)
+        np.put_along_axis(w, places[:, : k // 4], pairs, axis=2)
         return w.reshape(m, k)
 
 
@@ -69,12 +69,7 @@ class GroupQuantised:
     scales: Array
     bits: int
     group: int
-    columns: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.values.shape[0], self.columns
+    shape: tuple[int, int]
 
     @property
     def bytes(self) -> int:
@@ -84,7 +79,7 @@ class GroupQuantised:
     @property
     def bits_a_value(self) -> float:
         """Stored bits for each weight, scales included."""
-        return 8 * self.bytes / (len(self.values) * self.columns)
+        return 8 * self.bytes / (self.shape[0] * self.shape[1])
 
     @property
     def integers(self) -> Array:
@@ -92,11 +87,11 @@ class GroupQuantised:
         if self.bits == 8:
             return self.values
         pairs = np.stack([(self.values & 15) - 8, self.values >> 4], axis=-1)
-        return pairs.reshape(len(self.values), -1)[:, : self.columns]
+        return pairs.reshape(len(pairs), -1)[:, : self.shape[1]]
 
     def unpack(self) -> Array:
         """Return the matrix (m × k) in fp32: each integer times its group's scale."""
-        return self.integers * _spread(self.scales, self.group, self.columns)
+        return self.integers * _spread(self.scales, self.group, self.shape[1])
 
 
 def prune(w: Array) -> Array:
@@ -144,13 +139,11 @@ def pack(w: Array) -> Packed24:
     72
     """
     fours = _fours(w, 2)
-    (m, k), over = w.shape, np.count_nonzero(fours, axis=-1) > 2
-    if over.any():
-        row, four = np.unravel_index(int(over.argmax()), over.shape)
-        raise ValueError(
-            f"w[{row}, {4 * four}:{4 * four + 4}] is {fours[row, four].tolist()}; two at most may "
-            "not be 0: w must be 2:4, as rl.sparse.prune(w) is"
-        )
+    (m, k), over = w.shape, np.argwhere(np.count_nonzero(fours, axis=-1) > 2)
+    if over.size:
+        row, four = map(int, over[0])
+        where = f"w[{row}, {4 * four}:{4 * four + 4}] is {fours[row, four].tolist()}"
+        raise ValueError(f"{where}: w must be 2:4, two of four not 0, as rl.sparse.prune(w) is")
     places = np.sort(np.argsort(fours == 0, axis=-1, kind="stable")[..., :2], axis=-1)
     bits = np.pad(places.reshape(m, -1), ((0, 0), (0, k // 2 % 4))).reshape(m, -1, 4)
     positions = (bits << [0, 2, 4, 6]).sum(-1).astype(np.uint8)
@@ -193,17 +186,18 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
         peaks = np.maximum.reduceat(abs(w), np.arange(0, k, group), axis=1)
         scales = (peaks.astype(np.float64) / most).astype(np.float16)
     if np.isinf(scales).any():
-        row, g = np.unravel_index(int(np.isinf(scales).argmax()), scales.shape)
-        place = f"w[{row}, {g * group}:{min(k, (g + 1) * group)}]"
-        right = f"fp16 has scales for weights of {65504 * most} or less"
-        raise ValueError(f"{place} has a weight of size {peaks[row, g]:.3g}; {right}")
+        row, g = map(int, np.argwhere(np.isinf(scales))[0])
+        where = (
+            f"w[{row}, {g * group}:{min(k, (g + 1) * group)}] has a weight of {peaks[row, g]:.3g}"
+        )
+        raise ValueError(f"{where}; fp16 has scales for sizes of {65504 * most} or less")
     scale = _spread(scales, group, k)
     ratio = np.divide(w, scale, out=np.zeros(w.shape), where=scale > 0)
     integers = np.clip(np.rint(ratio), -most, most).astype(np.int8)
     if bits == 4:
         pairs = np.pad(integers, ((0, 0), (0, k % 2)))
         integers = (pairs[:, 1::2] << 4) + pairs[:, ::2] + np.int8(8)
-    return GroupQuantised(integers, scales, bits, group, k)
+    return GroupQuantised(integers, scales, bits, group, w.shape)
 
 
 def _spread(scales: Array, group: int, columns: int) -> Array:
