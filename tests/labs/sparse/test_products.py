@@ -88,7 +88,7 @@ def test_bad_input_is_named():
     for kind, message, call in (
         (
             TypeError,
-            "w is float64; it must be in float32",
+            "w is float64; it must be .* float32",
             lambda: sparse.gemv_dense(w.astype("d"), x),
         ),
         (TypeError, "w is list", lambda: sparse.gemv_int8([[1.0]], x)),
@@ -96,9 +96,9 @@ def test_bad_input_is_named():
         (ValueError, r"w has shape \(0, 8\)", lambda: sparse.gemv_dense(w[:0], x)),
         (ValueError, r"w has shape \(8,\)", lambda: sparse.gemv_dense(x, x)),
         (ValueError, r"x has shape \(2, 8\)", lambda: sparse.gemv_dense(w, w)),
-        (ValueError, "x has 7 numbers.* must have 8", lambda: sparse.gemv_int8(q, x[:7])),
+        (ValueError, "x has 7 numbers; it must have 8", lambda: sparse.gemv_int8(q, x[:7])),
         (TypeError, "x is float64", lambda: sparse.gemv_int8(q, bad)),
-        (ValueError, "8 numbers, 7 of them finite", lambda: sparse.gemv_int8(q, bad.astype("f"))),
+        (ValueError, r"x\[3\] is inf", lambda: sparse.gemv_int8(q, bad.astype("f"))),
     ):
         with pytest.raises(kind, match=message):
             call()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rooflab.count import Operand, Operation, si
+from rooflab.count import gemv as ledger
 from rooflab.count.validation import shape as _shape
 from rooflab.count.validation import size, unknown
 from rooflab.labs.sparse import weights
@@ -24,7 +25,7 @@ from rooflab.measure.backend import host_id, select
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.measure import measure
 from rooflab.measure.measurement import Measurement
-from rooflab.measure.operands import affordable, available_bytes
+from rooflab.measure.operands import affordable, available_bytes, require_memory
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.settings import briefer, fewer
 from rooflab.measure.this_machine import this_machine
@@ -123,7 +124,9 @@ def gemv_gain(
         raise ValueError(f"shape={shape!r} must be rows and columns of W, a multiple of 4 for 2:4")
     rate = this_machine("cpu", 1, progress=progress).bandwidth("dram", "read")
     costs, number = weight_seconds(progress), sizes[0] * sizes[1]
-    calls = {name: product(name, *sizes) for name in dict.fromkeys((*KINDS[:2], *kinds))}
+    require_memory(ledger(*sizes), select("cpu"))
+    calls = dict.fromkeys(KINDS[:2], product("fp32", *sizes))
+    calls |= {name: product(name, *sizes) for name in kinds}
     taken: dict[str, list[Measurement]] = {name: [] for name in calls}
     with MEASUREMENT_LOCK, progress_bar(progress, "products in turn") as tell:
         for turn in range(size("rounds", rounds)):

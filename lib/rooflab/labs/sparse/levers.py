@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
@@ -13,12 +14,6 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 
 FORMATS = {16: "fp16", 8: "int8"}  # of activations, by their bits
-#: weight_bits, scale_bits, activation_bits and sparse of each lever
-LEVERS = {
-    "int8 weights": (8, 16, 16, False), "int4 weights": (4, 16, 16, False),
-    "2:4": (16, 0, 16, True), "2:4, int4 weights": (4, 16, 16, True),
-    "int8": (8, 0, 8, False), "2:4, int8": (8, 0, 8, True),
-}  # fmt: skip
 
 
 def ideal(
@@ -83,11 +78,11 @@ def levers(m: int, n: int, k: int, machine: Machine | str, group: int = 128) -> 
     >>> round(rl.sparse.levers(1, 4096, 4096, "h100-sxm")["2:4"], 2)
     1.78
     """
-    has_int8 = _machine(machine).has_peak("int8")
     return {
-        name: ideal(machine, n, k, m, bits, group, scales, x_bits, sparse)
-        for name, (bits, scales, x_bits, sparse) in LEVERS.items() if x_bits == 16 or has_int8
-    }  # fmt: skip
+        name: ideal(machine, n, k, m, group=group, **lever)
+        for name, lever in _data("levers").items()
+        if "activation_bits" not in lever or _machine(machine).has_peak("int8")
+    }
 
 
 def published() -> Mapping[str, Any]:
@@ -103,13 +98,17 @@ def published() -> Mapping[str, Any]:
     >>> rl.sparse.published()["marlin"]["speedup"]["awq"][4]
     0.86
     """
-    import yaml  # costs 20 ms and is needed only here
-
-    text = files("rooflab.labs.sparse").joinpath("published.yaml").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = yaml.safe_load(text)
-    return document
+    return _data("published")
 
 
 def _seconds(machine: Machine | str, op: Operation, times: int) -> float:
     m = _machine(machine)
     return max(op.flops / (times * m.peak(op.compute_dtype)), op.bytes / m.bandwidth())
+
+
+@functools.cache
+def _data(name: str) -> Mapping[str, Any]:
+    import yaml  # costs 20 ms and is needed only here
+
+    text = files("rooflab.labs.sparse").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.labs.sparse import kernels
-from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24
+from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24, check, require_finite
 
 SPAN = 256  # numbers of x that the 2:4 kernel takes in one turn
 
@@ -38,13 +38,12 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
     (array([-14.], dtype=float32), array([-14.], dtype=float32), array([-14.], dtype=float32))
     """
     if not isinstance(w, GroupQuantised):
-        _check("w", w.values if isinstance(w, Packed24) else w, 2)
-    _check("x", x, 1)
-    (m, k), good = w.shape, np.count_nonzero(np.isfinite(x))
-    if x.size != k or good < k:
-        raise ValueError(
-            f"x has {x.size} numbers, {good} of them finite; it must have {k} of these"
-        )
+        check("w", w.values if isinstance(w, Packed24) else w, 2, ["float32"])
+    check("x", x, 1, ["float32"])
+    require_finite("x", x)
+    m, k = w.shape
+    if x.size != k:
+        raise ValueError(f"x has {x.size} numbers; it must have {k}, one for each column of w")
     x, y = np.ascontiguousarray(x), np.empty(m, np.float32)
     if isinstance(w, Packed24):
         planes = np.pad(x, (0, -k % SPAN)).reshape(-1, SPAN // 8, 8).swapaxes(1, 2)
@@ -64,11 +63,3 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
 
 
 gemv_dense = gemv_int8 = gemv_int4 = gemv_24 = gemv
-
-
-def _check(name: str, array: object, dimensions: int) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != np.float32:
-        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
-        raise TypeError(f"{name} is {kind}; it must be in float32, or weights in fewer bytes")
-    if array.ndim != dimensions or not array.size:
-        raise ValueError(f"{name} has shape {array.shape}; it must have {dimensions} axes, none 0")

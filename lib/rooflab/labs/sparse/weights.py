@@ -6,6 +6,7 @@ its position: 9/16 of the dense bytes in fp16, 5/8 in 8 bits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy as np
 from rooflab.count.validation import size
 
 Array = np.ndarray[Any, np.dtype[Any]]
+FLOATS = ("float16", "float32", "float64")
+REALS = (*FLOATS, "int8", "int16", "int32")
 LARGEST = {8: 127, 4: 7}  # of the integers: symmetric, so that no zero point is stored
 
 
@@ -176,9 +179,10 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
     >>> [rl.sparse.quantise_weights(np.eye(128), bits).bits_a_value for bits in (8, 4)]
     [8.125, 4.125]
     """
-    _check(w, 2)
-    if size("bits", bits) not in LARGEST or w.dtype.kind != "f":
-        raise ValueError(f"bits={bits} must be 8 or 4, and w, {w.dtype}, fp16, fp32 or fp64")
+    check("w", w, 2, FLOATS)
+    require_finite("w", w)
+    if size("bits", bits) not in LARGEST:
+        raise ValueError(f"bits={bits} must be 8 or 4")
     if size("group", group) % 2 and bits == 4:
         raise ValueError(f"group={group} must be even in 4 bits: a byte holds two of a group")
     k, most = w.shape[1], LARGEST[bits]
@@ -200,24 +204,30 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
     return GroupQuantised(integers, scales, bits, group, w.shape)
 
 
-def _spread(scales: Array, group: int, columns: int) -> Array:
-    return np.repeat(scales.astype(np.float32), min(group, columns), axis=1)[:, :columns]
+def check(name: str, array: object, dimensions: int | None, formats: Sequence[str]) -> None:
+    """Refuse what is no array of ``formats`` with an element, and with as many ``dimensions``."""
+    if not isinstance(array, np.ndarray) or str(array.dtype) not in formats:
+        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name} is {kind}; it must be a NumPy array of {' or '.join(formats)}")
+    if not array.size or array.ndim != (dimensions or max(1, array.ndim)):
+        right = f"{dimensions or 'one or more'} axes, and no size of 0"
+        raise ValueError(f"{name} has shape {array.shape}; it must have {right}")
+
+
+def require_finite(name: str, array: Array) -> None:
+    """Refuse NaN and infinity, with the place of the first."""
+    if (bad := np.argwhere(~np.isfinite(array))).size:
+        place = bad[0].tolist()
+        raise ValueError(f"{name}{place} is {array[tuple(place)]}; all numbers must be finite")
 
 
 def _fours(w: Array, dimensions: int | None = None) -> Array:
-    _check(w, dimensions)
+    check("w", w, dimensions, REALS)
+    require_finite("w", w)
     if w.shape[-1] % 4:
         raise ValueError(f"w has k = {w.shape[-1]} columns; k must be a multiple of 4")
     return w.reshape(*w.shape[:-1], -1, 4)
 
 
-def _check(w: object, dimensions: int | None) -> None:
-    """Refuse what is no array of real, finite numbers, one at least."""
-    if not isinstance(w, np.ndarray) or w.dtype.kind not in "fi" or w.dtype.itemsize > 8:
-        kind = w.dtype if isinstance(w, np.ndarray) else type(w).__name__
-        raise TypeError(f"w is {kind}; it must be a NumPy array of fp16, fp32, fp64 or integers")
-    if not w.size or w.ndim != (dimensions or max(1, w.ndim)):
-        raise ValueError(f"w has shape {w.shape}; it must have m rows and k columns, 1 or more")
-    if not (finite := np.isfinite(w)).all():
-        place = tuple(map(int, np.unravel_index(int(finite.argmin()), w.shape)))
-        raise ValueError(f"w{list(place)} is {w[place]}; all weights must be finite")
+def _spread(scales: Array, group: int, columns: int) -> Array:
+    return np.repeat(scales.astype(np.float32), min(group, columns), axis=1)[:, :columns]
