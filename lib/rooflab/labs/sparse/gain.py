@@ -97,11 +97,9 @@ def gemv_gain(
         "int8", "int4" (groups of 128) or "2:4" (packed, fp32).
     shape : tuple of int, optional
         Rows and columns of W. By default 4096 columns, and in fp32 4 times the last-level cache,
-        or what an eighth of the free memory holds.
-    rounds : int, optional
-        Turns; each takes three samples of each product.
-    progress : bool or callable, optional
-        True (default) draws progress bars, False nothing.
+        or a quarter of the free memory.
+    rounds, progress : int, and bool or callable, optional
+        Turns, of three samples of each product; False draws no progress bars.
 
     Returns
     -------
@@ -117,9 +115,12 @@ def gemv_gain(
     kinds = (kind,) if isinstance(kind, str) else tuple(kind)
     if not kinds or set(kinds) - set(KINDS[2:]):
         raise unknown("kind", kind, KINDS[2:])
-    beyond = int(briefer(2 * MARGIN * last_level_bytes()))
-    rows = affordable(beyond, available_bytes(select("cpu"))) // (8 * COLUMNS)
-    sizes = _shape("shape", (rows, COLUMNS) if shape is None else shape)
+    if shape is None:
+        nbytes = affordable(
+            int(briefer(MARGIN * last_level_bytes())), available_bytes(select("cpu"))
+        )
+        shape = (nbytes // (4 * COLUMNS), COLUMNS)
+    sizes = _shape("shape", shape)
     if len(sizes) != 2 or ("2:4" in kinds and sizes[1] % 4):
         raise ValueError(f"shape={shape!r} must be rows and columns of W, a multiple of 4 for 2:4")
     rate = this_machine("cpu", 1, progress=progress).bandwidth("dram", "read")

@@ -26,10 +26,8 @@ def ideal(
     ----------
     machine : Machine or str
         With peaks of fp16, and of int8 for activations of 8 bits.
-    n, k, batch : int
-        W is n × k, X batch × k.
-    weight_bits, group, scale_bits : int
-        Bits of a weight; weights that share a scale; bits of that, 0 for none.
+    n, k, batch, weight_bits, group, scale_bits : int
+        W is n × k, X batch × k; bits of a weight, weights that share a scale, bits of that, or 0.
     activation_bits : {16, 8}
         Bits of X, in whose format is computed; Y is fp16.
     sparse : bool
@@ -45,7 +43,7 @@ def ideal(
     --------
     >>> a10 = rl.Machine("a10", peaks={"fp16": 125e12}, bandwidths=600e9)
     >>> [round(rl.sparse.ideal(a10, 18432, 73728, batch), 2) for batch in (1, 32, 64, 128)]
-    [3.88, 3.86, 3.27, 1.64]
+    [3.88, 3.85, 3.27, 1.64]
     """
     if activation_bits not in FORMATS:
         raise unknown("activation_bits", activation_bits, map(str, FORMATS))
@@ -61,12 +59,8 @@ def levers(m: int, n: int, k: int, machine: Machine | str, group: int = 128) -> 
 
     Parameters
     ----------
-    m, n, k : int
-        X is m × k, W is n × k.
-    machine : Machine or str
-        With a peak of fp16; without one of int8, two levers are missing.
-    group : int
-        Weights that share an fp16 scale.
+    m, n, k, machine, group
+        X is m × k, W n × k. A machine without a peak of int8 has no gains of 8 bits for X.
 
     Returns
     -------

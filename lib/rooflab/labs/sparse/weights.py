@@ -1,8 +1,4 @@
-"""Weights in fewer bytes: packed 2:4, or in 8 or 4 bits with a scale for each group of a row.
-
-2:4: at most two of four weights along a row are not zero, and two are stored, each with 2 bits for
-its position: 9/16 of the dense bytes in fp16, 5/8 in 8 bits.
-"""
+"""Weights in fewer bytes: packed 2:4, or in 8 or 4 bits with a scale for each group of a row."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ LARGEST = {8: 127, 4: 7}  # of the integers: symmetric, so that no zero point is
 
 @dataclass(frozen=True, eq=False)
 class Packed24:
-    """A 2:4 matrix without its zeros, from :func:`pack`.
+    """A matrix of which two in four along a row may not be 0, without its zeros, from `pack`.
 
     ``values`` (m × k/2) are two weights of each four, in their order and format. ``positions`` (m ×
     ⌈k/8⌉, uint8) say which two, 2 bits each, 4 to a byte, the first in the lowest bits.
@@ -154,10 +150,10 @@ def pack(w: Array) -> Packed24:
 
 
 def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantised:
-    """Quantise a matrix symmetrically, with a scale for each ``group`` of weights along a row.
+    """Quantise a matrix: integers, and a scale for each ``group`` of weights along a row.
 
-    A scale is the largest magnitude of its group over 127 or 7, rounded to fp16; an integer is the
-    weight over that scale, rounded. A group of zeros has scale 0, as has one of less than 2⁻²⁵.
+    A scale is the largest magnitude over 127 or 7, in fp16, and an integer the weight over that,
+    rounded. A group of zeros has scale 0, as has one whose scale would be less than 2⁻²⁵.
 
     Parameters
     ----------
@@ -180,7 +176,6 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
     [8.125, 4.125]
     """
     check("w", w, 2, FLOATS)
-    require_finite("w", w)
     if size("bits", bits) not in LARGEST:
         raise ValueError(f"bits={bits} must be 8 or 4")
     if size("group", group) % 2 and bits == 4:
@@ -204,26 +199,21 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
     return GroupQuantised(integers, scales, bits, group, w.shape)
 
 
-def check(name: str, array: object, dimensions: int | None, formats: Sequence[str]) -> None:
-    """Refuse what is no array of ``formats`` with an element, and with as many ``dimensions``."""
+def check(name: str, array: object, axes: int, formats: Sequence[str], finite: bool = True) -> None:
+    """Refuse what is no array of ``formats`` with ``axes``, or with one at least if that is 0."""
     if not isinstance(array, np.ndarray) or str(array.dtype) not in formats:
         kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         raise TypeError(f"{name} is {kind}; it must be a NumPy array of {' or '.join(formats)}")
-    if not array.size or array.ndim != (dimensions or max(1, array.ndim)):
-        right = f"{dimensions or 'one or more'} axes, and no size of 0"
+    if not array.size or array.ndim != (axes or max(1, array.ndim)):
+        right = f"{axes or 'one or more'} axes, and no size of 0"
         raise ValueError(f"{name} has shape {array.shape}; it must have {right}")
-
-
-def require_finite(name: str, array: Array) -> None:
-    """Refuse NaN and infinity, with the place of the first."""
-    if (bad := np.argwhere(~np.isfinite(array))).size:
-        place = bad[0].tolist()
+    if finite and not (good := np.isfinite(array)).all():
+        place = np.argwhere(~good)[0].tolist()
         raise ValueError(f"{name}{place} is {array[tuple(place)]}; all numbers must be finite")
 
 
-def _fours(w: Array, dimensions: int | None = None) -> Array:
-    check("w", w, dimensions, REALS)
-    require_finite("w", w)
+def _fours(w: Array, axes: int = 0) -> Array:
+    check("w", w, axes, REALS)
     if w.shape[-1] % 4:
         raise ValueError(f"w has k = {w.shape[-1]} columns; k must be a multiple of 4")
     return w.reshape(*w.shape[:-1], -1, 4)
