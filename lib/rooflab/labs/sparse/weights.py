@@ -60,8 +60,8 @@ class GroupQuantised:
 
     >>> import numpy as np
     >>> q = rl.sparse.quantise_weights(np.float32([[7, -3, 1, 0]]), bits=4, group=4)
-    >>> q.integers.tolist(), q.values.tolist(), q.scales.tolist(), q.bytes
-    ([[7, -3, 1, 0]], [[-33, 9]], [[1.0]], 4)
+    >>> q.unpack().tolist(), q.values.tolist(), q.scales.tolist(), q.bytes
+    ([[7.0, -3.0, 1.0, 0.0]], [[-33, 9]], [[1.0]], 4)
     """
 
     values: Array
@@ -80,17 +80,13 @@ class GroupQuantised:
         """Stored bits for each weight, scales included."""
         return 8 * self.bytes / (self.shape[0] * self.shape[1])
 
-    @property
-    def integers(self) -> Array:
-        """The integers (m × k), int8."""
-        if self.bits == 8:
-            return self.values
-        pairs = np.stack([(self.values & 15) - 8, self.values >> 4], axis=-1)
-        return pairs.reshape(len(pairs), -1)[:, : self.shape[1]]
-
     def unpack(self) -> Array:
         """Return the matrix (m × k) in fp32: each integer times its group's scale."""
-        return self.integers * _spread(self.scales, self.group, self.shape[1])
+        (m, k), integers = self.shape, self.values
+        if self.bits == 4:
+            pairs = np.stack([(integers & 15) - 8, integers >> 4], axis=-1)
+            integers = pairs.reshape(m, -1)[:, :k]
+        return integers * _spread(self.scales, self.group, k)
 
 
 def prune(w: Array) -> Array:
