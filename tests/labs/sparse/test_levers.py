@@ -18,8 +18,7 @@ def test_marlins_ideal_curve():
     for batch, gain in curve.items():
         assert ideal(A10, 18432, 73728, batch) == pytest.approx(gain, abs=1e-3), batch
     table = published["marlin"]
-    machine = table["machine"]
-    assert (machine["fp16"], machine["bandwidth"]) == (A10.peak("fp16"), A10.bandwidth())
+    assert table["machine"] == {"fp16": A10.peak("fp16"), "bandwidth": A10.bandwidth()}
     for batch, gain in table["speedup"]["ideal"].items():
         assert ideal(A10, 18432, 73728, batch) == pytest.approx(gain, abs=0.01), "as printed"
     for name, gains in table["speedup"].items():
@@ -46,12 +45,9 @@ def test_the_levers_of_one_row_are_ratios_of_bytes():
     assert [*levers(1, 64, 64, A10)] == [*gains][:4], "the A10's peak of int8 is not given"
 
 
-def test_no_lever_gains_more_than_its_bytes_or_its_peak():
-    for m in (1, 16, 100, 1000, 10**5):
-        gains = levers(m, 4096, 11008, "a100-sxm-80")
-        assert gains["int4 weights"] >= gains["int8 weights"] >= 1
-        assert gains["2:4"] <= 2 and gains["2:4, int8"] <= 4
-    assert gains["int8 weights"] == 1 and gains["2:4"] == 2 == gains["int8"], "compute-bound"
+def test_levers_of_many_rows_are_ratios_of_peaks():
+    gains = levers(10**5, 4096, 11008, "a100-sxm-80")
+    assert list(gains.values()) == [1, 1, 2, 2, 2, 4]
     assert ideal("h100-sxm", 4096, 4096, 1, 16, scale_bits=0) == 1
 
 

@@ -39,7 +39,7 @@ def test_products_are_those_of_what_is_stored(m, k, half, seed):
 
 
 def test_integers_give_exact_products_at_every_place():
-    """Four bits in groups of any size, each pair of positions of 2:4; zeros; a transposed matrix."""
+    """Four bits in groups of any size, each pair of positions of 2:4, a transposed matrix."""
     random = np.random.default_rng(3)
     for k, group in ((16, 16), (12, 8), (7, 4), (300, 128), (1, 2)):
         w, x = (random.integers(-7, 8, size=s).astype(np.float32) for s in ((40, k), k))

@@ -35,7 +35,6 @@ from rooflab.measure.timing import FEWEST, MARGIN, MEASUREMENT_LOCK, quickest, t
 KINDS, BITS = ("fp32", "blas", "int8", "int4", "2:4"), {"int8": 8, "int4": 4}
 SCHEMA, COLUMNS, ROUNDS = 1, 4096, fewer(5)
 FEW, MANY = 8, 32  # rows that a cache holds: the cost of a call is not in their difference
-FORMATS = {"float32": "fp32", "float16": "fp16", "int8": "int8"}
 
 
 class Limits(NamedTuple):
@@ -143,8 +142,7 @@ def gemv_gain(
 def product(kind: str, m: int, k: int) -> tuple[Operation, list[Array]]:
     """Return y = Wx as ledger and operands; W repeats 32 rows."""
     *rows, x = np.random.default_rng(12).normal(size=(min(m, 32) + 1, k)).astype(np.float32)
-    w = np.array(rows)
-    stored = {"w": w}
+    stored = {"w": (w := np.array(rows))}
     if kind == "2:4":
         p = weights.pack(weights.prune(w))
         stored = {"values": p.values, "positions": p.positions.view(np.int8)}
@@ -152,7 +150,7 @@ def product(kind: str, m: int, k: int) -> tuple[Operation, list[Array]]:
         q = weights.quantise_weights(w, BITS[kind])
         stored = {"values": q.values, "scales": q.scales}
     arrays = {name: np.resize(a, (m, a.shape[1])) for name, a in stored.items()} | {"x": x}
-    operands = [Operand(name, a.shape, FORMATS[str(a.dtype)]) for name, a in arrays.items()]
+    operands = [Operand(name, a.shape, a.dtype) for name, a in arrays.items()]
     operands.append(Operand("y", (m,), "fp32", reads=0, writes=1))
     flops, y = m * k * (1 if kind == "2:4" else 2), np.empty(m, np.float32)
     op = Operation(f"gemv {kind}", {"m": m, "k": k}, tuple(operands), flops, "fp32")
@@ -190,10 +188,9 @@ def weight_seconds(progress: Progress = True) -> Mapping[str, float]:
 
 def _problem(costs: Any) -> str:
     """What is wrong with stored costs, as the end of a sentence."""
-    try:
-        sound = costs["schema"] == SCHEMA and all(0 < costs[kind] < 1 for kind in KINDS)
-    except (KeyError, TypeError):
-        sound = False
+    seconds = [costs.get(kind) for kind in KINDS] if isinstance(costs, dict) else [None]
+    sound = all(isinstance(n, float) and 0 < n < 1 for n in seconds)
+    sound = sound and costs.get("schema") == SCHEMA
     return "" if sound else "another version of rooflab wrote it, or it is damaged"
 
 
