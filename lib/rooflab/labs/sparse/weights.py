@@ -195,15 +195,14 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
     return GroupQuantised(integers, scales, bits, group, w.shape)
 
 
-def check(name: str, array: object, axes: int, formats: Sequence[str], finite: bool = True) -> None:
-    """Refuse what is no array of ``formats`` with ``axes``, or with one at least if that is 0."""
+def check(name: str, array: object, axes: int, kinds: Sequence[str], finite: bool = True) -> None:
+    """Refuse what is no array of these ``kinds`` with ``axes``, or one at least if that is 0."""
     if not isinstance(array, np.ndarray) or str(array.dtype) not in kinds:
         kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         raise TypeError(f"{name} is {kind}; it must be a NumPy array of {' or '.join(kinds)}")
     if not array.size or array.ndim != (axes or max(1, array.ndim)):
-        raise ValueError(
-            f"{name} has shape {array.shape}; it must have {axes or 1} axes, none of 0"
-        )
+        right = f"{axes or 1} axes, and no size of 0"
+        raise ValueError(f"{name} has shape {array.shape}; it must have {right}")
     if finite and not (good := np.isfinite(array)).all():
         place = np.argwhere(~good)[0].tolist()
         raise ValueError(f"{name}{place} is {array[tuple(place)]}; all numbers must be finite")
