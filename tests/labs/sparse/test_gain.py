@@ -43,7 +43,7 @@ def test_the_longer_of_bytes_and_instructions_decides():
     ratio = gain.measured["blas"].median_s / gain.measured["int4"].median_s
     assert gain.gain("int4", "blas") == ratio
     off = gain.expected("int4", "blas") / ratio
-    assert gain.off("int4", "blas") == pytest.approx(max(off, 1 / off))
+    assert gain.off("int4", "blas") == max(off, 1 / off)
     for taken in gain.measured.values():
         assert (taken.cache, taken.threads) == ("cold", 1)
         assert not any("reference" in text for text in taken.warnings)
@@ -75,6 +75,7 @@ def test_calibration_measures_every_kernel(monkeypatch):
     quick = {"samples": 2, "seconds": 1e-4, "sample_s": 1e-6, "settle_s": 0.0}
     monkeypatch.setattr(GAIN, "time_warm", lambda call, **_: time_warm(call, **quick))
     monkeypatch.setattr(GAIN, "COLUMNS", 256)
+    monkeypatch.setattr(GAIN, "ROUNDS", 1)
     costs = MEASURE()
     assert costs.keys() == set(GAIN.KINDS) and all(0 < cost < 1e-4 for cost in costs.values())
 

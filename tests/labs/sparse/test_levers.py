@@ -30,8 +30,7 @@ def test_two_of_four_on_an_h100_gain_least_where_dense_products_become_compute_b
     curve = {m: levers(m, 4096, 4096, "h100-sxm")["2:4"] for m in range(1, 600)}
     for m, gain in {1: 1.78, 128: 1.70, 296: 1.62, 345: 1.60}.items():
         assert round(curve[m], 2) == gain
-    assert min(curve, key=curve.__getitem__) == 345
-    assert curve[466] < 2 == curve[467] == curve[599]
+    assert min(curve, key=curve.__getitem__) == 345 and curve[466] < 2 == curve[467] == curve[599]
 
 
 def test_the_levers_of_one_row_are_ratios_of_bytes():
@@ -72,7 +71,6 @@ def test_bad_input_is_named():
     for kind, message, call in (
         (ValueError, "batch|m=0", lambda: ideal(A10, 64, 64, 0)),
         (ValueError, "activation_bits=4", lambda: ideal(A10, 64, 64, 1, activation_bits=4)),
-        (ValueError, "weight_bits=1", lambda: ideal(A10, 64, 64, 1, 1)),
         (TypeError, "sparse=2", lambda: ideal(A10, 64, 64, 1, sparse=2)),
     ):
         with pytest.raises(kind, match=message):

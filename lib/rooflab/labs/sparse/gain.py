@@ -195,14 +195,15 @@ def _problem(costs: Any) -> str:
 
 
 def measured_weights(progress: Progress = False) -> dict[str, float]:
-    """Measure each kernel with few and with many rows, all in a cache."""
-    costs = {}
+    """Measure each kernel with few and with many rows in a cache, in turns: the quickest count."""
+    tasks = [(kind, rows) for kind in KINDS for rows in (FEW, MANY)]
+    calls = {task: partial(compute, task[0], *product(*task, COLUMNS)[1]) for task in tasks}
+    samples: dict[tuple[str, int], list[float]] = {task: [] for task in tasks}
     with progress_bar(progress, "measuring products in a cache") as tell, thread_limit(1):
-        for number, kind in enumerate(KINDS, 1):
-            few, many = (
-                quickest(time_warm(partial(compute, kind, *arrays), seconds=0.1).samples)
-                for _, arrays in (product(kind, rows, COLUMNS) for rows in (FEW, MANY))
-            )
-            costs[kind] = max(many - few, 1e-9) / ((MANY - FEW) * COLUMNS)
-            tell(number / len(KINDS))
-    return costs
+        for turn in range(ROUNDS):
+            for task in tasks:
+                samples[task] += time_warm(calls[task], seconds=0.03, settle_s=0.01).samples
+            tell((turn + 1) / ROUNDS)
+    seconds = {task: quickest(each) for task, each in samples.items()}
+    rows = (MANY - FEW) * COLUMNS
+    return {kind: max(seconds[kind, MANY] - seconds[kind, FEW], 1e-9) / rows for kind in KINDS}
