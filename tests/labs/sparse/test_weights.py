@@ -39,10 +39,9 @@ def test_pruning_leaves_the_two_largest_of_each_four_and_packing_changes_nothing
     pruned = prune(w)
     assert pruned.dtype == w.dtype and pruned.shape == w.shape and pruned is not w
     fours, left = (abs(a.reshape(-1, 4).astype(float)) for a in (w, pruned))
-    assert (np.count_nonzero(left, axis=1) <= 2).all()
     np.testing.assert_array_equal(left.sum(axis=1), np.sort(fours)[:, 2:].sum(axis=1))
     np.testing.assert_array_equal(prune(pruned), pruned)
-    p = pack(pruned)
+    p = pack(pruned)  # which refuses three of four
     assert p.positions.shape == (len(w), -(-w.shape[1] // 8))
     np.testing.assert_array_equal(p.unpack(), pruned)
 

@@ -182,9 +182,7 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
         scales = (peaks.astype(np.float64) / most).astype(np.float16)
     if np.isinf(scales).any():
         row, g = map(int, np.argwhere(np.isinf(scales))[0])
-        where = (
-            f"w[{row}, {g * group}:{min(k, (g + 1) * group)}] has a weight of {peaks[row, g]:.3g}"
-        )
+        where = f"w[{row}, {g * group}:{min(k, (g + 1) * group)}] has a size of {peaks[row, g]:.3g}"
         raise ValueError(f"{where}; fp16 has scales for sizes of {65504 * most} or less")
     scale = _spread(scales, group, k)
     ratio = np.divide(w, scale, out=np.zeros(w.shape), where=scale > 0)
