@@ -16,7 +16,7 @@ import rooflab
 from rooflab.labs.llm import decode_prediction
 from rooflab.labs.loops.nest import TRANSFORMATIONS
 from rooflab.measure import this_machine
-from tests.labs.fusion.support import CALIBRATION, COSTS
+from tests.labs.fusion.support import calibrate_at_once
 from tests.labs.llm.support.habits import habits
 from tests.support.machine import ROOFS
 
@@ -31,6 +31,7 @@ NAMES = sorted(
         *(f"live.{name}" for name in rooflab.live.__all__),
         *(f"memory.{name}" for name in rooflab.memory.__all__),
         *(f"fusion.{name}" for name in rooflab.fusion.__all__ if name != "Step"),
+        *(f"precision.{name}" for name in rooflab.precision.__all__),
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
         *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),
@@ -75,7 +76,7 @@ def measured_at_once(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
     monkeypatch.setattr(this_machine, "measured_roofs", roofs)
     monkeypatch.setattr(decode_prediction, "_measured", lambda *_: habits())
-    monkeypatch.setattr(CALIBRATION, "measured_costs", lambda _: COSTS)
+    calibrate_at_once(monkeypatch)
     for name, value in SMALL.items():
         monkeypatch.setattr(f"rooflab.{name}", value)
 

@@ -34,6 +34,8 @@ ONE_IMPORTER = {
     "rooflab.labs.fusion.attention": "rl.fusion.attend, whose blocks its picture shows, too",
     "rooflab.labs.fusion.table": "rl.fusion.blind_table, which its picture reads, too",
     "rooflab.labs.fusion.kernels": "written for numba's compiler, not for Python",
+    "rooflab.labs.precision.integers": "rl.precision.sliced_product, which a picture shows",
+    "rooflab.labs.precision.speedup": "rl.precision.expected, which a picture reads",
     "rooflab.labs.loops.code.simd": "written for numba's compiler, not for Python",
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",

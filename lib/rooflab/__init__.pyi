@@ -17,7 +17,8 @@ from rooflab.exercises.my_guesses import my_guesses as my_guesses
 from rooflab.exercises.progress import progress as progress
 from rooflab.exercises.sentences import conclude as conclude
 from rooflab.exercises.sorting import sort as sort
-from rooflab.labs import cache as cache, fusion as fusion, loops as loops, memory as memory, search as search, sparse as sparse
+from rooflab.labs import cache as cache, fusion as fusion, loops as loops, memory as memory, search as search
+from rooflab.labs import precision as precision, sparse as sparse
 from rooflab.labs.golf.score import Golf as Golf, golf as golf
 from rooflab.labs.llm.catalogue import model as model, models as models
 from rooflab.labs.llm.decode_loop import DecodeRun as DecodeRun, decode_loop as decode_loop
@@ -43,5 +44,6 @@ from rooflab.predict.catalogue import machine as machine, machines as machines
 from rooflab.predict.estimate import Prediction as Prediction, predict as predict
 from rooflab.predict.explain import Explanation as Explanation
 from rooflab.predict.machine import Figure as Figure, Machine as Machine
+from rooflab.predict.published import published as published
 from rooflab.predict.roofline import HierarchicalRoofline as HierarchicalRoofline
 from rooflab.predict.roofline import Roofline as Roofline

@@ -23,7 +23,7 @@
 # - after the *Deeper* parts: **predict** its measured time, and **say** what its widths allow at
 #   best, what padding costs, and which products training adds.
 #
-# You need lessons 01 and 03. The *Deeper* parts take another 40 minutes.
+# You need lessons 01 and 03. The *Deeper* parts take another 50 minutes.
 #
 # </details>
 
@@ -844,6 +844,58 @@ print(f"with what goes between the layers: {(weights + between) / flops:.4f} B/F
 # %% [markdown] tags=["deep"]
 # Two mistakes nearly cancel: half the FLOPs were missing, and half the bytes. A figure that is
 # nearly right does not prove that somebody has counted.
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: what others measured
+#
+# So far, the GPUs of this lesson were datasheets. Here are products that others timed on them, a
+# small part of a public table. Each cross is one product.
+
+# %% tags=["deep"]
+rl.show.published("h100-sxm", "bf16")
+
+# %% [markdown] tags=["deep"]
+# The red crosses lie above the roof: the bytes of these products cannot all have come from memory.
+# Slide *working set up to* down. Where does the sentence stop saying “None of the larger ones
+# does”? Then choose the L40S.
+
+# %% tags=["deep", "nbval-check-output"]
+for gpu in ("h100-sxm", "l40s"):
+    above = [run.op.working_set for run in rl.published(gpu, "bf16") if run.above]
+    cache = rl.machine(gpu).capacities["l2"]
+    print(f"{gpu}: above the roof up to {rl.si(max(above), 'B')}, L2 cache {rl.si(cache, 'B')}")
+
+# %% [markdown] tags=["deep"]
+# What fits into the L2 cache may still lie there from the run before.
+#
+# ### Exercise 11 · Predict what others measured
+#
+# How many µs does a product take on an H100, in bf16? Its peak is 989.4e12 FLOP/s, its bandwidth
+# 3.35e12 byte/s; most products get only a part of either. The bound alone is far off where products
+# are small:
+
+# %% tags=["deep", "nbval-check-output"]
+roof, runs = rl.Roofline("h100-sxm", "bf16"), rl.published("h100-sxm", "bf16")
+for run in sorted(runs, key=lambda run: run.op.flops)[::44]:
+    clock, bound = 1e6 * run.seconds, 1e6 * roof.time(run.op)
+    print(f"{run.op.label:28} {clock:7.1f} µs, bound {bound:7.1f} µs")
+
+# %% [markdown] tags=["deep"]
+# Write a formula with constants of your own, and try them on `runs`. You are asked for 60 other
+# products. Half of your answers must be within 1.25 times of the clock, nine of ten within 1.5.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "04-published"}
+def microseconds(m, n, k):
+    # BEGIN SOLUTION
+    computing = 2 * m * n * k / (0.8 * 989.4e12)
+    carrying = 2 * (m * k + k * n + m * n) / (0.85 * 3.35e12)
+    return 3.5 + 1e6 * max(computing, carrying)
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("04-published", microseconds)
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping

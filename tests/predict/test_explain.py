@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from rooflab.predict.explain import explain
 from rooflab.predict.machine import Figure
 from tests.support.rows import each_row
 
@@ -84,6 +85,15 @@ def test_the_factors_multiply_up_to_measured_over_bound(op, name, seconds, cache
     assert e.limit in ("memory", "compute")
     assert e.factors[-1].name == "unexplained"
     assert all(f.factor > 0 and f.note for f in e.factors)
+
+
+@given(st.sampled_from(OPS), st.floats(1e-9, 1e3), st.floats(0, 1e3))
+def test_new_pages_come_on_top_of_what_was_predicted(op, seconds, waiting):
+    e, predicted = explain(op, HERE, seconds, pages=(waiting, "n")), rl.predict(op, HERE).seconds
+    *_, pages, rest = e.factors
+    assert (pages.name, pages.factor) == ("new pages", pytest.approx(1 + waiting / predicted))
+    assert rest.factor == pytest.approx(seconds / (predicted + waiting))
+    assert math.prod(f.factor for f in e.factors) == pytest.approx(seconds / e.bound)
 
 
 def test_published_runs_explain_most_of_the_gap():

@@ -61,7 +61,7 @@ def test_the_lengths_multiply_up_to_what_was_measured(op, machine, seconds, cach
 
 
 def test_colours_say_what_a_step_is_made_of_and_hollow_bars_make_it_shorter() -> None:
-    fall = of_explanation(explain(rl.gemv(64, 64), TIMED, 5e-6, cache="warm"))
+    fall = of_explanation(explain(rl.gemv(64, 64), TIMED, 5e-6, cache="warm", pages=(1e-6, "")))
     scene = fall_scene(fall)
     looks = {
         mark.name.removeprefix("bar "): (mark.channels["ink"], mark.channels["fill"])
@@ -72,6 +72,7 @@ def test_colours_say_what_a_step_is_made_of_and_hollow_bars_make_it_shorter() ->
     assert kinds["level and mix"] == "faster" and kinds["call overhead"] == "slower"
     assert looks["level-and-mix"] == ("carrying", "paper")
     assert looks["call-overhead"] == ("overhead", "overhead")
+    assert looks["new-pages"] == ("overhead", "overhead")
     assert looks["routine-efficiency"] == ("computing", "computing")
     assert looks["unexplained"] == ("soft", "paper")
     said = [scene.value(mark, "text") for mark in scene.marks if mark.name == "factor"]

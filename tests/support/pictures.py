@@ -92,6 +92,7 @@ picture = rl.live.mountain(found, start=2 * MIB)""",
     "bandwidth bars": """from tests.labs.memory.support.core import found
 core = rl.recording("epyc-2core-vm").at(threads=1)
 picture = rl.memory.bandwidth_bars(rl.memory.bandwidths(core, chases=found(10, together=30e9)))""",
+    "published": "picture = rl.show.published()",
     "belt": "picture = rl.memory.belt()",
     "tiles": "picture = rl.cache.tiles()",
     "pipeline": "picture = rl.loops.pipeline()",

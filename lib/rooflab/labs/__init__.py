@@ -1,4 +1,4 @@
 """Labs: one topic a folder, with what it counts, measures and draws.
 
-Byte golf, language models, CUDA, memory, caches, loops, search, fusion.
+Byte golf, language models, CUDA, memory, caches, loops, search, fusion, precision.
 """

@@ -274,7 +274,8 @@ def measure(
     details = {"kernel": kernel.name, "clock": timing.clock, "calls_per_sample": timing.inner}
     return Measurement(
         op, host_id(chosen.device if chosen.is_gpu else ""), chosen.name, cache, count,
-        timing.samples, (*filter(None, doubts), *found), {**surroundings, **details, **facts},
+        timing.samples, (*filter(None, doubts), *found),
+        {**surroundings, **details, **timing.pages, **facts},
     )  # fmt: skip
 
 

@@ -48,7 +48,8 @@ class Measurement:
     warnings : tuple of str
         What to distrust, in words.
     environment : Mapping
-        The machine, the kernel and the clock, as plain data.
+        The machine, the kernel and the clock, as plain data. On a CPU also "page_faults" a call,
+        and "new_bytes", the size of their pages, where the system counts the faults of a thread.
     median_s, iqr_s : float
         Median and interquartile range of the samples, seconds.
     flop_per_s, byte_per_s : float

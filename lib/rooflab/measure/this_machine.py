@@ -16,6 +16,7 @@ from time import sleep
 from typing import Any, Protocol
 
 from rooflab.count import Operation, axpy, dot, dtype, gemm, gemv, ger, scale
+from rooflab.count.si import si
 from rooflab.measure import store
 from rooflab.measure.backend import (
     Backend,
@@ -32,6 +33,7 @@ from rooflab.measure.gpu import l2_flush, time_gpu
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import available_bytes, copies, make, needed_bytes
+from rooflab.measure.pages import pages
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.recording import recording, recordings
 from rooflab.measure.roof_kernels import MIXES
@@ -46,6 +48,7 @@ from rooflab.predict.explain import Explanation
 from rooflab.predict.explain import explain as _explain
 from rooflab.predict.machine import Machine
 
+LEAST_NEW = 1 << 20  # bytes of new pages a call; fewer take microseconds
 ROOFS_SHARE = 0.5  # of the time; the rest calibrates the routines that predict() speaks of
 
 
@@ -493,7 +496,8 @@ def explain(
     Returns
     -------
     Explanation
-        The steps from the bound to ``seconds``, whose product is their ratio.
+        The steps from the bound to ``seconds``, whose product is their ratio. "new pages" is one
+        where a Measurement of this computer counted them; what a page costs is measured once.
 
     Examples
     --------
@@ -507,7 +511,19 @@ def explain(
         machine = _home(measured)
     elif isinstance(machine, str) and machine in recordings():
         machine = recording(machine).machine
-    return _explain(measured, machine, seconds, cache=cache)
+    return _explain(measured, machine, seconds, cache=cache, pages=_new_pages(measured, machine))
+
+
+def _new_pages(measured: object, machine: object) -> tuple[float, str] | None:
+    """Seconds of a call's new pages, timed and explained here, and a note; None for few pages."""
+    if not isinstance(measured, Measurement) or not isinstance(machine, Machine):
+        return None
+    size = measured.environment.get("new_bytes", 0)
+    if size < LEAST_NEW or not measured.machine == machine.id == host_id():
+        return None
+    seconds, faults = size * pages().fresh, measured.environment["page_faults"]
+    what = f"{faults:.0f} page faults a call: {si(size, 'B')} of new pages"
+    return seconds, f"{what}, {si(seconds, 's')}"
 
 
 class Timed(Protocol):

@@ -16,12 +16,15 @@ import functools
 import gc
 import itertools
 import math
+import mmap
 import statistics
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
@@ -46,7 +49,8 @@ class Timing:
     """Seconds per call, one entry a sample; each sample is the mean of ``inner`` calls.
 
     ``step_s``: the smallest difference that the clock can show. ``queueing_s``: seconds that Python
-    takes to queue a sample's work on a GPU that had to wait for it; 0 where none had to.
+    takes to queue a sample's work on a GPU that had to wait for it; 0 where none had to. ``pages``:
+    what :func:`pages_a_call` counted meanwhile.
     """
 
     samples: tuple[float, ...]
@@ -54,6 +58,7 @@ class Timing:
     clock: str
     step_s: float
     queueing_s: float = 0.0
+    pages: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def median_s(self) -> float:
@@ -78,6 +83,7 @@ def time_warm(
     inner = max(1, math.ceil(sample_s / each))
     found: list[float] = []
     with undisturbed():
+        before = page_counts()
         end = perf_counter_ns() + seconds * 1e9
         while len(found) < FEWEST or (len(found) < samples and perf_counter_ns() < end):
             turns = itertools.repeat(None, inner)
@@ -85,7 +91,8 @@ def time_warm(
             for _ in turns:
                 call()
             found.append((perf_counter_ns() - start) * 1e-9 / inner)
-    return Timing(tuple(found), inner, "perf_counter_ns", clock_step_s())
+        pages = pages_a_call(before, len(found) * inner)
+    return Timing(tuple(found), inner, "perf_counter_ns", clock_step_s(), pages=pages)
 
 
 def time_cold(
@@ -104,7 +111,7 @@ def time_cold(
     settle(calls, settle_s)
     found: list[float] = []
     with undisturbed():
-        spent = 0.0
+        spent, before = 0.0, page_counts()
         while True:
             evict()
             for call in calls:
@@ -113,7 +120,8 @@ def time_cold(
                 found.append((perf_counter_ns() - start) * 1e-9)
                 spent += found[-1]
                 if len(found) >= samples or (spent >= seconds and len(found) >= FEWEST):
-                    return Timing(tuple(found), 1, "perf_counter_ns", clock_step_s())
+                    pages = pages_a_call(before, len(found))
+                    return Timing(tuple(found), 1, "perf_counter_ns", clock_step_s(), pages=pages)
 
 
 def settle(calls: Sequence[Call], seconds: float, least: int = 1) -> float:
@@ -136,6 +144,41 @@ def clock_step_s() -> float:
     times = [perf_counter_ns() for _ in range(1000)]
     steps = [later - earlier for earlier, later in itertools.pairwise(times) if later > earlier]
     return min(steps, default=1) * 1e-9
+
+
+_HUGE = Path("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
+
+
+def page_counts() -> tuple[int, int]:
+    """Return the page faults so far that needed no disk, and the huge pages among them.
+
+    Linux counts the faults of this thread, but huge pages for all programs together. Other systems
+    count the faults of the process and have no such pages.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows, whose psutil counts them
+        import psutil
+
+        return int(getattr(psutil.Process().memory_info(), "num_page_faults", 0)), 0
+    whose, huge = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF), "0"
+    with suppress(OSError):
+        _, _, rest = Path("/proc/vmstat").read_text("ascii").partition("thp_fault_alloc ")
+        huge = rest.partition("\n")[0] or "0"
+    return resource.getrusage(whose).ru_minflt, int(huge)
+
+
+def pages_a_call(before: tuple[int, int], calls: int) -> dict[str, float]:
+    """Return "page_faults" a call since the counts ``before``, and "new_bytes", the pages' size.
+
+    There are no bytes where the system does not count the faults of a thread.
+    """
+    faults, huge = (now - then for now, then in zip(page_counts(), before))
+    counts = {"page_faults": faults / calls}
+    if sys.platform == "linux":
+        more = int(_HUGE.read_text("ascii")) - mmap.PAGESIZE if huge and _HUGE.exists() else 0
+        counts["new_bytes"] = (mmap.PAGESIZE * faults + more * min(huge, faults)) / calls
+    return counts
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Explain a measured time: the multiplicative steps that lead from the bound to it.
 
-catalogue roof → measured roof → level and mix → call overhead → routine efficiency → unexplained;
-the product of the factors is measured time / bound.
+catalogue roof → measured roof → level and mix → call overhead → routine efficiency → new pages →
+unexplained; the product of the factors is measured time / bound.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.catalogue import machines
 from rooflab.predict.estimate import Stage, limit_of, overhead, peak_of, predict
 from rooflab.predict.machine import Machine
+
+NEW_PAGES = "new pages"
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,13 @@ def explain(
     seconds: float | None = None,
     *,
     cache: str | None = None,
+    pages: tuple[float, str] | None = None,
 ) -> Explanation:
     """Explain a Measurement, or an Operation that took ``seconds`` on ``machine``.
 
     ``cache``: "cold" or "warm"; a Measurement knows its own, an Operation is taken as cold. Its
-    ``machine`` is looked up in the catalogue unless one is given. Raises TypeError or ValueError
+    ``machine`` is looked up in the catalogue unless one is given. ``pages``: seconds that a call
+    waits for new pages, beside what was predicted, and a note. Raises TypeError or ValueError
     naming the argument when something is missing or not positive.
     """
     op = measured if isinstance(measured, Operation) else getattr(measured, "op", None)
@@ -157,7 +161,10 @@ def explain(
     bound = prediction.bound
     limit = limit_of(op, m, bound)
     rate = (op.bytes_at("dram") if limit == "memory" else op.flops) / seconds
-    factors = _factors(op, m, seconds, prediction.terms)
+    stages = prediction.terms
+    if pages is not None:
+        stages = (*stages, Stage(NEW_PAGES, prediction.seconds + pages[0], pages[1]))
+    factors = _factors(op, m, seconds, stages)
     call = overhead(op, m, cache or "cold") if prediction.limit == "overhead" else 0.0
     return Explanation(op, m, seconds, bound, limit, rate, factors, call, left)
 

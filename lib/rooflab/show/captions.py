@@ -6,9 +6,13 @@ the browser): the words under a moving point are the words that a saved notebook
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rooflab.count.operation import Operation
-from rooflab.count.si import grouped, percent, si, times
+from rooflab.count.si import grouped, percent, several, si, times
+from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
+from rooflab.predict.published import PublishedRun
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.rooflines.ceiling_lines import LEVELS
@@ -131,6 +135,25 @@ def measured(rate: float, allowed: float, cache: str = "cold") -> str:
     above = "above_warm" if cache == "warm" else "above"
     key, ratio = ("measured", allowed / rate) if rate <= allowed else (above, rate / allowed)
     return SAY[key].format(rate=si(rate, "FLOP/s"), gap=times(ratio).removeprefix("×"))
+
+
+def published(runs: Iterable[PublishedRun]) -> list[str]:
+    """Sum up what others published, a line for each machine and number format.
+
+    How many runs there are, and how many of them beat the memory roof, up to which working set.
+    """
+    groups: dict[tuple[str, str], list[PublishedRun]] = {}
+    for run in runs:
+        groups.setdefault((run.machine, str(run.op.compute_dtype)), []).append(run)
+    lines = []
+    for (machine, dtype), group in groups.items():
+        above = [run.op.working_set for run in group if run.above]
+        up_to = f", with working sets up to {si(max(above), 'B')}" if above else ""
+        lines.append(
+            f"{several(len(group), 'published run')} on {_machine(machine).name} in {dtype}: "
+            f"{len(above) or 'none'} above its memory roof{up_to}."
+        )
+    return lines
 
 
 def here(machine: Machine) -> bool:

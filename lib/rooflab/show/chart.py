@@ -91,10 +91,10 @@ class Point:
 
 
 class Chart:
-    """``panels`` below each other over a log axis from ``x[0]`` to ``x[1]``, on ``scene``.
+    """``panels`` below each other over an axis from ``x[0]`` to ``x[1]``, on ``scene``.
 
     ``top`` and ``bottom``: pixels of the sheet between which the plots lie. ``write`` formats a
-    value at a tick of the axis, ``ticks`` are its values (None: powers of ten).
+    value at a tick of the axis, a ``log`` one, whose ``ticks`` are powers of ten if None.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Chart:
     def __init__(
         self, scene: Scene, panels: Sequence[Panel], x: tuple[float, float], name: str,
         write: Callable[[float], str] = "{:g}".format, *, ticks: Sequence[float] | None = None,
-        top: float = 62, bottom: float | None = None,
+        log: bool = True, top: float = 62, bottom: float | None = None,
     ) -> None:  # fmt: skip
         self.scene, self.panels, self.name, self.write = scene, panels, name, write
         scales = [Scale(*panel.limits, 0, 1, log=True) for panel in panels]
@@ -123,7 +123,7 @@ class Chart:
         for panel in panels:
             self.frames.append(Frame(left, top, scene.width - EDGE, top + free * panel.share))
             top = self.frames[-1].bottom + GAP
-        self.x = self.frames[0].x(*x)
+        self.x = self.frames[0].x(*x, log=log)
         self.ticks = self.x.decades() if ticks is None else ticks
         self.y = [f.y(*panel.limits) for f, panel in zip(self.frames, panels)]
         self.rooms = [Room((f.left, f.top, f.right + EDGE, f.bottom)) for f in self.frames]

@@ -19,7 +19,7 @@ import numpy as np
 from rooflab.count.operation import Operation
 from rooflab.count.si import times
 from rooflab.measure.this_machine import explain as explain_here
-from rooflab.predict.explain import Explanation
+from rooflab.predict.explain import NEW_PAGES, Explanation
 from rooflab.predict.machine import Machine
 from rooflab.show import figures
 from rooflab.show.falls import BOUND, REST, Fall, of_explanation, seconds_of, window
@@ -48,7 +48,7 @@ ARROWS = {"slower": " →", "faster": " ←", "same": ""}
 #: What the time of a step goes into. The roofs are ink, as everywhere; the rest is not known.
 INKS = {
     "measured roof": "ink", "level and mix": "carrying", "call overhead": "overhead",
-    "routine efficiency": "computing", REST: "soft",
+    "routine efficiency": "computing", NEW_PAGES: "overhead", REST: "soft",
 }  # fmt: skip
 
 

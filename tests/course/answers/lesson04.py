@@ -49,6 +49,12 @@ RIGHT = {
     ],
     "04-ceiling": ["lambda i, o, s: statistics.harmonic_mean([i, o]) / s"],
     "04-gradients": ["lambda m,n,k: dict(dX=dict(M=m, N=k, K=n), dW=dict(M=n, N=k, K=m))"],
+    "04-published": [
+        "lambda m, n, k: np.float32(3 + max(m*n*k/.75/494.7e6, (m*k + k*n + m*n)/.8/1.675e6))",
+        """def answer(m, n, k):
+    flops, moved = 2*m*n*k, 2*(m*k + k*n + m*n)
+    return ((flops/8e8)**3 + (moved/2.9e6)**3)**(1/3) + 3.2""",
+    ],
 }  # fmt: skip
 
 WRONG = {
@@ -74,9 +80,23 @@ WRONG = {
     },
     "04-ceiling": {"itemsize": "lambda i,o,s: 2*i*o/(i+o)*s"},
     "04-gradients": {"another order": "lambda m,n,k: (m,k,n,n,m,k)"},
+    "04-published": {
+        "the bare bound": "lambda m,n,k: 1e6*max(2*m*n*k/8.2e14, 2*(m*k + k*n + m*n)/2.6e12)",
+        "sum for max": "lambda m,n,k: 3.1 + 2*m*n*k/7.2e8 + 2*(m*k + k*n + m*n)/2.7e6",
+        "1 byte a number": "lambda m,n,k: 3.2 + max(2*m*n*k/7.5e8, (m*k + k*n + m*n)/2.7e6)",
+        "multiply-adds": "lambda m,n,k: 3 + max(m*n*k/7.5e8, 2*(m*k + k*n + m*n)/2.7e6)",
+        "another unit": "lambda m,n,k: 3e-6 + max(2*m*n*k/7.5e14, 2*(m*k + k*n + m*n)/2.7e12)",
+    },
 }  # fmt: skip
 
-TOLD = {}
+TOLD = {
+    "04-published": {
+        "far too short": "lambda m, n, k: 1",
+        "`microseconds(32, 32, 32)` gave inf": "lambda m, n, k: math.inf",
+        "raised ZeroDivisionError": "lambda m, n, k: m / 0",
+        "one number above 0": "lambda m, n, k: (3, m * n * k / 1e9)",
+    }
+}
 
 LAST = """def answer(edges, batch, s, p, b):
     knees = [1/(2*b/(SIZE*p) - 1/i - 1/o) for i, o in edges]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rooflab.measure import this_machine
-from tests.labs.fusion.support import CALIBRATION, COSTS
+from tests.labs.fusion.support import calibrate_at_once
 from tests.support.machine import ROOFS
 
 
@@ -13,4 +13,4 @@ from tests.support.machine import ROOFS
 def calibrated(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
     monkeypatch.setattr(this_machine, "measured_roofs", lambda *_: {**ROOFS, "routines": {}})
-    monkeypatch.setattr(CALIBRATION, "measured_costs", lambda progress: COSTS)
+    calibrate_at_once(monkeypatch)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 import rooflab as rl
 from rooflab.labs.fusion.chains import WAYS
-from tests.labs.fusion.support import CALIBRATION, COSTS, KEYS, MACHINE
+from tests.labs.fusion.support import CALIBRATION, COSTS, KEYS, MACHINE, calibrate_at_once
 
 MEASURE = CALIBRATION.measured_costs
 
@@ -49,33 +48,31 @@ def test_costs_are_measured_once_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(CALIBRATION, "measured_costs", lambda progress: pytest.fail("again"))
     assert rl.fusion.costs(progress=False) == COSTS
     (file,) = tmp_path.glob("fusion-*.json")
-    for key, value in (("schema", 99), ("fresh", None), ("calls", {}), ("recycled", 0)):
+    calibrate_at_once(monkeypatch)
+    for key, value in (("schema", 99), ("elements", None), ("calls", {})):
         whole = json.loads(file.read_text("utf-8"))
         file.write_text(json.dumps({**whole, key: value}), "utf-8")
-        monkeypatch.setattr(CALIBRATION, "measured_costs", lambda progress: COSTS)
         with pytest.warns(UserWarning, match="damaged"):
             assert rl.fusion.costs(progress=False) == COSTS
 
 
+def test_other_programs_have_costs_of_their_own(tmp_path, monkeypatch):
+    rl.fusion.costs(progress=False)
+    for name in ("kernels.py", "chains.yaml"):
+        (tmp_path / name).write_text("another")
+    monkeypatch.setattr(CALIBRATION, "files", lambda package: tmp_path)
+    rl.fusion.costs(progress=False)
+    assert len(list(tmp_path.glob("fusion-*.json"))) == 2
+
+
 def test_calibration_measures_every_cost(monkeypatch):
-    for name, value in {"TURNS": 1, "PAIRS": 3, "LARGEST": 1 << 21, "MOST": 1 << 21}.items():
-        monkeypatch.setattr(CALIBRATION, name, value)
-    monkeypatch.setattr(CALIBRATION, "last_level_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(CALIBRATION, "TURNS", 1)
     monkeypatch.setattr(CALIBRATION, "QUICK", {"samples": 2, "seconds": 1e-4, "sample_s": 1e-6,
                                                "settle_s": 0.0})  # fmt: skip
-    found = MEASURE()
-    assert found.calls.keys() == found.elements.keys() == set(KEYS)
-    assert all(1e-8 < seconds < 1 for seconds in found.calls.values())
-    assert CALIBRATION._problem({**vars(found), "schema": CALIBRATION.SCHEMA}) == ""
-
-
-def test_the_systems_faults_show_what_is_new():
-    """A hundred pages that nobody has touched, at least, in an array of 64 MiB."""
-    before = CALIBRATION.page_faults()
-    array = np.empty(64 << 20, np.uint8)
-    assert CALIBRATION.page_faults() - before < 20, "an array that is not written has no pages"
-    array[::4096] = 1
-    assert CALIBRATION.page_faults() - before >= 32, "pages of 2 MiB or smaller"
+    costs = MEASURE()
+    assert costs["calls"].keys() == costs["elements"].keys() == set(KEYS)
+    assert all(1e-8 < seconds < 1 for seconds in costs["calls"].values())
+    assert CALIBRATION._problem({**costs, "schema": CALIBRATION.SCHEMA}) == ""
 
 
 def test_ways_are_timed_and_beside_their_prediction():

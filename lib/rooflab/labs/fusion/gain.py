@@ -21,7 +21,7 @@ from rooflab.count.dtypes import DTypeLike
 from rooflab.count.si import times
 from rooflab.count.validation import size, unknown
 from rooflab.labs.fusion.chains import WAYS, Chain, as_chain
-from rooflab.labs.fusion.costs import Costs, page_faults
+from rooflab.labs.fusion.costs import Costs
 from rooflab.labs.fusion.costs import costs as _costs
 from rooflab.measure.backend import available_cores, environment, host_id, power, select
 from rooflab.measure.caches import last_level_bytes
@@ -39,6 +39,8 @@ from rooflab.measure.timing import (
     Call,
     Timing,
     clock_step_s,
+    page_counts,
+    pages_a_call,
     settle,
     undisturbed,
 )
@@ -260,13 +262,13 @@ def compared(
 ) -> Gain:  # fmt: skip
     """Return the Gain of ``calls``, timed in turn with one thread, beside what was predicted."""
     with MEASUREMENT_LOCK, thread_limit(1), progress_bar(progress, title) as tell:
-        timings, faults = in_turns(calls, rounds, tell)
+        timings = in_turns(calls, rounds, tell)
         surroundings = environment(select("cpu"))
     measured = {
         way: Measurement(
             ledgers[way], host_id(), "cpu", cache, 1, timing.samples,
             caveats(timing, threads=1, cores=available_cores(), power=power()),
-            {**surroundings, "kernel": way, "clock": timing.clock, "page_faults": faults[way]},
+            {**surroundings, "kernel": way, "clock": timing.clock, **timing.pages},
         )
         for way, timing in timings.items()
     }  # fmt: skip
@@ -282,28 +284,30 @@ def _rows_beyond_caches(chain: Chain, columns: int, kind: DTypeLike) -> int:
 
 def in_turns(
     calls: Mapping[str, Call], rounds: int, tell: Callable[[float], None] = lambda _: None
-) -> tuple[dict[str, Timing], dict[str, float]]:
-    """Time ``calls`` in turn, ``rounds`` samples each; return timings, and page faults a call.
+) -> dict[str, Timing]:
+    """Time ``calls`` in turn, ``rounds`` samples each, and count the pages of a call.
 
     Before each sample its call runs once untimed, so that fresh pages are some that were just given
     back. The host of a virtual machine may take back what lies idle for two seconds, and the next
-    first write to it costs ten times as much: see :mod:`rooflab.labs.fusion.costs`.
+    first write to it costs ten times as much: see :mod:`rooflab.measure.pages`.
     """
     each = {name: settle([call], SAMPLE_S) for name, call in calls.items()}
     inner = {name: max(1, math.ceil(SAMPLE_S / seconds)) for name, seconds in each.items()}
     samples: dict[str, list[float]] = {name: [] for name in calls}
-    faults: dict[str, list[float]] = {name: [] for name in calls}
+    pages: dict[str, list[dict[str, float]]] = {name: [] for name in calls}
     with undisturbed(), np.errstate(all="ignore"):
         for number in range(rounds):
             for name, call in calls.items():
                 call()
-                before = page_faults()
+                before = page_counts()
                 samples[name].append(settle([call], 0.0, least=inner[name]))
-                faults[name].append((page_faults() - before) / inner[name])
+                pages[name].append(pages_a_call(before, inner[name]))
             tell((number + 1) / rounds)
     step = clock_step_s()
-    timings = {
-        name: Timing(tuple(seconds), inner[name], "perf_counter_ns", step)
+    return {
+        name: Timing(
+            tuple(seconds), inner[name], "perf_counter_ns", step,
+            pages={key: median(each[key] for each in pages[name]) for key in pages[name][0]},
+        )
         for name, seconds in samples.items()
-    }
-    return timings, {name: median(counts) for name, counts in faults.items()}
+    }  # fmt: skip

@@ -13,8 +13,8 @@ from rooflab.count.si import several, si, times
 from rooflab.labs.fusion.chains import WAYS, Chain, chains
 from rooflab.labs.fusion.gain import LABELS, Gain
 from rooflab.labs.fusion.table import blind_table
+from rooflab.show.pairs import Pair, pairs_scene
 from rooflab.show.scene import By, Dim, Scene
-from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
 
 PIECES = {"bytes": "carrying", "arithmetic": "computing", "faults": "overhead", "calls": "overhead"}
@@ -207,46 +207,22 @@ def bets(after: Any = None) -> Player:
     >>> print(rl.fusion.bets().sentence[:63])
     6 of 9 published factors lie within 1.2 times what was counted.
     """
-    return Player(*(bets_scene(wide) for wide in (WIDE, NARROW)), stem="bets", after=after)
-
-
-def bets_scene(wide: float) -> Scene:
-    """The picture of the blind table, ``wide`` pixels wide."""
     rows = [*blind_table().values()]
-    pairs = [(row.factor(row.machine), row.published.factor) for row in rows]
-    left, below = (250.0, 0) if wide > NARROW else (16.0, 20)
-    row_high = 34 + below
-    foot = 14 + row_high * len(rows)
-    scene = Scene(wide, foot + 74, [])
-    frame = Frame(left, 8, wide - 24, foot)
-    x = frame.x(0.3, 30)
-    frame.x_ticks(scene, x, [0.5, 1, 2, 5, 10, 20], times)
-    frame.draw(scene)
-    scene.line([(x(1), 8), (x(1), foot)], "soft", 1.5, dash=(4, 4))
-    for n, (row, (counted, seen)) in enumerate(zip(rows, pairs)):
-        y = 14 + row_high * n + 16 + below
-        at = (left - 12, y + 5, "end") if not below else (left, y - 14, "start")
-        scene.text(*at[:2], row.title, anchor=at[2], size=SMALL, halo=True, name="operation")
-        scene.line([(x(counted), y), (x(seen), y)], "soft", 3, opacity=0.4, name="apart")
-        scene.dot(
-            x(counted), y, "diamond", 7, fill="paper", ink="carrying", width=2.5, name="counted"
-        )
-        mark = scene.dot(x(seen), y, size=5.5, name="published")
-        scene.point(mark, f"{row.title}: counted {times(counted, 3)}, published {times(seen, 3)} "
-                          f"({row.published.gpu}: {row.published.conditions}).")  # fmt: skip
-    scene.dot(left + 8, foot + 56, "diamond", 7, fill="paper", ink="carrying", width=2.5)
-    scene.text(left + 20, foot + 61, "counted", size=SMALL)
-    scene.dot(left + 100, foot + 56, size=5.5)
-    scene.text(left + 112, foot + 61, "published", size=SMALL)
-    near = sum(max(a / b, b / a) <= 1.2 for a, b in pairs)
-    apart = max(range(len(rows)), key=lambda n: pairs[n][1] / pairs[n][0])
-    slower = min(range(len(rows)), key=lambda n: pairs[n][1])
-    scene.says = (
+    pairs = [
+        Pair(row.title, row.factor(row.machine), row.published.factor,
+             f"{row.published.gpu}: {row.published.conditions}")
+        for row in rows
+    ]  # fmt: skip
+    near = sum(max(p.counted / p.published, p.published / p.counted) <= 1.2 for p in pairs)
+    apart = max(pairs, key=lambda pair: pair.published / pair.counted)
+    slower = min(pairs, key=lambda pair: pair.published)
+    says = (
         f"{near} of {len(rows)} published factors lie within 1.2 times what was counted. Furthest "
-        f"off is {rows[apart].title}: counted {times(pairs[apart][0], 3)}, published "
-        f"{times(pairs[apart][1], 3)}. Fused, {rows[slower].title} takes "
-        f"{times(1 / pairs[slower][1], 2)} as long."
+        f"off is {apart.title}: counted {times(apart.counted, 3)}, published "
+        f"{times(apart.published, 3)}. Fused, {slower.title} takes "
+        f"{times(1 / slower.published, 2)} as long."
     )
-    scene.note("How many times as fast one kernel is. " + "; ".join(
-        sorted({row.published.source for row in rows})))  # fmt: skip
-    return scene
+    sources = "; ".join(sorted({row.published.source for row in rows}))
+    note = f"How many times as fast one kernel is. {sources}"
+    scenes = (pairs_scene(pairs, wide, (0.3, 30), says, note) for wide in (WIDE, NARROW))
+    return Player(*scenes, stem="bets", after=after)

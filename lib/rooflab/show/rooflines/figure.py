@@ -53,14 +53,15 @@ def roofline(
     ----------
     machines : Machine, str or iterable of them
         One or several machines or their names.
-    points : Operation, Measurement, Point, step, table, or iterable of them
+    points : Operation, Measurement, Point, PublishedRun, step, table, or iterable of them
         An Operation is hollow, at what the first machine's roof allows; one that states its traffic
         (``op.with_traffic``) stands at the intensity of that. A Measurement is filled; a warm one
         above the DRAM roof is marked as such. A :class:`Point` is a prediction or a guess. A table
         is a DataFrame or a mapping, with the columns ``intensity`` (FLOP/B) and ``rate`` (FLOP/s),
         and maybe ``name`` and ``cache``. Pairs ``(intensity, rate)`` are measured points too, as
         are ``(name, intensity, rate)``. A model's step (``rl.model(…).decode(…)``) stands as one
-        run of each of its operations. What has no FLOP is named beside the axis.
+        run of each of its operations. What has no FLOP is named beside the axis. A PublishedRun
+        (``rl.published(…)``) is a small cross, red where memory cannot have been so fast.
     dtype : str, DType or sequence of them, optional
         Whose peaks are drawn; None: the dtypes of the points, else fp32.
     cache : {"cold", "warm", "both"}
@@ -101,10 +102,10 @@ def roofline(
         raise ValueError(f"machines={machines!r} is empty; give a machine or its name")
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
-    band, given = ceiling_lines.as_band(band), marks.given_points(points)
-    ops = [op for one in given if (op := operation_of(one))]
+    band, every = ceiling_lines.as_band(band), marks.given_points(points)
+    ops = [op for one in every if (op := operation_of(one))]
     left_out = [op for op in ops if not op.flops]  # have no place on a log axis
-    given = [one for one in given if operation_of(one) not in left_out]
+    cloud, given = marks.parted(one for one in every if operation_of(one) not in left_out)
     kinds = _kinds(dtype, [op for op in ops if op.flops])
     lines = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
     placed = [p for one in given for p in _points(one, shown[0], cache, kinds[0])]
@@ -113,11 +114,14 @@ def roofline(
     timed = [p.op for p in placed if p.op] if overhead else []
     calls = ceiling_lines.of_operations(timed, shown[0], reach).values()
     with page(ax, width, height, title, _title(shown, kinds)) as sheet:
-        dress(sheet.ax, *_limits([roof for groups in lines for roof in chain(*groups)], placed))
+        seen = [*placed, *(Point(run.op, run.flop_per_s) for run in cloud)]
+        dress(sheet.ax, *_limits([roof for groups in lines for roof in chain(*groups)], seen))
         crowd = sheet.crowd(sheet.ax)
+        marks.draw_cloud(crowd, cloud)
         _draw(crowd, zip(shown, lines), placed, cache, calls, band)
         marks.name_left_out(crowd, left_out)
-    words = "\n".join([_words(shown, kinds, placed, cache), *map(captions.no_flops, left_out)])
+    more = [*map(captions.no_flops, left_out), *captions.published(cloud)]
+    words = "\n".join([_words(shown, kinds, placed, cache), *more])
     return sheet.done(words + (f"\n{ceiling_lines.band_words(band)}" if band else ""))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from rooflab.count.operation import Operation
 from rooflab.count.si import grouped, several, times
 from rooflab.count.validation import unknown
+from rooflab.predict.published import PublishedRun
 from rooflab.show import captions, theme
 from rooflab.show.labels import Crowd, Spot, spots_around
 from rooflab.show.rooflines.columns import Column, checked, is_number, is_table, rows_of
@@ -223,6 +224,24 @@ def _mark(crowd: Crowd, p: Point, marker: str) -> None:
         mec=theme.PAPER if full else theme.INK, mew=(1.0 if full else 1.6) * share,
         clip_on=False, zorder=5 if full else 4,
     )  # fmt: skip
+
+
+def parted(points: Iterable[Any]) -> tuple[list[PublishedRun], list[Any]]:
+    """Return the published runs among ``points``, and the others."""
+    several = [*points]
+    cloud = [one for one in several if isinstance(one, PublishedRun)]
+    return cloud, [one for one in several if not isinstance(one, PublishedRun)]
+
+
+def draw_cloud(crowd: Crowd, runs: Sequence[PublishedRun]) -> None:
+    """Draw published runs as small crosses without labels, below all other marks."""
+    for above in sorted({run.above for run in runs}):
+        seen = [run for run in runs if run.above is above]
+        crowd.ax.plot(
+            [run.op.intensity for run in seen], [run.flop_per_s for run in seen], "x",
+            ms=0.45 * theme.MARKER * crowd.share, mew=1.2 * crowd.share, zorder=2,
+            color=theme.colour("warn" if above else "soft"), alpha=0.9 if above else 0.4,
+        )  # fmt: skip
 
 
 # Labels: every operation is named once, and cold or warm is said at its marker.

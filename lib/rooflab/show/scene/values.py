@@ -17,8 +17,10 @@ GLYPHS: dict[str, list[tuple[float, float]]] = {
     "diamond": [(0, -9.5), (9.5, 0), (0, 9.5), (-9.5, 0)],
     "triangle": [(0, -9), (8.5, 7), (-8.5, 7)],
     "down": [(0, 9), (8.5, -7), (-8.5, -7)],
+    "cross": [(-8, -5), (-5, -8), (0, -3), (5, -8), (8, -5), (3, 0),  # of what others published
+              (8, 5), (5, 8), (0, 3), (-5, 8), (-8, 5), (-3, 0)],
     "hexagon": [(-9, 0), (-4.5, -8), (4.5, -8), (9, 0), (4.5, 8), (-4.5, 8)],
-}
+}  # fmt: skip
 GLYPH = 8  # the size in which they are given
 FONT = 15  # pixels of a letter where nothing else is said
 

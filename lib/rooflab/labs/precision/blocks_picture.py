@@ -1,0 +1,93 @@
+"""Numbers rounded to four bits in blocks that share a scale: where each of them may land."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rooflab.count.si import plain
+from rooflab.labs.precision.formats import formats, quantise
+from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene.axes import Frame
+from rooflab.show.scene.player import Player
+
+MANY, SIZES = 64, (64, 32, 16, 8, 4)  # numbers; how many of them share a scale
+WIDE, NARROW, SMALL = 720, 400, 14
+SCALE_BITS = 8
+
+
+def example() -> np.ndarray:
+    """A wave with some noise, a quiet part, and one number that is far too large."""
+    noise = np.random.default_rng(4).standard_normal(MANY)
+    place = np.arange(MANY)
+    values = np.sin(place / 7) * np.where(place < 40, 1.9, 0.5) + 0.2 * noise
+    values[21] = 8
+    return np.asarray(values.round(2))
+
+
+def shared(values: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scale of each number and the number it becomes in E2M1, in blocks of ``size``."""
+    most = np.abs(values.reshape(-1, size)).max(axis=1)
+    scales = np.repeat(2.0 ** (np.floor(np.log2(most)) - 2), size)
+    return scales, scales * quantise(values / scales, "fp4_e2m1", saturate=True)
+
+
+def blocks() -> Player:
+    """Show 64 numbers in four bits, with one scale for all of them or one for each small block.
+
+    Returns
+    -------
+    Player
+        A widget; its ``sentence`` says what the picture shows.
+
+    Examples
+    --------
+    >>> print(rl.precision.blocks().sentence[:60])
+    Blocks of 64 take 4.12 bits a number. The 64 numbers are off
+    """
+    return Player(*(_scene(wide) for wide in (WIDE, NARROW)), stem="blocks-of-four-bits")
+
+
+def _scene(wide: float) -> Scene:
+    """The picture, ``wide`` pixels wide."""
+    values = example()
+    scene = Scene(wide, 344, [Dim("size", [str(size) for size in SIZES], SIZES, glide=500)])
+    scene.choice("size", "numbers that share a scale", [str(size) for size in SIZES])
+    frame = Frame(34, 16, wide - 12, 300)
+    y, room = frame.y(-3.4, 8.6, log=False), (wide - 46) / MANY
+    x = frame.left + room * (np.arange(MANY) + 0.5)
+    frame.y_ticks(scene, y, [-2, 0, 2, 4, 6, 8], lambda v: plain(v, 2))
+    each = [shared(values, size) for size in SIZES]
+    grid = np.unique(formats()["fp4_e2m1"].codes())
+    for block in range(MANY // SIZES[-1]):
+        first = block * SIZES[-1]
+        begin, end = x[first] - room / 2 + 1, x[first] + room * (SIZES[-1] - 0.5) - 1
+        for level in grid:
+            heights = y(np.array([level * scales[first] for scales, _ in each]))
+            at = By("size", heights)
+            scene.line([(begin, at), (end, at)], "soft", 1, opacity=0.75, clip=frame.box,
+                       name="level")  # fmt: skip
+    landed = np.array([rounded for _, rounded in each])
+    for place in range(MANY):
+        to = By("size", y(landed[:, place]))
+        scene.line([(x[place], y(values[place])), (x[place], to)], "overhead", 2, name="error")
+        scene.dot(x[place], to, size=3.6, fill="computing", name="rounded")
+        scene.dot(x[place], y(values[place]), size=3.2, fill="paper", ink="ink", width=1.2,
+                  name="exact")  # fmt: skip
+    _key(scene, frame.bottom + 32)
+    errors = np.abs(landed - values).mean(axis=1)
+    zeros = [int(((one == 0) & (values != 0)).sum()) for one in landed]
+    scene.says = By("size", [
+        f"Blocks of {size} take {4 + SCALE_BITS / size:.3g} bits a number. The {MANY} numbers are "
+        f"off by {plain(error, 2)} on average, and {none} of them became 0."
+        for size, error, none in zip(SIZES, errors, zeros)
+    ])  # fmt: skip
+    return scene
+
+
+def _key(scene: Scene, foot: float) -> None:
+    scene.dot(44, foot - 5, size=3.2, fill="paper", ink="ink", width=1.2)
+    scene.text(54, foot, "the number", size=SMALL)
+    scene.dot(150, foot - 5, size=3.6, fill="computing")
+    scene.text(160, foot, "in 4 bits", size=SMALL)
+    scene.line([(240, foot - 5), (262, foot - 5)], "soft", 1, opacity=0.75)
+    scene.text(268, foot, "where it may land", "soft", size=SMALL)
