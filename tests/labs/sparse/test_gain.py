@@ -7,6 +7,7 @@ import json
 import pytest
 
 import rooflab as rl
+from rooflab.measure.timing import time_warm
 from tests.labs.sparse.conftest import COSTS, GAIN
 
 MEASURE = GAIN.measured_weights
@@ -25,32 +26,26 @@ def test_the_ledgers_are_the_bytes_of_the_field():
 
 
 def test_every_product_that_is_timed_is_right():
-    for kind in GAIN.KINDS:
-        op, (w, *others) = GAIN.product(kind, 40, 256)
-        y = GAIN.compute(kind, w, *others)
-        exact = GAIN.compute("fp32", *GAIN.product("fp32", 40, 256)[1])
-        near = {"int8": 1.0, "int4": 12.0, "2:4": 40.0}.get(kind, 1e-3)
-        assert abs(y - exact).max() <= near, kind
-        assert (y[:8] == y[32:]).all(), "rows repeat"
+    exact = GAIN.compute("fp32", *GAIN.product("fp32", 40, 256)[1])
+    for kind, near in {"fp32": 0, "blas": 1e-3, "int8": 1, "int4": 12, "2:4": 40}.items():
+        y = GAIN.compute(kind, *GAIN.product(kind, 40, 256)[1])
+        assert abs(y - exact).max() <= near and (y[:8] == y[32:]).all(), kind
 
 
 def test_the_longer_of_bytes_and_instructions_decides():
     gain = rl.sparse.gemv_gain(("int4", "2:4"), (64, 1024), rounds=1, progress=False)
-    weights = 64 * 1024
     for kind, limits in gain.predicted.items():
-        nbytes = gain.measured[kind].op.bytes
-        assert limits == pytest.approx((nbytes / DRAM, COSTS[kind] * weights))
+        moved = gain.measured[kind].op.bytes / DRAM
+        assert limits == pytest.approx((moved, COSTS[kind] * 64 * 1024))
         assert limits.seconds == max(limits)
-    assert gain.predicted["int4"].seconds == pytest.approx(1e-10 * weights), "not its bytes"
+    assert gain.predicted["int4"].seconds == gain.predicted["int4"].instructions
     assert gain.expected("int4") == pytest.approx(4 / DRAM / 1e-10, rel=0.02)
-    assert gain.expected() == gain.predicted["fp32"].seconds / gain.predicted["2:4"].seconds
     ratio = gain.measured["blas"].median_s / gain.measured["int4"].median_s
     assert gain.gain("int4", "blas") == ratio
-    assert gain.off("int4", "blas") == pytest.approx(
-        max(gain.expected("int4", "blas") / ratio, ratio / gain.expected("int4", "blas"))
-    )
+    off = gain.expected("int4", "blas") / ratio
+    assert gain.off("int4", "blas") == max(off, 1 / off)
     for taken in gain.measured.values():
-        assert (taken.cache, taken.threads, len(taken.samples) >= 2) == ("cold", 1, True)
+        assert (taken.cache, taken.threads) == ("cold", 1)
         assert not any("reference" in text for text in taken.warnings)
     assert f"predicted {gain.expected():.2f}, measured {gain.gain():.2f}" in repr(gain)
 
@@ -69,9 +64,8 @@ def test_costs_are_measured_once_and_stored(tmp_path, monkeypatch):
     monkeypatch.setattr(GAIN, "measured_weights", lambda progress: pytest.fail("again"))
     assert GAIN.weight_seconds(progress=False) == COSTS
     (file,) = tmp_path.glob("sparse-*.json")
-    for key, value in (("schema", 99), ("weights", None), ("weights", {**COSTS, "int8": -1})):
-        whole = json.loads(file.read_text("utf-8"))
-        file.write_text(json.dumps({**whole, key: value}), "utf-8")
+    for key, value in (("schema", 99), ("int8", None), ("2:4", -1)):
+        file.write_text(json.dumps({**COSTS, "schema": 1, key: value}), "utf-8")
         monkeypatch.setattr(GAIN, "measured_weights", lambda progress: COSTS)
         with pytest.warns(UserWarning, match="damaged"):
             assert GAIN.weight_seconds(progress=False) == COSTS
@@ -79,9 +73,9 @@ def test_costs_are_measured_once_and_stored(tmp_path, monkeypatch):
 
 def test_calibration_measures_every_kernel(monkeypatch):
     quick = {"samples": 2, "seconds": 1e-4, "sample_s": 1e-6, "settle_s": 0.0}
-    warm = GAIN.time_warm
-    monkeypatch.setattr(GAIN, "time_warm", lambda call, **_: warm(call, **quick))
+    monkeypatch.setattr(GAIN, "time_warm", lambda call, **_: time_warm(call, **quick))
     monkeypatch.setattr(GAIN, "COLUMNS", 256)
+    monkeypatch.setattr(GAIN, "ROUNDS", 1)
     costs = MEASURE()
     assert costs.keys() == set(GAIN.KINDS) and all(0 < cost < 1e-4 for cost in costs.values())
 
@@ -89,12 +83,10 @@ def test_calibration_measures_every_kernel(monkeypatch):
 def test_bad_input_is_named():
     for kind, message, call in (
         (ValueError, "kind='int3'.*did you mean", lambda: rl.sparse.gemv_gain("int3")),
-        (ValueError, r"kind=\(\)", lambda: rl.sparse.gemv_gain(())),
         (ValueError, "kind='fp32'", lambda: rl.sparse.gemv_gain("fp32")),
         (ValueError, r"shape=\(8,\)", lambda: rl.sparse.gemv_gain("int8", (8,))),
-        (ValueError, r"shape\[0\]=0", lambda: rl.sparse.gemv_gain("int8", (0, 8))),
         (ValueError, "multiple of 4", lambda: rl.sparse.gemv_gain("2:4", (8, 6))),
-        (ValueError, "rounds=0", lambda: rl.sparse.gemv_gain("int8", (8, 8), rounds=0)),
+        (MemoryError, "choose smaller sizes", lambda: rl.sparse.gemv_gain("int8", (1 << 40, 8))),
     ):
         with pytest.raises(kind, match=message):
             call()

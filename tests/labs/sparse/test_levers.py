@@ -18,8 +18,7 @@ def test_marlins_ideal_curve():
     for batch, gain in curve.items():
         assert ideal(A10, 18432, 73728, batch) == pytest.approx(gain, abs=1e-3), batch
     table = published["marlin"]
-    machine = table["machine"]
-    assert (machine["fp16"], machine["bandwidth"]) == (A10.peak("fp16"), A10.bandwidth())
+    assert table["machine"] == {"fp16": A10.peak("fp16"), "bandwidth": A10.bandwidth()}
     for batch, gain in table["speedup"]["ideal"].items():
         assert ideal(A10, 18432, 73728, batch) == pytest.approx(gain, abs=0.01), "as printed"
     for name, gains in table["speedup"].items():
@@ -31,8 +30,7 @@ def test_two_of_four_on_an_h100_gain_least_where_dense_products_become_compute_b
     curve = {m: levers(m, 4096, 4096, "h100-sxm")["2:4"] for m in range(1, 600)}
     for m, gain in {1: 1.78, 128: 1.70, 296: 1.62, 345: 1.60}.items():
         assert round(curve[m], 2) == gain
-    assert min(curve, key=curve.__getitem__) == 345
-    assert curve[466] < 2 == curve[467] == curve[599]
+    assert min(curve, key=curve.__getitem__) == 345 and curve[466] < 2 == curve[467] == curve[599]
 
 
 def test_the_levers_of_one_row_are_ratios_of_bytes():
@@ -43,39 +41,29 @@ def test_the_levers_of_one_row_are_ratios_of_bytes():
     assert gains == pytest.approx({name: 1 / share for name, share in shares.items()}, rel=1e-3)
     assert gains["2:4, int4 weights"] == pytest.approx(5.12, abs=0.01), "5.33 forgets the scales"
     assert gains["2:4, int8"] / gains["int8"] == pytest.approx(1.6, abs=1e-3)
-    assert set(levers(1, 64, 64, A10)) == {name for name in gains if "int8" not in name[-4:]}
+    assert [*levers(1, 64, 64, A10)] == [*gains][:4], "the A10's peak of int8 is not given"
 
 
-def test_no_lever_gains_more_than_its_bytes_or_its_peak():
-    for m in (1, 16, 100, 1000, 10**5):
-        gains = levers(m, 4096, 11008, "a100-sxm-80")
-        assert gains["int4 weights"] >= gains["int8 weights"] >= 1
-        assert gains["2:4"] <= 2 and gains["2:4, int8"] <= 4
-    assert gains["int8 weights"] == 1 and gains["2:4"] == 2 == gains["int8"], "compute-bound"
+def test_levers_of_many_rows_are_ratios_of_peaks():
+    gains = levers(10**5, 4096, 11008, "a100-sxm-80")
+    assert list(gains.values()) == [1, 1, 2, 2, 2, 4]
     assert ideal("h100-sxm", 4096, 4096, 1, 16, scale_bits=0) == 1
 
 
-def test_published_tables_have_their_sources():
-    sources = published["sources"]
+def test_published_tables_have_their_sources_and_the_a100s_shapes_are_like_the_whole():
+    """At one row, 4 bits gain what the bytes promise for the largest weights alone."""
     for name, table in published.items():
         if name != "sources":
-            assert table["source"] in sources and table["conditions"], name
-    dense, sparse = (
-        column for column in zip(*((r[2], r[1]) for r in published["rtx3060"]["rows"]))
-    )
-    assert [round(d / s, 2) for d, s in zip(dense, sparse)] == [1.94, 1.97, 1.85, 1.84, 1.71]
-
-
-def test_the_shapes_chosen_from_the_a100s_table_are_like_the_whole():
-    """At one row, 4 bits gain what the bytes promise for the largest weights alone."""
+            assert table["source"] in published["sources"] and table["conditions"], name
+    gains = [round(dense / packed, 2) for _, packed, dense in published["rtx3060"]["rows"]]
+    assert gains == [1.94, 1.97, 1.85, 1.84, 1.71]
     table = published["a100"]
     rows, medians = table["rows"], {row[0]: row[1:] for row in table["medians"]["rows"]}
-    assert len(rows) == 60 and len({row[1:3] for row in map(tuple, rows)}) == 20
+    assert len(rows) == 60 and len({(n, k) for _, n, k, *_ in rows}) == 20
     for m in (1, 16, 64):
-        gains = [bf16 / int4 for rows_, *_, bf16, _, int4 in rows if rows_ == m]
+        gains = [bf16 / int4 for batch, *_, bf16, _, int4 in rows if batch == m]
         assert median(gains) == pytest.approx(medians[m][0], rel=0.25)
         assert max(gains) <= medians[m][2] + 0.01
-        assert max(gains) <= 1.05 * ideal("a100-sxm-80", 1 << 15, 1 << 15, m)
     assert medians[1][:3] == [1.0, 3.11, 4.02] and medians[64][:2] == [0.71, 1.67]
 
 
@@ -83,10 +71,7 @@ def test_bad_input_is_named():
     for kind, message, call in (
         (ValueError, "batch|m=0", lambda: ideal(A10, 64, 64, 0)),
         (ValueError, "activation_bits=4", lambda: ideal(A10, 64, 64, 1, activation_bits=4)),
-        (ValueError, "weight_bits=1", lambda: ideal(A10, 64, 64, 1, 1)),
-        (ValueError, "group=0", lambda: ideal(A10, 64, 64, 1, group=0)),
         (TypeError, "sparse=2", lambda: ideal(A10, 64, 64, 1, sparse=2)),
-        (ValueError, "h100-sxm", lambda: levers(1, 64, 64, "h100-sx")),
     ):
         with pytest.raises(kind, match=message):
             call()

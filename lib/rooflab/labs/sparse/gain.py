@@ -1,8 +1,7 @@
 """The gain of fewer bytes a weight: seconds of y = Wx, predicted and measured, one thread.
 
 A product should take what its bytes take at the bandwidth of reading, or what its instructions
-take, the longer of the two: a core unpacks while it waits. The instructions are calibrated: seconds
-a weight of the same kernel while the matrix lies in a cache.
+take, the longer of the two: those of the same kernel, a weight, while the matrix lies in a cache.
 """
 
 from __future__ import annotations
@@ -15,17 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rooflab.count import Operand, Operation, si
+from rooflab.count import gemv as ledger
 from rooflab.count.validation import shape as _shape
 from rooflab.count.validation import size, unknown
 from rooflab.labs.sparse import weights
 from rooflab.labs.sparse.products import gemv
-from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24
+from rooflab.labs.sparse.weights import Array
 from rooflab.measure import store
 from rooflab.measure.backend import host_id, select
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.measure import measure
 from rooflab.measure.measurement import Measurement
-from rooflab.measure.operands import affordable, available_bytes
+from rooflab.measure.operands import affordable, available_bytes, require_memory
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.settings import briefer, fewer
 from rooflab.measure.this_machine import this_machine
@@ -35,7 +35,6 @@ from rooflab.measure.timing import FEWEST, MARGIN, MEASUREMENT_LOCK, quickest, t
 KINDS, BITS = ("fp32", "blas", "int8", "int4", "2:4"), {"int8": 8, "int4": 4}
 SCHEMA, COLUMNS, ROUNDS = 1, 4096, fewer(5)
 FEW, MANY = 8, 32  # rows that a cache holds: the cost of a call is not in their difference
-FORMATS = {"float32": "fp32", "float16": "fp16", "int8": "int8"}
 
 
 class Limits(NamedTuple):
@@ -97,11 +96,9 @@ def gemv_gain(
         "int8", "int4" (groups of 128) or "2:4" (packed, fp32).
     shape : tuple of int, optional
         Rows and columns of W. By default 4096 columns, and in fp32 4 times the last-level cache,
-        or what an eighth of the free memory holds.
-    rounds : int, optional
-        Turns; each takes three samples of each product.
-    progress : bool or callable, optional
-        True (default) draws progress bars, False nothing.
+        or a quarter of the free memory.
+    rounds, progress : int, and bool or callable, optional
+        Turns, of three samples of each product; False draws no progress bars.
 
     Returns
     -------
@@ -117,14 +114,19 @@ def gemv_gain(
     kinds = (kind,) if isinstance(kind, str) else tuple(kind)
     if not kinds or set(kinds) - set(KINDS[2:]):
         raise unknown("kind", kind, KINDS[2:])
-    beyond = int(briefer(2 * MARGIN * last_level_bytes()))
-    rows = affordable(beyond, available_bytes(select("cpu"))) // (8 * COLUMNS)
-    sizes = _shape("shape", (rows, COLUMNS) if shape is None else shape)
+    if shape is None:
+        nbytes = affordable(
+            int(briefer(MARGIN * last_level_bytes())), available_bytes(select("cpu"))
+        )
+        shape = (nbytes // (4 * COLUMNS), COLUMNS)
+    sizes = _shape("shape", shape)
     if len(sizes) != 2 or ("2:4" in kinds and sizes[1] % 4):
         raise ValueError(f"shape={shape!r} must be rows and columns of W, a multiple of 4 for 2:4")
     rate = this_machine("cpu", 1, progress=progress).bandwidth("dram", "read")
     costs, number = weight_seconds(progress), sizes[0] * sizes[1]
-    calls = {name: product(name, *sizes) for name in dict.fromkeys((*KINDS[:2], *kinds))}
+    require_memory(ledger(*sizes), select("cpu"))
+    calls = dict.fromkeys(KINDS[:2], product("fp32", *sizes))
+    calls |= {name: product(name, *sizes) for name in kinds}
     taken: dict[str, list[Measurement]] = {name: [] for name in calls}
     with MEASUREMENT_LOCK, progress_bar(progress, "products in turn") as tell:
         for turn in range(size("rounds", rounds)):
@@ -140,20 +142,19 @@ def gemv_gain(
 def product(kind: str, m: int, k: int) -> tuple[Operation, list[Array]]:
     """Return y = Wx as ledger and operands; W repeats 32 rows."""
     *rows, x = np.random.default_rng(12).normal(size=(min(m, 32) + 1, k)).astype(np.float32)
-    stored: tuple[Array, ...] = (w := np.array(rows),)
+    stored = {"w": (w := np.array(rows))}
     if kind == "2:4":
         p = weights.pack(weights.prune(w))
-        stored = p.values, p.positions.view(np.int8)
+        stored = {"values": p.values, "positions": p.positions.view(np.int8)}
     elif kind in BITS:
         q = weights.quantise_weights(w, BITS[kind])
-        stored = q.values, q.scales
-    arrays = [*(np.resize(a, (m, a.shape[1])) for a in stored), x, np.empty(m, np.float32)]
-    operands = tuple(
-        Operand(f"{name}", a.shape, FORMATS[str(a.dtype)], int(name != "y"), int(name == "y"))
-        for name, a in zip(["w", "beside", "x", "y"] if stored[1:] else ["w", "x", "y"], arrays)
-    )
-    flops = m * k * (1 if kind == "2:4" else 2)
-    return Operation(f"gemv {kind}", {"m": m, "k": k}, operands, flops, "fp32"), arrays
+        stored = {"values": q.values, "scales": q.scales}
+    arrays = {name: np.resize(a, (m, a.shape[1])) for name, a in stored.items()} | {"x": x}
+    operands = [Operand(name, a.shape, a.dtype) for name, a in arrays.items()]
+    operands.append(Operand("y", (m,), "fp32", reads=0, writes=1))
+    flops, y = m * k * (1 if kind == "2:4" else 2), np.empty(m, np.float32)
+    op = Operation(f"gemv {kind}", {"m": m, "k": k}, tuple(operands), flops, "fp32")
+    return op, [*arrays.values(), y]
 
 
 def compute(kind: str, w: Array, *others: Array) -> Array:
@@ -164,8 +165,10 @@ def compute(kind: str, w: Array, *others: Array) -> Array:
 
         return np.asarray(blas.sgemv(1.0, w.T, x, trans=1))
     if kind == "2:4":
-        return gemv(Packed24(w, beside.view(np.uint8)), x)
-    return gemv(GroupQuantised(w, beside, BITS[kind], 128, x.size) if kind in BITS else w, x)
+        return gemv(weights.Packed24(w, beside.view(np.uint8)), x)
+    if kind in BITS:
+        return gemv(weights.GroupQuantised(w, beside, BITS[kind], 128, (len(w), x.size)), x)
+    return gemv(w, x)
 
 
 def _pooled(taken: Sequence[Measurement]) -> Measurement:
@@ -176,34 +179,31 @@ def _pooled(taken: Sequence[Measurement]) -> Measurement:
 
 def weight_seconds(progress: Progress = True) -> Mapping[str, float]:
     """Return the seconds a weight that each kernel takes in a cache; stored beside the roofs."""
-    name = f"sparse-{host_id()}"
     with MEASUREMENT_LOCK:
-        document = store.load(name, _problem)
-        if document is None:
-            document = {"schema": SCHEMA, "weights": measured_weights(progress)}
-            store.save(name, document)
-    return dict(document["weights"])
+        if (costs := store.load(f"sparse-{host_id()}", _problem)) is None:
+            costs = {**measured_weights(progress), "schema": SCHEMA}
+            store.save(f"sparse-{host_id()}", costs)
+    return {kind: costs[kind] for kind in KINDS}
 
 
-def _problem(document: Any) -> str:
+def _problem(costs: Any) -> str:
     """What is wrong with stored costs, as the end of a sentence."""
-    try:
-        costs, schema = document["weights"], document["schema"]
-        sound = schema == SCHEMA and {*costs} == {*KINDS} and 0 < min(costs.values()) < 1
-    except (AttributeError, KeyError, TypeError):
-        sound = False
+    seconds = [costs.get(kind) for kind in KINDS] if isinstance(costs, dict) else [None]
+    sound = all(isinstance(n, float) and 0 < n < 1 for n in seconds)
+    sound = sound and costs.get("schema") == SCHEMA
     return "" if sound else "another version of rooflab wrote it, or it is damaged"
 
 
 def measured_weights(progress: Progress = False) -> dict[str, float]:
-    """Measure each kernel with few and with many rows, all in a cache."""
-    costs = {}
+    """Measure each kernel with few and with many rows in a cache, in turns: the quickest count."""
+    tasks = [(kind, rows) for kind in KINDS for rows in (FEW, MANY)]
+    calls = {task: partial(compute, task[0], *product(*task, COLUMNS)[1]) for task in tasks}
+    samples: dict[tuple[str, int], list[float]] = {task: [] for task in tasks}
     with progress_bar(progress, "measuring products in a cache") as tell, thread_limit(1):
-        for number, kind in enumerate(KINDS, 1):
-            few, many = (
-                quickest(time_warm(partial(compute, kind, *arrays), seconds=0.1).samples)
-                for _, arrays in (product(kind, rows, COLUMNS) for rows in (FEW, MANY))
-            )
-            costs[kind] = max(many - few, 1e-9) / ((MANY - FEW) * COLUMNS)
-            tell(number / len(KINDS))
-    return costs
+        for turn in range(ROUNDS):
+            for task in tasks:
+                samples[task] += time_warm(calls[task], seconds=0.03, settle_s=0.01).samples
+            tell((turn + 1) / ROUNDS)
+    seconds = {task: quickest(each) for task, each in samples.items()}
+    rows = (MANY - FEW) * COLUMNS
+    return {kind: max(seconds[kind, MANY] - seconds[kind, FEW], 1e-9) / rows for kind in KINDS}

@@ -1,10 +1,8 @@
 """The kernels: y = Wx with W dense in fp32, in 8 or 4 bits with scales, or packed 2:4.
 
-Each adds in any order, so that LLVM makes vectors of the inner loop. A core that unpacks does not
-run ahead to the next cache lines, and what the hardware fetches by itself stops at the end of a
-page: so each kernel asks for its lines AHEAD bytes before it needs them. The processor ignores
-a request beyond the end of an array. Some indices are unsigned: a signed one may count from the
-end, which no vector does.
+Sums may be in any order, and indices are unsigned where they could else count from the end: so LLVM
+makes vectors of the inner loops. A core that unpacks does not run ahead to the next cache lines,
+so each kernel asks for them AHEAD bytes before; the processor ignores a request beyond an array.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 AHEAD, LINE = 4096, 64  # bytes
-CHUNK = 128  # dense weights between two rounds of requests
 #: Each half-precision number in fp32, by its bits: numba has no arithmetic for fp16.
 HALF = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 
@@ -30,9 +27,9 @@ def _line(typing, array, index):
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        place, number = builder.gep(data, [arguments[1]]), ir.IntType(32)
+        place = builder.bitcast(place, ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
         prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(prefetch, [place, number(0), number(3), number(1)])  # read, all caches, data
         return context.get_dummy_value()
@@ -44,29 +41,16 @@ _ask: Any = intrinsic(_line)
 
 
 @_loop
-def dense(w, x, y):
-    """y = Wx in fp32."""
-    for i in range(w.shape[0]):
-        total = np.float32(0)
-        for start in range(0, x.size, CHUNK):
-            weights, part = w[i, start : start + CHUNK], x[start : start + CHUNK]
-            for at in range(0, weights.size, LINE // 4):
-                _ask(weights, at + AHEAD // 4)
-            for j in range(weights.size):
-                total += weights[j] * part[j]
-        y[i] = total
-
-
-@_loop
-def int8(w, scales, half, group, x, y):
-    """y = Wx, W in 8 bits: each group's sum is multiplied by its scale, once."""
+def grouped(w, scales, half, group, x, y):
+    """y = Wx, W in 8 bits or in fp32: each group's sum is multiplied by its scale, once."""
+    line, ahead = uint64(LINE // w.itemsize), uint64(AHEAD // w.itemsize)
     for i in range(w.shape[0]):
         total, weights = np.float32(0), w[i]
         for g in range(scales.shape[1]):
             start = uint64(g * group)
             size = min(uint64(group), uint64(x.size) - start)
-            for at in range(uint64(0), size, uint64(LINE)):
-                _ask(weights, np.intp(start + at + uint64(AHEAD)))
+            for at in range(uint64(0), size, line):
+                _ask(weights, np.intp(start + at + ahead))
             inner = np.float32(0)
             for j in range(size):
                 inner += np.float32(weights[start + j]) * x[start + j]
@@ -78,9 +62,9 @@ def int8(w, scales, half, group, x, y):
 def int4(w, scales, half, stride, x, sixteenths, offsets, y):
     """y = Wx, W in 4 bits: a byte is 16·b + a + 8, with a group in ``stride`` bytes.
 
-    Its low bits are a + 8, so that b = (byte - low bits) / 16. The arithmetic that this takes is
-    done to x, once for all rows: Σ a·xa + b·xb = Σ byte·xb/16 + Σ (a + 8)·(xa - xb/16) - 8·Σ xa.
-    ``sixteenths`` are xb/16, ``x`` what is in brackets, ``offsets`` the last sum of each group.
+    Its low bits are a + 8, and b = (byte - low bits) / 16. That is done to x, once for all rows:
+    Σ a·xa + b·xb = Σ byte·xb/16 + Σ (a + 8)·(xa - xb/16) - 8·Σ xa, with ``sixteenths`` for xb/16,
+    ``x`` for the bracket with it, ``offsets`` for the last sum of each group.
     """
     for i in range(w.shape[0]):
         total, weights = np.float32(0), w[i]
@@ -102,9 +86,8 @@ def int4(w, scales, half, stride, x, sixteenths, offsets, y):
 def packed(values, positions, planes, y):
     """y = Wx, W packed 2:4; ``planes[c, i, j]`` is place 8j + i of the c-th chunk of x.
 
-    A byte holds the positions of two groups of four. As vectors do it, all four x of a group are
-    loaded, and the two bits of a position select one. The first of two values is never a group's
-    last, the second never its first, so that each selects from three.
+    A byte has the positions of two groups. All four x of each are loaded, and a position's bits
+    select one: the first of two values is never a group's last, the second never its first.
     """
     pairs, step = values.shape[1] // 4, planes.shape[2]
     for i in range(values.shape[0]):

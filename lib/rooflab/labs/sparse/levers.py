@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
@@ -13,12 +14,6 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 
 FORMATS = {16: "fp16", 8: "int8"}  # of activations, by their bits
-#: weight_bits, scale_bits, activation_bits and sparse of each lever
-LEVERS = {
-    "int8 weights": (8, 16, 16, False), "int4 weights": (4, 16, 16, False),
-    "2:4": (16, 0, 16, True), "2:4, int4 weights": (4, 16, 16, True),
-    "int8": (8, 0, 8, False), "2:4, int8": (8, 0, 8, True),
-}  # fmt: skip
 
 
 def ideal(
@@ -31,10 +26,8 @@ def ideal(
     ----------
     machine : Machine or str
         With peaks of fp16, and of int8 for activations of 8 bits.
-    n, k, batch : int
-        W is n × k, X batch × k.
-    weight_bits, group, scale_bits : int
-        Bits of a weight; weights that share a scale; bits of that, 0 for none.
+    n, k, batch, weight_bits, group, scale_bits : int
+        W is n × k, X batch × k; bits of a weight, weights that share a scale, bits of that, or 0.
     activation_bits : {16, 8}
         Bits of X, in whose format is computed; Y is fp16.
     sparse : bool
@@ -43,18 +36,14 @@ def ideal(
     Returns
     -------
     float
-        Time in fp16 over time, each the longer one of its bytes and its FLOPs, as for Marlin [1]_.
-
-    References
-    ----------
-    .. [1] E. Frantar et al., "MARLIN: mixed-precision auto-regressive parallel inference on large
-       language models", arXiv:2408.11743, 2024.
+        Time in fp16 over time, each the longer one of its bytes and its FLOPs: Marlin's "ideal"
+        (E. Frantar et al., arXiv:2408.11743, 2024).
 
     Examples
     --------
     >>> a10 = rl.Machine("a10", peaks={"fp16": 125e12}, bandwidths=600e9)
     >>> [round(rl.sparse.ideal(a10, 18432, 73728, batch), 2) for batch in (1, 32, 64, 128)]
-    [3.88, 3.86, 3.27, 1.64]
+    [3.88, 3.85, 3.27, 1.64]
     """
     if activation_bits not in FORMATS:
         raise unknown("activation_bits", activation_bits, map(str, FORMATS))
@@ -70,12 +59,8 @@ def levers(m: int, n: int, k: int, machine: Machine | str, group: int = 128) -> 
 
     Parameters
     ----------
-    m, n, k : int
-        X is m × k, W is n × k.
-    machine : Machine or str
-        With a peak of fp16; without one of int8, two levers are missing.
-    group : int
-        Weights that share an fp16 scale.
+    m, n, k, machine, group
+        X is m × k, W n × k. A machine without a peak of int8 has no gains of 8 bits for X.
 
     Returns
     -------
@@ -87,11 +72,11 @@ def levers(m: int, n: int, k: int, machine: Machine | str, group: int = 128) -> 
     >>> round(rl.sparse.levers(1, 4096, 4096, "h100-sxm")["2:4"], 2)
     1.78
     """
-    has_int8 = _machine(machine).has_peak("int8")
     return {
-        name: ideal(machine, n, k, m, bits, group, scales, x_bits, sparse)
-        for name, (bits, scales, x_bits, sparse) in LEVERS.items() if x_bits == 16 or has_int8
-    }  # fmt: skip
+        name: ideal(machine, n, k, m, group=group, **lever)
+        for name, lever in _data("levers").items()
+        if "activation_bits" not in lever or _machine(machine).has_peak("int8")
+    }
 
 
 def published() -> Mapping[str, Any]:
@@ -107,13 +92,17 @@ def published() -> Mapping[str, Any]:
     >>> rl.sparse.published()["marlin"]["speedup"]["awq"][4]
     0.86
     """
-    import yaml  # costs 20 ms and is needed only here
-
-    text = files("rooflab.labs.sparse").joinpath("published.yaml").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = yaml.safe_load(text)
-    return document
+    return _data("published")
 
 
 def _seconds(machine: Machine | str, op: Operation, times: int) -> float:
     m = _machine(machine)
     return max(op.flops / (times * m.peak(op.compute_dtype)), op.bytes / m.bandwidth())
+
+
+@functools.cache
+def _data(name: str) -> Mapping[str, Any]:
+    import yaml  # costs 20 ms and is needed only here
+
+    text = files("rooflab.labs.sparse").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rooflab.labs.sparse import kernels
-from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24
+from rooflab.labs.sparse.weights import Array, GroupQuantised, Packed24, check
 
 SPAN = 256  # numbers of x that the 2:4 kernel takes in one turn
 
@@ -37,22 +37,21 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
     >>> rl.sparse.gemv_dense(w, x), rl.sparse.gemv_24(packed, x), rl.sparse.gemv_int4(quantised, x)
     (array([-14.], dtype=float32), array([-14.], dtype=float32), array([-14.], dtype=float32))
     """
-    values = w.values if isinstance(w, Packed24) else w
     if not isinstance(w, GroupQuantised):
-        _check("w", values, 2)
-    k, y = w.shape[1], np.empty(w.shape[0], np.float32)
-    _check("x", x, 1)
-    if x.size != k or not np.isfinite(x).all():
-        bad = f"{x.size} numbers, {np.count_nonzero(~np.isfinite(x))} of them not finite"
-        raise ValueError(f"x has {bad}; it must have {k} that are finite")
-    x = np.ascontiguousarray(x)
+        check("w", w.values if isinstance(w, Packed24) else w, 2, ["float32"], finite=False)
+    check("x", x, 1, ["float32"])
+    m, k = w.shape
+    if x.size != k:
+        raise ValueError(f"x has {x.size} numbers; it must have {k}, one for each column of w")
+    x, y = np.ascontiguousarray(x), np.empty(m, np.float32)
     if isinstance(w, Packed24):
         planes = np.pad(x, (0, -k % SPAN)).reshape(-1, SPAN // 8, 8).swapaxes(1, 2)
         kernels.packed(w.values, w.positions, np.ascontiguousarray(planes), y)
-    elif not isinstance(w, GroupQuantised):
-        kernels.dense(np.ascontiguousarray(w), x, y)
+    elif not isinstance(w, GroupQuantised):  # scales of 1: the same kernel as of 8 bits
+        ones = np.broadcast_to(np.uint16(0x3C00), (m, -(-k // 128)))
+        kernels.grouped(np.ascontiguousarray(w), ones, kernels.HALF, 128, x, y)
     elif w.bits == 8:
-        kernels.int8(w.values, w.scales.view(np.uint16), kernels.HALF, w.group, x, y)
+        kernels.grouped(w.values, w.scales.view(np.uint16), kernels.HALF, w.group, x, y)
     else:
         left, right = np.pad(x, (0, k % 2)).reshape(-1, 2).T
         right, stride = right / np.float32(16), w.group // 2
@@ -63,11 +62,3 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
 
 
 gemv_dense = gemv_int8 = gemv_int4 = gemv_24 = gemv
-
-
-def _check(name: str, array: object, dimensions: int) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != np.float32:
-        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
-        raise TypeError(f"{name} is {kind}; it must be in float32, or weights in fewer bytes")
-    if array.ndim != dimensions or not array.size:
-        raise ValueError(f"{name} has shape {array.shape}; it must have {dimensions} axes, none 0")

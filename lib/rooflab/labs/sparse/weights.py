@@ -1,11 +1,8 @@
-"""Weights in fewer bytes: packed 2:4, or in 8 or 4 bits with a scale for each group of a row.
-
-2:4: at most two of four weights along a row are not zero, and two are stored, each with 2 bits for
-its position: 9/16 of the dense bytes in fp16, 5/8 in 8 bits.
-"""
+"""Weights in fewer bytes: packed 2:4, or in 8 or 4 bits with a scale for each group of a row."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +11,14 @@ import numpy as np
 from rooflab.count.validation import size
 
 Array = np.ndarray[Any, np.dtype[Any]]
+FLOATS = ("float16", "float32", "float64")
+REALS = (*FLOATS, "int8", "int16", "int32")
 LARGEST = {8: 127, 4: 7}  # of the integers: symmetric, so that no zero point is stored
 
 
 @dataclass(frozen=True, eq=False)
 class Packed24:
-    """A 2:4 matrix without its zeros, from :func:`pack`.
+    """A matrix of which two in four along a row may not be 0, without its zeros, from `pack`.
 
     ``values`` (m × k/2) are two weights of each four, in their order and format. ``positions`` (m ×
     ⌈k/8⌉, uint8) say which two, 2 bits each, 4 to a byte, the first in the lowest bits.
@@ -45,10 +44,10 @@ class Packed24:
 
     def unpack(self) -> Array:
         """Return the matrix (m × k) with its zeros."""
-        m, k = self.shape
-        places = (self.positions[..., None] >> np.arange(0, 8, 2) & 3).reshape(m, -1)
-        w, places = np.zeros((m, k // 4, 4), self.values.dtype), places[:, : k // 2]
-        np.put_along_axis(w, places.reshape(m, -1, 2), self.values.reshape(m, -1, 2), axis=2)
+        (m, k), pairs = self.shape, self.values.reshape(len(self.values), -1, 2)
+        places = (self.positions[..., None] >> np.arange(0, 8, 2) & 3).reshape(m, -1, 2)
+        w = np.zeros((m, k // 4, 4), self.values.dtype)
+        np.put_along_axis(w, places[:, : k // 4], pairs, axis=2)
         return w.reshape(m, k)
 
 
@@ -61,20 +60,15 @@ class GroupQuantised:
 
     >>> import numpy as np
     >>> q = rl.sparse.quantise_weights(np.float32([[7, -3, 1, 0]]), bits=4, group=4)
-    >>> q.integers.tolist(), q.values.tolist(), q.scales.tolist(), q.bytes
-    ([[7, -3, 1, 0]], [[-33, 9]], [[1.0]], 4)
+    >>> q.unpack().tolist(), q.values.tolist(), q.scales.tolist(), q.bytes
+    ([[7.0, -3.0, 1.0, 0.0]], [[-33, 9]], [[1.0]], 4)
     """
 
     values: Array
     scales: Array
     bits: int
     group: int
-    columns: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix."""
-        return self.values.shape[0], self.columns
+    shape: tuple[int, int]
 
     @property
     def bytes(self) -> int:
@@ -84,19 +78,15 @@ class GroupQuantised:
     @property
     def bits_a_value(self) -> float:
         """Stored bits for each weight, scales included."""
-        return 8 * self.bytes / (len(self.values) * self.columns)
-
-    @property
-    def integers(self) -> Array:
-        """The integers (m × k), int8."""
-        if self.bits == 8:
-            return self.values
-        pairs = np.stack([(self.values & 15) - 8, self.values >> 4], axis=-1)
-        return pairs.reshape(len(self.values), -1)[:, : self.columns]
+        return 8 * self.bytes / (self.shape[0] * self.shape[1])
 
     def unpack(self) -> Array:
         """Return the matrix (m × k) in fp32: each integer times its group's scale."""
-        return self.integers * _spread(self.scales, self.group, self.columns)
+        (m, k), integers = self.shape, self.values
+        if self.bits == 4:
+            pairs = np.stack([(integers & 15) - 8, integers >> 4], axis=-1)
+            integers = pairs.reshape(m, -1)[:, :k]
+        return integers * _spread(self.scales, self.group, k)
 
 
 def prune(w: Array) -> Array:
@@ -144,13 +134,11 @@ def pack(w: Array) -> Packed24:
     72
     """
     fours = _fours(w, 2)
-    (m, k), over = w.shape, np.count_nonzero(fours, axis=-1) > 2
-    if over.any():
-        row, four = np.unravel_index(int(over.argmax()), over.shape)
-        raise ValueError(
-            f"w[{row}, {4 * four}:{4 * four + 4}] is {fours[row, four].tolist()}; two at most may "
-            "not be 0: w must be 2:4, as rl.sparse.prune(w) is"
-        )
+    (m, k), over = w.shape, np.argwhere(np.count_nonzero(fours, axis=-1) > 2)
+    if over.size:
+        row, four = map(int, over[0])
+        where = f"w[{row}, {4 * four}:{4 * four + 4}] is {fours[row, four].tolist()}"
+        raise ValueError(f"{where}: w must be 2:4, two of four not 0, as rl.sparse.prune(w) is")
     places = np.sort(np.argsort(fours == 0, axis=-1, kind="stable")[..., :2], axis=-1)
     bits = np.pad(places.reshape(m, -1), ((0, 0), (0, k // 2 % 4))).reshape(m, -1, 4)
     positions = (bits << [0, 2, 4, 6]).sum(-1).astype(np.uint8)
@@ -158,10 +146,10 @@ def pack(w: Array) -> Packed24:
 
 
 def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantised:
-    """Quantise a matrix symmetrically, with a scale for each ``group`` of weights along a row.
+    """Quantise a matrix: integers, and a scale for each ``group`` of weights along a row.
 
-    A scale is the largest magnitude of its group over 127 or 7, rounded to fp16; an integer is the
-    weight over that scale, rounded. A group of zeros has scale 0, as has one of less than 2⁻²⁵.
+    A scale is the largest magnitude over 127 or 7, in fp16, and an integer the weight over that,
+    rounded. A group of zeros has scale 0, as has one whose scale would be less than 2⁻²⁵.
 
     Parameters
     ----------
@@ -183,9 +171,9 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
     >>> [rl.sparse.quantise_weights(np.eye(128), bits).bits_a_value for bits in (8, 4)]
     [8.125, 4.125]
     """
-    _check(w, 2)
-    if size("bits", bits) not in LARGEST or w.dtype.kind != "f":
-        raise ValueError(f"bits={bits} must be 8 or 4, and w, {w.dtype}, fp16, fp32 or fp64")
+    check("w", w, 2, FLOATS)
+    if size("bits", bits) not in LARGEST:
+        raise ValueError(f"bits={bits} must be 8 or 4")
     if size("group", group) % 2 and bits == 4:
         raise ValueError(f"group={group} must be even in 4 bits: a byte holds two of a group")
     k, most = w.shape[1], LARGEST[bits]
@@ -193,37 +181,37 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
         peaks = np.maximum.reduceat(abs(w), np.arange(0, k, group), axis=1)
         scales = (peaks.astype(np.float64) / most).astype(np.float16)
     if np.isinf(scales).any():
-        row, g = np.unravel_index(int(np.isinf(scales).argmax()), scales.shape)
-        place = f"w[{row}, {g * group}:{min(k, (g + 1) * group)}]"
-        right = f"fp16 has scales for weights of {65504 * most} or less"
-        raise ValueError(f"{place} has a weight of size {peaks[row, g]:.3g}; {right}")
+        row, g = map(int, np.argwhere(np.isinf(scales))[0])
+        where = f"w[{row}, {g * group}:{min(k, (g + 1) * group)}] has a size of {peaks[row, g]:.3g}"
+        raise ValueError(f"{where}; fp16 has scales for sizes of {65504 * most} or less")
     scale = _spread(scales, group, k)
     ratio = np.divide(w, scale, out=np.zeros(w.shape), where=scale > 0)
     integers = np.clip(np.rint(ratio), -most, most).astype(np.int8)
     if bits == 4:
         pairs = np.pad(integers, ((0, 0), (0, k % 2)))
         integers = (pairs[:, 1::2] << 4) + pairs[:, ::2] + np.int8(8)
-    return GroupQuantised(integers, scales, bits, group, k)
+    return GroupQuantised(integers, scales, bits, group, w.shape)
 
 
-def _spread(scales: Array, group: int, columns: int) -> Array:
-    return np.repeat(scales.astype(np.float32), min(group, columns), axis=1)[:, :columns]
+def check(name: str, array: object, axes: int, kinds: Sequence[str], finite: bool = True) -> None:
+    """Refuse what is no array of these ``kinds`` with ``axes``, or one at least if that is 0."""
+    if not isinstance(array, np.ndarray) or str(array.dtype) not in kinds:
+        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name} is {kind}; it must be a NumPy array of {' or '.join(kinds)}")
+    if not array.size or array.ndim != (axes or max(1, array.ndim)):
+        right = f"{axes or 1} axes, and no size of 0"
+        raise ValueError(f"{name} has shape {array.shape}; it must have {right}")
+    if finite and not (good := np.isfinite(array)).all():
+        place = np.argwhere(~good)[0].tolist()
+        raise ValueError(f"{name}{place} is {array[tuple(place)]}; all numbers must be finite")
 
 
-def _fours(w: Array, dimensions: int | None = None) -> Array:
-    _check(w, dimensions)
+def _fours(w: Array, axes: int = 0) -> Array:
+    check("w", w, axes, REALS)
     if w.shape[-1] % 4:
         raise ValueError(f"w has k = {w.shape[-1]} columns; k must be a multiple of 4")
     return w.reshape(*w.shape[:-1], -1, 4)
 
 
-def _check(w: object, dimensions: int | None) -> None:
-    """Refuse what is no array of real, finite numbers, one at least."""
-    if not isinstance(w, np.ndarray) or w.dtype.kind not in "fi" or w.dtype.itemsize > 8:
-        kind = w.dtype if isinstance(w, np.ndarray) else type(w).__name__
-        raise TypeError(f"w is {kind}; it must be a NumPy array of fp16, fp32, fp64 or integers")
-    if not w.size or w.ndim != (dimensions or max(1, w.ndim)):
-        raise ValueError(f"w has shape {w.shape}; it must have m rows and k columns, 1 or more")
-    if not (finite := np.isfinite(w)).all():
-        place = tuple(map(int, np.unravel_index(int(finite.argmin()), w.shape)))
-        raise ValueError(f"w{list(place)} is {w[place]}; all weights must be finite")
+def _spread(scales: Array, group: int, columns: int) -> Array:
+    return np.repeat(scales.astype(np.float32), min(group, columns), axis=1)[:, :columns]
