@@ -91,7 +91,10 @@ def test_torchao_counts_what_the_exercise_counts():
     expected = answer("11-expected")
     for row in rl.precision.published():
         if row.format == "mxfp8_e4m3":
-            assert expected(*row.mnk, 8.25, 2) == pytest.approx(row.expected, abs=0.011), row
+            assert expected(*row.mnk, 8.25, 2, 1) == pytest.approx(row.expected, abs=0.011), row
+        else:  # counted there with a bandwidth that is 4 % lower
+            counted = expected(*row.mnk, 4.5, 4, 1 if row.static else 2)
+            assert counted == pytest.approx(row.expected, rel=0.02), row
 
 
 def test_on_an_h100_bf16_goes_to_the_memory_side_and_is_six_times_as_fast():
@@ -99,9 +102,11 @@ def test_on_an_h100_bf16_goes_to_the_memory_side_and_is_six_times_as_fast():
     assert memory and gain == pytest.approx(6.02, abs=0.01)
 
 
-def test_seven_slices_of_seven_bits_do_the_work_of_fp64():
-    a, b = np.random.default_rng(3).standard_normal((2, 64, 64))
-    assert rl.precision.slices_needed(a, b) in (7, 8, 9)
+def test_eight_slices_of_seven_bits_do_the_work_of_fp64():
+    for seed in range(3):
+        a, b = np.random.default_rng(seed).standard_normal((2, 64, 64))
+        assert rl.precision.slices_needed(a, b) == 8
+    assert "off by 1 × 10⁻¹⁷" in rl.precision.sliced(np.eye(3).tolist(), np.eye(3)).sentence
 
 
 def product(dtype, seconds, warnings=()):
@@ -144,8 +149,9 @@ def test_every_bit_can_be_flipped_and_back():
 def test_the_pictures_say_what_was_computed():
     sums = rl.precision.sums(np.ones(600))
     assert sums.sentence.endswith("of 600 numbers is 256. It should be 600.")
-    with pytest.raises(ValueError, match="numbers.*positive"):
-        rl.precision.sums([1.0, -1.0])
+    for wrong, message in (([1.0, -1.0], "from 0.0001 on"), (np.full(999, 100), "add up to 99900")):
+        with pytest.raises(ValueError, match=f"numbers.*{message}"):
+            rl.precision.sums(wrong)
     ridge = rl.precision.ridge()
     bound = {}
     for ridge.format in ("fp32", "bf16", "nvfp4"):

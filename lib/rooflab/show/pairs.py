@@ -12,7 +12,7 @@ from rooflab.show.scene.axes import Frame
 
 NARROW, SMALL = 400, 14
 COUNTED: Mapping[str, Any] = {"fill": "paper", "ink": "carrying", "width": 2.5}
-TICKS = (0.5, 1, 2, 5, 10, 20)
+TICKS = (0.5, 1, 2, 3, 5, 10, 20)
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,12 @@ class Pair:
 
 
 def pairs_scene(
-    pairs: Sequence[Pair], wide: float, ends: tuple[float, float], says: str, note: str
-) -> Scene:
+    pairs: Sequence[Pair], wide: float, ends: tuple[float, float], says: str, note: str,
+    names: tuple[str, str] = ("counted", "published"),
+) -> Scene:  # fmt: skip
     """Return a row for each pair on an axis of factors, ``wide`` pixels wide.
+
+    ``names``: what the two marks are called.
 
     >>> rows = [Pair("Swish", 2.5, 2.45)]
     >>> pairs_scene(rows, 720, (0.5, 5), "Close.", "Source").sentence()
@@ -55,12 +58,12 @@ def pairs_scene(
         scene.dot(*ends_[0], "diamond", 7, **COUNTED, name="counted")
         mark = scene.dot(*ends_[1], size=5.5, name="published")
         where = f" ({pair.conditions})" if pair.conditions else ""
-        scene.point(mark, f"{pair.title}: counted {times(pair.counted, 3)}, published "
+        scene.point(mark, f"{pair.title}: {names[0]} {times(pair.counted, 3)}, {names[1]} "
                           f"{times(pair.published, 3)}{where}.")  # fmt: skip
     scene.dot(left + 8, foot + 56, "diamond", 7, **COUNTED)
-    scene.text(left + 20, foot + 61, "counted", size=SMALL)
+    scene.text(left + 20, foot + 61, names[0], size=SMALL)
     scene.dot(left + 100, foot + 56, size=5.5)
-    scene.text(left + 112, foot + 61, "published", size=SMALL)
+    scene.text(left + 112, foot + 61, names[1], size=SMALL)
     scene.says = says
     scene.note(note)
     return scene

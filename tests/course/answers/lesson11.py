@@ -68,11 +68,11 @@ RIGHT = {
     return out""",
     ],
     "11-expected": [
-        """def answer(m, k, n, bits, times):
+        """def answer(m, n, k, bits, times, passes):
     B, P, L = 7.36e12, 1.755e15, 2e-6
     w = bits/8
     bf16 = max(4*m*k/B, L) + max(2*m*k*n/P, 2*(m*k + k*n + m*n)/B, L)
-    quant = max((2 + w)*m*k/B, L) + max(2*m*k*n/P/times, (w*(m*k + k*n) + 2*m*n)/B, L)
+    quant = max((2*passes + w)*m*k/B, L) + max(2*m*k*n/P/times, (w*(m*k + k*n) + 2*m*n)/B, L)
     return bf16/quant""",
     ],
     "11-slices": [

@@ -11,10 +11,10 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rooflab.exercises.exercise import Case, Domain, any_length, at_least, cases_of
+from rooflab.exercises.exercise import Case, Domain, any_length, at_least, cases_of, one_of
 from rooflab.exercises.table import drawn, slip, table
 
-ANY = Domain("any number", ())
+ANY, PAIR = Domain("any number", ()), Domain("bytes a number, and FLOP/s", ())
 
 
 # ---- 11-round ------------------------------------------------------------------------------------
@@ -40,8 +40,8 @@ ROUND = table(
     "Round `x` to a format. From 2**e up to 2**(e+1) its numbers lie 2**(e - mantissa) apart. "
     "`smallest` is a power of two: below it, down to 0, they lie as far apart as just above it. "
     "Take the nearer one of two neighbours, and exactly between two the even one, the one that is "
-    "an even multiple of the step. If that is beyond `largest` or -`largest`, return math.inf or "
-    "-math.inf.",
+    "an even multiple of the step. If the rounded number is beyond `largest` or -`largest`, return "
+    "math.inf or -math.inf.",
     "rounded(x, mantissa, smallest, largest)", lines=5,
     cases=lambda rng: [_floats(rng) for _ in range(5)],
     domain={"x": ANY, "mantissa": at_least(0), "smallest": Domain("a power of two", ()),
@@ -53,7 +53,10 @@ ROUND = table(
         (-3e5, 10, 2.0**-14, 65504.0), (2.9e-7, 10, 2.0**-14, 65504.0), (0.19, 2, 0.25, 14.0),
         (0.07, 2, 0.25, 14.0), (-0.02, 2, 0.25, 14.0), (5.5, 2, 0.25, 14.0), (8.0, 3, 0.5, 240.0),
         (257.0, 7, 2.0**-126, 3.38e38), (259.0, 7, 2.0**-126, 3.38e38), (15.0, 2, 0.25, 14.0),
-        (7.9, 3, 0.5, 240.0), (0.9999, 3, 2.0**-6, 448.0), (1e-9, 3, 2.0**-6, 448.0)),
+        (7.9, 3, 0.5, 240.0), (0.9999, 3, 2.0**-6, 448.0), (1e-9, 3, 2.0**-6, 448.0),
+        (-0.11, 2, 0.25, 14.0), (0.05, 2, 0.25, 14.0), (0.03125, 2, 0.25, 14.0),
+        (0.15625, 2, 0.25, 14.0), (-2.75, 2, 0.25, 14.0), (3.0, 0, 0.5, 64.0),
+        (2.74995, 2, 0.25, 14.0), (14.0, 2, 0.25, 14.0)),
     insight="With 7 bits and bf16's range this is bf16: 257 becomes 256, and 259 becomes 260.",
     answer={
         "_step": lambda x, mantissa, smallest: _step(x, mantissa, smallest),
@@ -108,10 +111,10 @@ def _narrow_total(n: int, chunk: int, mantissa: int) -> float:
 
 PIECES = table(
     "11-pieces", "A sum in pieces", 3,
-    "The number 1 is added `n` times, in a format with `mantissa` bits of mantissa, which rounds "
-    "to the nearest number after each addition, halfway to the even one. After every `chunk` "
-    "ones, and after the last, the sum goes into an exact total, and a new sum begins at 0. "
-    "Return the total.",
+    "Add the number 1 `n` times. After each addition the sum is rounded to a format with "
+    "`mantissa` bits of mantissa, to the nearest number, and halfway to the even one. After every "
+    "`chunk` ones, and after the last, the sum goes into an exact total, and a new sum begins at "
+    "0. Return the total.",
     "reached(n, chunk, mantissa)", lines=3,
     cases=drawn(4, n=range(200, 9000), chunk=[16, 700, 50, 3000], mantissa=[7, 3, 2, 10]),
     domain=dict.fromkeys(("n", "chunk", "mantissa"), at_least(1)),
@@ -174,9 +177,9 @@ def _chances(rng: random.Random) -> Case:
 CHANCE = table(
     "11-chance", "Round by chance", 4,
     "Add up `values`, where the sum can only be a multiple of `step`, and begins at 0. After each "
-    "addition, take the multiple below or the one above. Above is as likely as the sum is far up "
-    "from the one below: a quarter of the way up, a quarter of the times. `chances` holds a "
-    "number between 0 and 1 for each value: take the one above if it is smaller than that share.",
+    "addition, take the multiple below or the one above. The chance of going up is how far the sum "
+    "lies above the lower multiple: a quarter of the way up, a chance of a quarter. `chances` "
+    "holds a number between 0 and 1 for each value: go up if it is below that share.",
     "summed(values, step, chances)", lines=6,
     cases=lambda rng: [_chances(rng) for _ in range(4)],
     domain={"values": any_length(1), "step": Domain("above 0", ()), "chances": any_length(1)},
@@ -186,7 +189,8 @@ CHANCE = table(
         ([3.0], 2.0, [0.4]), ([3.0], 2.0, [0.6]), ([-0.5, -0.5], 2.0, [0.9, 0.5]),
         ([4.0, 4.0], 2.0, [0.01, 0.99]), ([-3.5, 9.0, 0.25], 4.0, [0.05, 0.2, 0.05]),
         ([0.75, 0.75, 0.75, 0.75], 2.0, [0.3, 0.7, 0.39, 0.9]),
-        ([1.5, 1.5, 1.5], 4.0, [0.4, 0.4, 0.35]), ([0.25, 0.5], 1.0, [0.6, 0.9])),
+        ([1.5, 1.5, 1.5], 4.0, [0.4, 0.4, 0.35]), ([0.25, 0.5], 1.0, [0.6, 0.9]),
+        ([1.0], 2.0, [0.5]), ([4.0], 2.0, [0.0]), ([2.0, 1.0], 2.0, [0.1, 0.9])),
     insight="On average it is right: sums in bf16 that stop when rounded to the nearest number "
             "go on growing.",
     answer=lambda values, step, chances: _summed(values, step, chances, _by_chance),
@@ -226,16 +230,16 @@ CHANCE = table(
 BOUND = table(
     "11-claim-bound", "Fewer bits, more computing?", 4,
     "A product of m × k and k × n numbers, all three matrices in one format. `wide` and `narrow` "
-    "are formats, each a list of bytes a number and peak in FLOP/s; `bandwidth` is in byte/s. "
-    "Each operand is read once, and the result is written once. Return how many times as fast the "
-    "roofline allows it to be in the narrow format, and True if the narrow one is bound by memory.",
+    "are lists: bytes a number, and the peak in FLOP/s. `bandwidth` is in byte/s. Each operand is "
+    "read once, and the result is written once. Return two values: how many times as fast the "
+    "roofline allows the narrow product to be, and whether it is bound by memory.",
     "narrower(m, n, k, bandwidth, wide, narrow)", lines=4,
     cases=drawn(4, m=[8, 128, 400, 3000], n=range(500, 9000), k=range(500, 9000),
                 bandwidth=[2e12, 3.35e12, 8e12],
                 wide=lambda rng: [rng.choice((4, 8)), rng.choice((2e13, 6.7e13))],
                 narrow=lambda rng: [rng.choice((1, 2)), rng.choice((3e14, 9.894e14))]),
     domain=dict.fromkeys(("m", "n", "k"), at_least(1))
-        | {"bandwidth": Domain("above 0", ()), "wide": ANY, "narrow": ANY},
+        | {"bandwidth": Domain("above 0", ())} | dict.fromkeys(("wide", "narrow"), PAIR),
     example=(100, 1000, 2000, 1e12, [4, 2e14], [2, 4e14]),
     fixed=cases_of("m n k bandwidth wide narrow",
         (128, 4096, 4096, 3.35e12, [4, 6.7e13], [2, 9.894e14]),
@@ -319,10 +323,10 @@ def _block(rng: random.Random) -> Case:
 BLOCKS = table(
     "11-blocks", "A block of MXFP4", 5,
     "Round a `block` of numbers to MXFP4. Each becomes one of 0, 0.5, 1, 1.5, 2, 3, 4, 6, or its "
-    "negative, times a scale that the block shares. The scale is a quarter of a power of two: of "
-    "the largest power of two that is not above the block's largest magnitude. Divide by the "
+    "negative, times a scale that the block shares. Take the block's largest magnitude, and the "
+    "largest power of two that is not above it. A quarter of that is the scale. Divide by the "
     "scale and take the nearest number. Halfway take the one at an even place of the list, which "
-    "begins at place 0; beyond 6 take 6. Multiply by the scale again. A block of zeros stays one.",
+    "begins at place 0; beyond 6 take 6. Multiply by the scale again. Zeros alone stay zeros.",
     "mxfp4(block)", lines=8,
     cases=lambda rng: [_block(rng) for _ in range(4)],
     domain={"block": any_length(1)},
@@ -331,7 +335,8 @@ BLOCKS = table(
         ([0.0, 0.0, 0.0],), ([6.0, 5.0, 3.5, 2.5, 1.75, 1.25, 0.75, 0.25],), ([1.0],),
         ([-4.0, 0.2, 0.3],), ([7.9, -0.26, 5.0],), ([0.001, -0.0007, 0.0001, 0.0],),
         ([100.0, 1.0, -30.0, 3.0],), ([-9.0, 1.0, 2.0, 3.0],), ([3.9, 3.2, -2.6, 0.4],),
-        ([0.6, -1.0, 0.9, 0.2],), ([6.5, -5.1, 2.9, 0.5],), ([-0.11, 0.04, 0.012],)),
+        ([0.6, -1.0, 0.9, 0.2],), ([6.5, -5.1, 2.9, 0.5],), ([-0.11, 0.04, 0.012],),
+        ([-6.0, -5.0, -3.5, -2.5, -1.75, -1.25, -0.75, -0.25],), ([0.3, 1.0, -5.0],)),
     insight="A block is 32 numbers of 4 bits and 8 bits of scale: 4.25 bits a number. 1.0 beside "
             "100 becomes 0.",
     answer={
@@ -373,66 +378,77 @@ def _kernel(flops: float, peak: float, moved: float, least: float = LAUNCH) -> f
     return max(flops / peak, moved / BANDWIDTH, least)
 
 
-def _layer(m: int, k: int, n: int, width: float, times: float, **more: Any) -> float:
+def _layer(m: int, n: int, k: int, width: float, times: float, **more: Any) -> float:
     """Seconds of a ReLU and a product whose operands have ``width`` bytes a number."""
-    relu = _kernel(0, 1, m * k * (2 + more.get("writes", width)), more.get("least", LAUNCH))
+    written, least = more.get("writes", width), more.get("least", LAUNCH)
+    relu = _kernel(0, 1, m * k * (2 * more.get("passes", 1) + written), least)
     moved = (m * k + k * n) * width + m * n * more.get("result", 2)
-    product = _kernel(2 * m * k * n, PEAK * times, moved, more.get("least", LAUNCH))
+    product = _kernel(2 * m * k * n, PEAK * times, moved, least)
     return product + relu * more.get("relu", 1)
 
 
-def _fast(m: int, k: int, n: int, width: float, times: float, **more: Any) -> float:
-    wide = {key: value for key, value in more.items() if key not in ("writes", "result")}
-    return _layer(m, k, n, 2, 1, **wide) / _layer(m, k, n, width, times, **more)
+def _fast(m: int, n: int, k: int, width: float, times: float, passes: int, **more: Any) -> float:
+    both = {key: value for key, value in more.items() if key in ("least", "relu")}
+    small = _layer(m, n, k, width, times, **{"passes": passes, **more})
+    return _layer(m, n, k, 2, 1, **both) / small
 
 
 EXPECTED = table(
     "11-expected", "What torchao expects", 4,
     "Two kernels: a ReLU of m × k numbers, then their product with k × n numbers. In bf16 each "
     "number has 2 bytes; ReLU reads its input and writes its result, and the product reads both "
-    "operands and writes m × n numbers. Quantised, ReLU reads 2 bytes for each number and writes "
-    "`bits` bits, the product reads operands of `bits` bits and still writes 2 bytes for each "
-    "number, with a peak that is `times` as high. A kernel takes the longest of three: its FLOPs "
-    "at 1.755e15 FLOP/s, its bytes at 7.36e12 byte/s, and 2e-6 s. Only the product has FLOPs. "
+    "operands and writes m × n numbers. Quantised, ReLU reads its input `passes` times, 2 bytes a "
+    "number, and writes `bits` bits a number. The product reads operands of `bits` bits, still "
+    "writes 2 bytes a number, and has a peak that is `times` as high. A kernel takes the longest "
+    "of three times: FLOPs ÷ 1.755e15, bytes ÷ 7.36e12, and 2e-6 s. Only the product has FLOPs. "
     "Return how many times as fast the quantised pair is.",
-    "expected(m, k, n, bits, times)", lines=5,
-    cases=drawn(4, m=[4096, 64, 9000, 1500], k=range(2000, 9000), n=range(2000, 9000),
-                bits=[8.25, 4.5, 8, 4.25], times=[2, 4, 2, 4]),
-    domain=dict.fromkeys(("m", "k", "n"), at_least(1)) | {"bits": ANY, "times": ANY},
-    example=(3000, 4000, 5000, 8.25, 2),
-    fixed=cases_of("m k n bits times",
-        (1024, 1024, 1024, 8.25, 2), (4096, 4096, 4096, 8.25, 2), (4096, 4096, 4096, 4.5, 4),
-        (1, 1, 1, 4.5, 4), (16384, 16384, 16384, 4.5, 4), (8, 16384, 16384, 8.25, 2),
-        (20_000, 9000, 200, 4.5, 4), (2048, 2048, 2048, 8.25, 2)),
-    insight="At 4096³ it gives 1.9 for MXFP8, as torchao prints. A B200 was measured 1.46 times as "
-            "fast.",
+    "expected(m, n, k, bits, times, passes)", lines=5,
+    cases=drawn(4, m=[4096, 64, 9000, 1500], n=range(2000, 9000), k=range(2000, 9000),
+                bits=[8.25, 4.5, 8, 4.25], times=[2, 4, 2, 4], passes=[1, 2, 1, 2]),
+    domain=dict.fromkeys(("m", "n", "k"), at_least(1)) | {"bits": ANY, "times": ANY}
+        | {"passes": one_of(1, 2)},
+    example=(3000, 5000, 4000, 8.25, 2, 1),
+    fixed=cases_of("m n k bits times passes",
+        (1024, 1024, 1024, 8.25, 2, 1), (4096, 4096, 4096, 8.25, 2, 1),
+        (4096, 4096, 4096, 4.5, 4, 2), (1, 1, 1, 4.5, 4, 1), (16384, 16384, 16384, 4.5, 4, 2),
+        (8, 16384, 16384, 8.25, 2, 1), (20_000, 200, 9000, 4.5, 4, 2),
+        (2048, 2048, 2048, 8.25, 2, 1), (8, 16384, 16384, 4.25, 2, 1)),
+    insight="At 4096³ it gives 1.90 for MXFP8 and 2.91 for NVFP4. A B200 was measured 1.46 and "
+            "1.37 times as fast.",
     answer={
         "_width": lambda bits: bits / 8,
-        "answer": lambda m, k, n, _width, times: _fast(m, k, n, _width, times),
+        "answer": lambda m, n, k, _width, times, passes: _fast(m, n, k, _width, times, passes),
     },
     slips=(
         slip("no least time", "a kernel takes 2e-6 s at least.",
-             answer=lambda m, k, n, _width, times: _fast(m, k, n, _width, times, least=0.0)),
+             answer=lambda m, n, k, _width, times, passes:
+                 _fast(m, n, k, _width, times, passes, least=0.0)),
         slip("one least time for both", "each of the two kernels takes 2e-6 s at least.",
-             answer=lambda m, k, n, _width, times:
-                 max(LAUNCH, _layer(m, k, n, 2, 1, least=0.0))
-                 / max(LAUNCH, _layer(m, k, n, _width, times, least=0.0))),
+             answer=lambda m, n, k, _width, times, passes:
+                 max(LAUNCH, _layer(m, n, k, 2, 1, least=0.0))
+                 / max(LAUNCH, _layer(m, n, k, _width, times, passes=passes, least=0.0))),
         slip("without the ReLU", "the ReLU takes time, too.",
-             answer=lambda m, k, n, _width, times: _fast(m, k, n, _width, times, relu=0)),
+             answer=lambda m, n, k, _width, times, passes:
+                 _fast(m, n, k, _width, times, passes, relu=0)),
+        slip("read once", "quantised, ReLU reads its input `passes` times.",
+             answer=lambda m, n, k, _width, times: _fast(m, n, k, _width, times, 1)),
         slip("the result is small, too", "the product still writes 2 bytes for each number.",
-             answer=lambda m, k, n, _width, times:
-                 _fast(m, k, n, _width, times, result=_width)),
+             answer=lambda m, n, k, _width, times, passes:
+                 _fast(m, n, k, _width, times, passes, result=_width)),
         slip("ReLU writes bf16", "quantised, ReLU writes `bits` bits for each number.",
-             answer=lambda m, k, n, _width, times: _fast(m, k, n, _width, times, writes=2)),
+             answer=lambda m, n, k, _width, times, passes:
+                 _fast(m, n, k, _width, times, passes, writes=2)),
         slip("the peak stays", "the quantised product has `times` the peak.",
-             answer=lambda m, k, n, _width: _fast(m, k, n, _width, 1)),
-        slip("the bytes stay", "the operands have `bits` bits for each number.",
-             _width=2),
+             answer=lambda m, n, k, _width, passes: _fast(m, n, k, _width, 1, passes)),
+        slip("the bytes stay", "the operands have `bits` bits for each number.", _width=2),
         slip("bits for bytes", "8 bits are a byte.", _width=lambda bits: bits),
         slip("as the peaks", "only a product that is bound by computing gains that much.",
              answer=lambda times: times),
+        slip("n and k in each other's place", "ReLU works on m × k numbers: the order is m, n, k.",
+             answer=lambda m, n, k, _width, times, passes: _fast(m, k, n, _width, times, passes)),
         slip("upside down", "that is how many times as *long*.",
-             answer=lambda m, k, n, _width, times: 1 / _fast(m, k, n, _width, times)),
+             answer=lambda m, n, k, _width, times, passes:
+                 1 / _fast(m, n, k, _width, times, passes)),
     ),
 )  # fmt: skip
 
@@ -475,8 +491,8 @@ SLICES = table(
     "11-slices", "Exact enough, by slices", 5,
     "`a` and `b` are lists of whole numbers from 0 to 2**(bits * count) - 1. Cut each number into "
     "`count` slices of `bits` bits; slice 1 is the highest. Slice i of a number in `a` times slice "
-    "j of its partner in `b` is worth 2**(bits * (2 * count - i - j)) of the whole product. Return "
-    "the sum of all products of `a` and `b`, but leave out the slices with i + j above count + 1.",
+    "j of its partner in `b` counts 2**(bits * (2 * count - i - j)) times. Return a[0]·b[0] + "
+    "a[1]·b[1] + …, but leave out the pairs of slices with i + j above count + 1.",
     "sliced(a, b, bits, count)", lines=8,
     cases=lambda rng: [_numbers(rng) for _ in range(4)],
     domain={"a": any_length(1), "b": any_length(1), "bits": at_least(1), "count": at_least(1)},
@@ -485,8 +501,8 @@ SLICES = table(
         ([255], [255], 4, 2), ([5], [7], 3, 1), ([1, 2, 3], [3, 2, 1], 1, 2),
         ([0, 9], [4, 0], 2, 2), ([123_456, 654_321], [999_999, 1_000_003], 7, 3),
         ([200, 77], [13, 254], 2, 4), ([2**21 - 1], [2**21 - 2], 7, 3), ([16, 15], [1, 240], 4, 2)),
-    insight="Seven slices of 7 bits hold the 49 leading bits of a number: 28 products of int8 do "
-            "the work of one in fp64, which keeps 53.",
+    insight="Eight slices of 7 bits hold 56 bits: 36 products of int8 are as exact as one in fp64, "
+            "which keeps 53.",
     answer=_slices(lambda place, count: place <= count + 1),
     slips=(
         slip("nothing is left out", "pairs with i + j above count + 1 are left out.",

@@ -31,7 +31,7 @@ def bits() -> Player:
     Examples
     --------
     >>> print(rl.precision.bits().sentence)
-    0 0011 101: 2⁻⁴ × 1.625 is 0.1016. The next number is 0.1094.
+    0 0011 101: 2⁻⁴ × 1.625 is 0.10156. The next number is 0.10938.
     """
     return Player(*(bits_scene(wide) for wide in (WIDE, NARROW)), stem="bits")
 
@@ -53,7 +53,7 @@ def bits_scene(wide: float) -> Scene:
     scene = Scene(wide, 206, [
         Dim("format", TITLES, TITLES, start=1, glide=500),
         Dim("sign", ("positive", "negative")),
-        Dim("value", [str(stop) for stop in range(STOPS)], start=29),
+        Dim("value", [f"{stop + 1} of {STOPS}" for stop in range(STOPS)], start=29),
     ])  # fmt: skip
     scene.choice("format", "format", [title.split()[1] for title in TITLES])
     for place in range(MOST):
@@ -108,8 +108,10 @@ def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
         ]
         if any(first):
             begins = By("format", [float(one) for one in first])
-            scene.text(x, TOP - 9, kind, INKS[kind], size=SMALL, bold=True, opacity=begins,
-                       name="part")  # fmt: skip
+            end = 16 + (BOX + GAP) * MOST - GAP  # of all formats: there the mantissa ends
+            at = (end, "end") if kind == "mantissa" else (x, "start")
+            scene.text(at[0], TOP - 9, kind, INKS[kind], size=12, bold=True, anchor=at[1],
+                       opacity=begins, name="part")  # fmt: skip
 
 
 def _line(
@@ -153,7 +155,7 @@ def _worth(form: Format, code: int) -> str:
     if value == 0:
         return "0"
     exponent = max(math.frexp(value)[1] - 1, math.frexp(form.smallest_normal)[1] - 1)
-    return f"2{_raised(exponent)} × {value / 2.0**exponent:g} = {value:.4g}"
+    return f"2{_raised(exponent)} × {value / 2.0**exponent:g} = {value:.5g}"
 
 
 def _raised(number: int) -> str:
@@ -166,10 +168,10 @@ def _sentence(form: Format, sign: int, code: int) -> str:
     if not math.isfinite(value):
         return f"{bits_}: {minus if math.isinf(value) else ''}{_worth(form, code)}."
     if value == 0:
-        return f"{bits_}: {minus}0. The next number is {minus}{form.smallest_subnormal:.4g}."
+        return f"{bits_}: {minus}0. The next number is {minus}{form.smallest_subnormal:.5g}."
     words = f"{bits_}: {minus}{_worth(form, code).replace(' = ', f' is {minus}')}."
     if value < form.smallest_normal:
         words = words[:-1] + ", a subnormal number."
     if value == form.largest:
         return words + " It is the largest number."
-    return words + f" The next number is {minus}{value + form.spacing(value):.4g}."
+    return words + f" The next number is {minus}{value + form.spacing(value):.5g}."

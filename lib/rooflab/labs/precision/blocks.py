@@ -115,6 +115,7 @@ def _scales(format: str, largest: np.ndarray) -> tuple[np.ndarray, float]:
     most = formats()[element].largest
     if format == "nvfp4":
         total = largest[np.isfinite(largest)].max(initial=0)
+        total = min(total, np.finfo(np.float32).max)  # so that fp32 holds the scale
         tensor = float(np.float32(total / (most * formats()["fp8_e4m3"].largest))) or 1.0
         return quantise(largest / most / tensor, "fp8_e4m3", saturate=True), tensor
     exponents = (np.frexp(largest)[1] - np.frexp(most)[1]).clip(-127, 127)  # E8M0's range

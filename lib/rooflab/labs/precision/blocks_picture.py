@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from rooflab.count.si import plain
@@ -42,25 +45,36 @@ def blocks() -> Player:
     Examples
     --------
     >>> print(rl.precision.blocks().sentence[:60])
-    Blocks of 64 take 4.12 bits a number. The 64 numbers are off
+    Blocks of 64 take 4.125 bits a number. The 64 numbers are of
     """
-    return Player(*(_scene(wide) for wide in (WIDE, NARROW)), stem="blocks-of-four-bits")
+    return Blocks(*(_scene(wide) for wide in (WIDE, NARROW)), stem="blocks-of-four-bits")
+
+
+class Blocks(Player):
+    """The picture; its still shows one scale for all, and small blocks below."""
+
+    def states(self) -> Sequence[Mapping[str, Any]]:
+        return [{"size": SIZES[0]}, {"size": SIZES[3]}]
 
 
 def _scene(wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
     values = example()
     scene = Scene(wide, 344, [Dim("size", [str(size) for size in SIZES], SIZES, glide=500)])
-    scene.choice("size", "numbers that share a scale", [str(size) for size in SIZES])
+    labels = [f"{SIZES[0]} share a scale", *map(str, SIZES[1:])]
+    scene.choice("size", "numbers that share a scale", labels)
     frame = Frame(34, 16, wide - 12, 300)
     y, room = frame.y(-3.4, 8.6, log=False), (wide - 46) / MANY
     x = frame.left + room * (np.arange(MANY) + 0.5)
-    frame.y_ticks(scene, y, [-2, 0, 2, 4, 6, 8], lambda v: plain(v, 2))
+    for value in (-2, 0, 2, 4, 6, 8):  # without a grid: lines are where numbers may land
+        scene.text(frame.left - 8, y(value) + 5, str(value), size=SMALL, anchor="end", name="tick")
     each = [shared(values, size) for size in SIZES]
     grid = np.unique(formats()["fp4_e2m1"].codes())
     for block in range(MANY // SIZES[-1]):
         first = block * SIZES[-1]
-        begin, end = x[first] - room / 2 + 1, x[first] + room * (SIZES[-1] - 0.5) - 1
+        last = first + SIZES[-1]
+        begin = By("size", [x[first] - room / 2 + 1.5 * (first % size == 0) for size in SIZES])
+        end = By("size", [x[last - 1] + room / 2 - 1.5 * (last % size == 0) for size in SIZES])
         for level in grid:
             heights = y(np.array([level * scales[first] for scales, _ in each]))
             at = By("size", heights)
@@ -77,7 +91,7 @@ def _scene(wide: float) -> Scene:
     errors = np.abs(landed - values).mean(axis=1)
     zeros = [int(((one == 0) & (values != 0)).sum()) for one in landed]
     scene.says = By("size", [
-        f"Blocks of {size} take {4 + SCALE_BITS / size:.3g} bits a number. The {MANY} numbers are "
+        f"Blocks of {size} take {4 + SCALE_BITS / size:.4g} bits a number. The {MANY} numbers are "
         f"off by {plain(error, 2)} on average, and {none} of them became 0."
         for size, error, none in zip(SIZES, errors, zeros)
     ])  # fmt: skip
@@ -85,9 +99,9 @@ def _scene(wide: float) -> Scene:
 
 
 def _key(scene: Scene, foot: float) -> None:
-    scene.dot(44, foot - 5, size=3.2, fill="paper", ink="ink", width=1.2)
-    scene.text(54, foot, "the number", size=SMALL)
-    scene.dot(150, foot - 5, size=3.6, fill="computing")
-    scene.text(160, foot, "in 4 bits", size=SMALL)
-    scene.line([(240, foot - 5), (262, foot - 5)], "soft", 1, opacity=0.75)
-    scene.text(268, foot, "where it may land", "soft", size=SMALL)
+    scene.dot(38, foot - 5, size=3.2, fill="paper", ink="ink", width=1.2)
+    scene.text(47, foot, "the number", size=SMALL)
+    scene.dot(140, foot - 5, size=3.6, fill="computing")
+    scene.text(149, foot, "in 4 bits", size=SMALL)
+    scene.line([(222, foot - 5), (242, foot - 5)], "soft", 1, opacity=0.75)
+    scene.text(248, foot, "where it may land", "soft", size=SMALL)

@@ -162,7 +162,7 @@ def running_sum(
     Parameters
     ----------
     values, format, rounding, seed : array_like, str or Format, str, int
-        As in :func:`quantise`; only the sum is rounded.
+        As in :func:`quantise`; only the sum is rounded, after it was added in fp64.
 
     Returns
     -------

@@ -39,7 +39,9 @@ def multiply(
     """
     left, right = floats("a", a), floats("b", b)
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or not left.size:
-        raise ValueError(f"a is {left.shape} and b {right.shape}; they must be m×k and k×n")
+        raise ValueError(
+            f"a is {left.shape} and b {right.shape}; they must be m×k and k×n, 1 at least"
+        )
     if accumulate == "int32":
         if format not in ("int8", "int4") or chunk is not None:
             raise ValueError("accumulate='int32' needs format='int8' or 'int4', and no chunk")

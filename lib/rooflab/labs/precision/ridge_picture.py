@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count import gemm
-from rooflab.count.si import plain, si, times
+from rooflab.count.si import plain, si
 from rooflab.labs.precision.product import error, multiply
 from rooflab.labs.precision.speedup import published
 from rooflab.predict.catalogue import machine as _machine
@@ -23,7 +23,8 @@ from rooflab.show.scene.player import Player
 SHOWN = ("fp32", "tf32", "bf16", "fp8_e4m3", "nvfp4")
 GPU, SHAPE = "b200-sxm", (128, 4096, 4096)
 WIDE, NARROW, SMALL = 720, 400, 14
-X, Y, ERRORS = (0.5, 5000), (1e13, 2e16), (1e-8, 1.0)  # FLOP/byte, FLOP/s, of the result
+X, Y, ERRORS = (0.5, 5000), (1e13, 2e16), (1e-7, 1.0)  # FLOP/byte, FLOP/s, of the result
+TITLES = {"mxfp8_e4m3": "MXFP8", "nvfp4": "NVFP4"}
 Errors = dict[str, float]
 
 
@@ -59,12 +60,11 @@ def product_errors() -> Errors:
 
 def _scene(errors: Errors, wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
-    scene = Scene(wide, 372, [Dim("format", SHOWN, SHOWN, glide=600)])
+    scene = Scene(wide, 430, [Dim("format", SHOWN, SHOWN, glide=600)])
     lines = [Roofline(_machine(GPU), name) for name in SHOWN]
     ops = [gemm(*_edges(), name, c=None if name == "fp32" else _result(name)) for name in SHOWN]
-    left = Frame(66, 34, wide - (190 if wide > NARROW else 92), 326)
-    _roofs(scene, left, lines, [op.intensity for op in ops])
-    _errors(scene, Frame(left.right + (96 if wide > NARROW else 56), 34, wide - 8, 326), errors)
+    _roofs(scene, Frame(66, 34, wide - 16, 290), lines, [op.intensity for op in ops])
+    _errors(scene, Frame(66, 352, wide - 30, 396), errors)
     scene.slider("format", "format")
     scene.says = By("format", [
         f"{name}: the product has {plain(op.intensity, 3)} FLOP/byte, the ridge is at "
@@ -90,7 +90,7 @@ def _result(name: str) -> str:
 
 
 def _gain(gain: float) -> str:
-    return f", {times(gain, 3)} as fast as fp32" if gain != 1 else ""
+    return f", {plain(gain, 3)} times as fast as fp32" if gain != 1 else ""
 
 
 def _bound(line: Roofline, intensity: float) -> str:
@@ -109,10 +109,12 @@ def _roofs(scene: Scene, frame: Frame, lines: list[Roofline], points: list[float
     ridges = np.array([line.ridge for line in lines])
     scene.line([(x(X[0]), y(slope * X[0])), (x(ridges[-1]), y(slope * ridges[-1]))], "carrying",
                2.5, clip=frame.box, name="bandwidth")  # fmt: skip
-    for corner in ridges:
+    for corner, name in zip(ridges, SHOWN):
         flat = y(slope * corner)
         scene.line([(x(corner), flat), (frame.right, flat)], "computing", 1, opacity=0.35,
                    name="peak")  # fmt: skip
+        scene.text(frame.right - 4, flat - 4, name.split("_")[0], "computing", size=12,
+                   anchor="end", name="peak")  # fmt: skip
     at, high = By("format", x(ridges)), By("format", y(slope * ridges))
     scene.line([(at, high), (frame.right, high)], "computing", 3, name="chosen")
     scene.line([(at, high), (at, frame.bottom)], "soft", 1.5, dash=(3, 4), name="ridge")
@@ -123,16 +125,17 @@ def _roofs(scene: Scene, frame: Frame, lines: list[Roofline], points: list[float
 
 
 def _errors(scene: Scene, frame: Frame, errors: Errors) -> None:
-    """A scale of errors with a dot for each format."""
-    y = frame.y(*ERRORS)
-    frame.y_ticks(scene, y, [1e-8, 1e-6, 1e-4, 1e-2, 1.0], lambda v: plain(100 * v, 2) + " %")
-    scene.text(frame.left - 60, 20, "error", size=SMALL, name="axis")
-    middle = frame.left + 16
-    for name, error_ in errors.items():
-        scene.dot(middle, y(error_), size=4, fill="soft", name="error")
-        scene.text(middle + 14, y(error_) + 5, name.split("_")[0], "soft", size=SMALL, name="error")
-    heights = By("format", y(np.array([*errors.values()])))
-    scene.dot(middle, heights, size=9, fill="overhead", name="chosen")
+    """An axis of errors with a dot for each format; names stand above and below in turn."""
+    x, middle = frame.x(*ERRORS), (frame.top + frame.bottom) / 2
+    frame.x_ticks(scene, x, [1e-6, 1e-4, 1e-2, 1.0], lambda v: f"{100 * v:g} %")
+    scene.line([(frame.left, middle), (frame.right, middle)], "soft", 1, name="axis")
+    scene.text(8, middle + 5, "error", size=SMALL, name="axis")
+    for n, (name, error_) in enumerate(errors.items()):
+        scene.dot(x(error_), middle, size=4, fill="soft", name="error")
+        scene.text(x(error_), middle + (-11 if n % 2 else 24), name.split("_")[0], "soft",
+                   size=12, anchor="middle", name="error")  # fmt: skip
+    places = By("format", x(np.array([*errors.values()])))
+    scene.dot(places, middle, size=8, fill="overhead", name="chosen")
 
 
 def expectations(after: Any = None) -> Player:
@@ -155,16 +158,17 @@ def expectations(after: Any = None) -> Player:
     """
     rows = [row for row in published() if not row.static]
     pairs = [
-        Pair(f"{row.format}, {row.mnk[0]}³", row.expected, row.observed, row.conditions)
+        Pair(f"{TITLES[row.format]}, n = {row.mnk[0]}", row.expected, row.observed, row.conditions)
         for row in rows
     ]
     slower = [row for row in rows if row.observed < 1]
     best = max(rows, key=lambda row: row.observed)
     says = (
         f"{len(slower)} of {len(rows)} layers became slower than in bf16. The best one, "
-        f"{best.format} at {best.mnk[0]}³, was {times(best.observed, 3)} as fast; "
-        f"{times(best.expected, 3)} was expected."
+        f"{TITLES[best.format]} with n = {best.mnk[0]}, was {plain(best.observed, 3)} times as "
+        f"fast, and {plain(best.expected, 3)} times was expected."
     )
-    note = f"How many times as fast as bf16. {rows[0].source}"
-    scenes = (pairs_scene(pairs, wide, (0.3, 5), says, note) for wide in (WIDE, NARROW))
+    note = f"A ReLU and a product of n × n matrices: times as fast as in bf16. {rows[0].source}"
+    names = ("expected", "measured")
+    scenes = (pairs_scene(pairs, wide, (0.3, 5), says, note, names) for wide in (WIDE, NARROW))
     return Player(*scenes, stem="expectations", after=after)

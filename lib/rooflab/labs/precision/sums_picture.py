@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from rooflab.show.chart import Chart, Line, Panel
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.player import Player
 
-SHOWN = ("bf16", "fp16", "fp8_e5m2")
+SHOWN = {"bf16": "bf16", "fp16": "fp16", "fp8_e5m2": "fp8 E5M2"}
 ROUNDINGS = {"nearest": "to the nearest", "stochastic": "by chance"}
 WIDE, NARROW, HIGH = 720, 400, 380
+MOST, LEAST, LARGEST = 20_000, 1e-4, 20_000  # numbers; of one of them; of their sum
 
 
 def sums(numbers: Any, after: Any = None) -> Player:
@@ -23,7 +25,7 @@ def sums(numbers: Any, after: Any = None) -> Player:
     Parameters
     ----------
     numbers : array_like
-        Positive numbers, two or more.
+        Positive numbers, 2 to 20,000, with a sum of 20,000 at most.
     after : GuessAxis or iterable of them, optional
         What has to be guessed before the picture opens.
 
@@ -35,21 +37,23 @@ def sums(numbers: Any, after: Any = None) -> Player:
     Examples
     --------
     >>> print(rl.precision.sums([1.0] * 1000).sentence)
-    In bf16, rounded to the nearest, the sum of 1000 numbers is 256. It should be 1000.
+    In bf16, rounded to the nearest, the sum of 1,000 numbers is 256. It should be 1000.
     """
     values = np.asarray(numbers, float)
-    if values.ndim != 1 or len(values) < 2 or not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"numbers={numbers!r} must be two or more positive numbers")
+    if values.ndim != 1 or not 2 <= len(values) <= MOST or not (values >= LEAST).all():
+        raise ValueError(f"numbers={short(numbers)} must be 2 to {MOST:,} numbers from {LEAST} on")
+    if not values.sum() <= LARGEST:
+        raise ValueError(f"numbers add up to {values.sum():g}; {LARGEST:,} at most fit all formats")
     return Player(*(_scene(values, wide) for wide in (WIDE, NARROW)), stem="sums", after=after)
 
 
 def _scene(values: np.ndarray, wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
     scene = Scene(wide, HIGH, [
-        Dim("format", SHOWN, SHOWN, glide=400),
+        Dim("format", [*SHOWN.values()], [*SHOWN], glide=400),
         Dim("rounding", [*ROUNDINGS.values()], [*ROUNDINGS], glide=400),
     ])  # fmt: skip
-    scene.choice("format", "format of the sum", SHOWN)
+    scene.choice("format", "format of the sum", [*SHOWN.values()])
     scene.choice("rounding", "rounded", [*ROUNDINGS.values()])
     many = len(values)
     places = np.unique(np.geomspace(1, many, 60).astype(int))
@@ -66,18 +70,11 @@ def _scene(values: np.ndarray, wide: float) -> Scene:
     ticks = [10.0**e for e in range(len(str(many)) - 1)]
     chart = Chart(scene, [panel], (1, float(many)), "numbers added", "{:g}".format, ticks=ticks)
     chart.draw()
-    end = chart.y[0](sums_[..., -1])
-    scene.text(
-        chart.x(many) - 6,
-        By("format rounding", end - 10),
-        By("format rounding", np.vectorize(lambda s: plain(s, 4), otypes=[object])(sums_[..., -1])),
-        "computing",
-        bold=True,
-        anchor="end",
-        halo=True,
-        name="sum",
-    )
+    words = np.vectorize(lambda total: plain(total, 4), otypes=[object])(sums_[..., -1])
+    scene.text(chart.frames[0].right - 6, chart.frames[0].bottom - 12, By("format rounding", words),
+               "computing", size=20, bold=True, anchor="end", halo=True, name="sum")  # fmt: skip
     scene.says = scene.each("format rounding", lambda f, r: (
-        f"In {SHOWN[f]}, rounded {[*ROUNDINGS.values()][r]}, the sum of {many} numbers is "
+        f"In {[*SHOWN.values()][f]}, rounded {[*ROUNDINGS.values()][r]}, the sum of {many:,} "
+        f"numbers is "
         f"{plain(sums_[f, r, -1], 4)}. It should be {plain(exact[-1], 4)}."))  # fmt: skip
     return scene
