@@ -18,6 +18,7 @@ from rooflab.labs.loops.nest import TRANSFORMATIONS
 from rooflab.measure import this_machine
 from tests.labs.fusion.support import calibrate_at_once
 from tests.labs.llm.support.habits import habits
+from tests.labs.sparse.conftest import COSTS, GAIN
 from tests.support.machine import ROOFS
 
 #: Of numpydoc's checks: no docstring; parameters that are missing, unknown or in another order;
@@ -32,6 +33,7 @@ NAMES = sorted(
         *(f"memory.{name}" for name in rooflab.memory.__all__),
         *(f"fusion.{name}" for name in rooflab.fusion.__all__ if name != "Step"),
         *(f"precision.{name}" for name in rooflab.precision.__all__),
+        *(f"sparse.{name}" for name in rooflab.sparse.__all__),
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
         *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),
@@ -77,6 +79,7 @@ def measured_at_once(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(this_machine, "measured_roofs", roofs)
     monkeypatch.setattr(decode_prediction, "_measured", lambda *_: habits())
     calibrate_at_once(monkeypatch)
+    monkeypatch.setattr(GAIN, "measured_weights", lambda progress: COSTS)
     for name, value in SMALL.items():
         monkeypatch.setattr(f"rooflab.{name}", value)
 

@@ -429,7 +429,7 @@ BEST = table(
         slip("the room is forgotten", "weights and all sequences have to fit into `room`.",
              _best=lambda options, kv, bandwidth, deadline:
                  _best(options, kv, 1e18, bandwidth, deadline)),
-        slip("computing is free", "a step takes as long as the longer one of reading and computing.",
+        slip("computing is free", "a step takes the longer one of reading and computing.",
              _best=lambda options, kv, room, bandwidth, deadline: _best(
                  [[size, 1e-12] for size, _ in options], kv, room, bandwidth, deadline)),
         slip("steps a second", "a step makes a token for each sequence.",

@@ -1,4 +1,4 @@
-"""Sentences of lesson 12, chosen from products of one vector that the reader's own core computed."""
+"""Sentences of lesson 12, chosen from products that the reader's own core computed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ NAMES = {"fp32": "fp32", "int8": "int8", "int4": "int4", "2:4": "two of four"}
 
 GAINED: Rows = (
     ("faster", lambda gain: gain > CLEARLY,
-     "With {slow} weights the product took {before:s}, with {fast} {after:s}: it is {gain:times} as "
-     "fast, for {fewer:times} fewer bytes."),
+     "With {slow} weights the product took {before:s}, with {fast} {after:s}: it is {gain:times} "
+     "as fast, for {fewer:times} fewer bytes."),
     ("alike", lambda gain: 1 / CLEARLY <= gain <= CLEARLY,
      "With {slow} weights the product took {before:s}, with {fast} {after:s}: no gain that stands "
      "out from the noise, for {fewer:times} fewer bytes."),
@@ -24,11 +24,11 @@ GAINED: Rows = (
 )  # fmt: skip
 WHY: Rows = (
     ("instructions", lambda carrying, instructions: instructions > carrying,
-     "By the prediction its instructions take {instructions:s} and its bytes {carrying:s}: it waits "
-     "for unpacking."),
+     "By the prediction its instructions take {instructions:s} and its bytes {carrying:s}: "
+     "unpacking is what it waits for."),
     ("bytes", lambda carrying, instructions: instructions <= carrying,
-     "By the prediction its bytes take {carrying:s} and its instructions {instructions:s}: it still "
-     "waits for memory."),
+     "By the prediction its bytes take {carrying:s} and its instructions {instructions:s}: memory "
+     "is still what it waits for."),
 )  # fmt: skip
 PREDICTED: Rows = (
     ("", lambda off: off <= GOOD, "The predicted gain was {expected:times}."),

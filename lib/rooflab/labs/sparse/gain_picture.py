@@ -35,8 +35,8 @@ def bars(found: GemvGain, *kinds: str, after: Any = None) -> Player:
     Examples
     --------
     >>> found = rl.sparse.gemv_gain("int8", (64, 256), rounds=1, progress=False)
-    >>> print(rl.sparse.bars(found, "fp32", "int8").sentence[:30])
-    int8: 18.9 kB, predicted ×
+    >>> print(rl.sparse.bars(found, "fp32", "int8").sentence[:24])
+    int8: 17.9 kB, predicted
     """
     for kind in kinds:
         if kind not in found.measured:

@@ -62,7 +62,7 @@ def _shapes(wide: float) -> Scene:
         scene.dot(x(size), By("rows", y(column)), size=6, fill="carrying", ink="paper",
                   name="matrix")  # fmt: skip
     scene.says = By("rows", [
-        f"{n} vector{'s' * (n > 1)}: of {len(sizes)} matrices {int((each < 1).sum())} became slower "
+        f"{n} vector{'s' * (n > 1)}: of {len(sizes)} matrices {(each < 1).sum()} became slower "
         f"with int4 weights. The largest gained {times(each[-1], 3)}."
         for n, each in zip(counts, gains)
     ])  # fmt: skip
@@ -138,7 +138,8 @@ def _marlin(wide: float) -> Scene:
     chart.slider("batch", "vectors", batches, [(0, np.array(allowed))])
     scene.says = By("batch", [
         f"{n} vector{'s' * (n > 1)}: the roofs allow {times(most, 3)}."
-        + "".join(f" {name} reached {times(each[n], 3)}." for name, each in seen.items() if n in each)
+        + "".join(f" {name} reached {times(each[n], 3)}."
+                  for name, each in seen.items() if n in each)
         for n, most in zip(batches, allowed)
     ])  # fmt: skip
     scene.note(f"{table['conditions']}; read off a chart. "
@@ -156,7 +157,7 @@ def serving() -> Player:
 
     Examples
     --------
-    >>> print(rl.sparse.serving().sentence[:46])
+    >>> print(rl.sparse.serving().sentence[:43])
     8 texts: at most 1570 tokens/s with 16 bits
     """
     return Player(*(_serving(wide) for wide in (WIDE, NARROW)), stem="serving")
