@@ -16,7 +16,7 @@
 #
 # <details><summary>45 minutes, 85 with the exercises: what you learn, and what you need</summary>
 #
-# - **count** the bytes of packed weights, with their scales and places,
+# - **count** the bytes of packed weights, with their scales,
 # - **predict** who gains: large or small layers, few tokens or many,
 # - **write** how int4 is unpacked, and how two numbers of four are kept,
 # - **decide** which lever to pull first when a model is served.
@@ -44,9 +44,9 @@ first = rl.ask("12-int8", seen.gain("int8", "fp32"))
 first
 
 # %% [markdown] tags=["core"]
-# The picture opens once you have guessed. For each format the upper bar is what its bytes take, and
-# the lower one what its instructions take when the matrix lies in a cache. The longer one is
-# predicted, and the dot is measured.
+# The picture opens once you have guessed. The upper bar is the time to read its bytes. The lower
+# one is the time of its instructions, measured with a matrix that lies in a cache. The longer bar
+# is what we predict, and the dot is what the clock said.
 
 # %% tags=["core"]
 rl.sparse.bars(seen, "fp32", "int8", after=first)
@@ -71,13 +71,15 @@ rl.sparse.bars(seen, "fp32", "int8", "int4", after=second)
 rl.show.say(rl.conclude("12-int4", seen, "int4", "int8"), after=second)
 
 # %% [markdown] tags=["core"]
-# What costs the instructions? A byte has to be taken apart before anything can be multiplied.
+# Instructions hardly become fewer when bytes do: each weight still has to be multiplied. In `int4`
+# it first has to be cut out of its byte.
 #
 # ### Exercise 1 · Unpack int4
 #
 # Each byte of `data`, from 0 to 255, holds two whole numbers from -8 to 7 in 4 bits each. The low 4
 # bits are the first of them, the high 4 bits the second. In 4 bits, 8 to 15 stand for -8 to -1.
-# Return the list of all numbers in their order. `unpacked([33, 7])` is `[1, 2, 7, 0]`.
+# (Weights leave out -8.) Return the list of all numbers in their order. `unpacked([33, 7])` is
+# `[1, 2, 7, 0]`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "12-nibbles"}
@@ -97,30 +99,33 @@ rl.check("12-nibbles", unpacked)
 # %% [markdown] tags=["core"]
 # ## Large layers and small ones
 #
-# GPUs unpack faster than they read, if the kernel is good. Still, not every layer gains. NVIDIA has
-# published what thousands of products took on an A100, with weights in `bf16` and in `int4`. Here
-# is a sample of them. Choose one vector or 64, and look along the size of the matrix.
+# Does every layer gain? NVIDIA has published what thousands of products took on an A100, with
+# weights in `bf16` and in `int4`. Here is a sample of them. Choose one vector or more, and look
+# along the size of the matrix.
 
 # %% tags=["core"]
 rl.sparse.shapes()
 
 # %% [markdown] tags=["core"]
+# Small matrices lose: in this sample the `int4` product never takes less than 9 µs, and the one in
+# `bf16` 2.6 µs. Two matrices with very long rows do not follow the others.
+#
 # ### Exercise 2 · A layer that does not gain
 #
 # A product of one vector takes a constant time, and the time to read its weights. `first` and
-# `second` are lists of the bytes of two weight matrices and the seconds that their products took.
-# Another matrix has `size` bytes. Its weights become `times` times smaller, and unpacking them
-# takes no time. Return how many times as fast its product becomes.
-# `gain([0, 5e-6], [1e8, 105e-6], 2e7, 4)` is 2.5.
+# `second` are measurements: the bytes of a matrix, and the seconds of its product. Another matrix
+# has `size` bytes. With int4 it shrinks to size / times bytes, which are read as fast, and the
+# constant time is `other` seconds. Return how many times as fast its product becomes.
+# `gain([0, 5e-6], [1e8, 105e-6], 1e-5, 2e7, 4)` is 1.667, rounded.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "12-small"}
-def gain(first, second, size, times):
+def gain(first, second, other, size, times):
     # BEGIN SOLUTION
     a_byte = (second[1] - first[1]) / (second[0] - first[0])
     constant = first[1] - a_byte * first[0]
-    before, after = a_byte * size, a_byte * size / times
-    return (constant + before) / (constant + after)
+    before, after = constant + a_byte * size, other + a_byte * size / times
+    return before / after
     # END SOLUTION
 
 
@@ -131,12 +136,14 @@ rl.check("12-small", gain)
 # ## Many vectors
 #
 # With a batch, each weight is read once and used for every vector. Weights are unpacked and then
-# multiplied in `fp16`, so computing takes as long as before. At some batch computing is what takes
-# the time, and smaller weights gain nothing any more.
+# multiplied in `fp16`, so computing takes as long as before. At some batch the small weights no
+# longer wait for memory, and the gain begins to fall. It is gone when weights in `fp16` do not wait
+# either.
 #
-# *Marlin* is a kernel for `int4` weights, measured on an A10 with a large matrix. By bytes and
-# roofs it can be 3.9 times as fast as `fp16` for one vector. **From which batch on can it be less
-# than twice as fast?**
+# *Marlin* is a kernel for `int4` weights, measured on an A10 (125 TFLOP/s, 600 GB/s) with a large
+# matrix. The other lines in the picture are kernels of three other projects, as Marlin's authors
+# found them in 2024. By the roofline, the product of one vector can be 3.9 times as fast as in
+# `fp16`. **From which batch on does the roofline allow less than 2?**
 
 # %% tags=["core"]
 third = rl.ask("12-knee", rl.sparse.marlin_batch(2.0))
@@ -149,10 +156,10 @@ rl.sparse.marlin(after=third)
 # ### Exercise 3 · Up to which batch?
 #
 # Weights of n × k numbers meet `batch` vectors of k numbers at once, and give as many vectors of n
-# numbers. Vectors and results have 16 bits a number. The weights have 16, or `bits` bits with their
-# scales; computing is the same in both cases, at `peak` FLOP/s. By the roofline, with `bandwidth`
-# in byte/s, return the largest batch for which the small weights are at least `wanted` times as
-# fast, or 0. `knee(4000, 5000, 8, 1e14, 1e12, 1.9)` is 53.
+# numbers. Vectors and results have 16 bits a number. A weight has 16 bits, or `bits` bits, its
+# scale included; computing is the same in both cases, at `peak` FLOP/s. By the roofline, with
+# `bandwidth` in byte/s, return the largest batch for which the small weights are at least `wanted`
+# times as fast, or 0. `knee(4000, 5000, 8, 1e14, 1e12, 1.9)` is 53.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "12-knee"}
@@ -176,8 +183,8 @@ rl.check("12-knee", knee)
 # ### Vote, or choose for yourself
 #
 # Four kernels in the picture read the same `int4` weights on the same GPU. Marlin is 3.9 times as
-# fast as `fp16`, for 1 vector and for 16. AWQ's kernel is 0.86 times as fast for 4. Where does the
-# difference come from?
+# fast as `fp16`, for 1 vector and for 16. AWQ's kernel is slower than `fp16` for 4: 0.86 times as
+# fast. Where does the difference come from?
 #
 # <details><summary><b>A</b> AWQ's format has more bytes.</summary>
 #
@@ -191,26 +198,26 @@ rl.check("12-knee", knee)
 #
 # </details>
 #
-# <details><summary><b>C</b> From how each kernel works with the weights it has read.</summary>
+# <details><summary><b>C</b> How each kernel uses the weights it has read.</summary>
 #
-# **Right.** It falls as soon as there are a few vectors, so it does more for each of them. Bytes
-# say what is possible; a kernel has to do it.
+# **Right.** AWQ's speed falls as soon as there are a few vectors, so it does more for each of them.
+# Bytes say what is possible; a kernel has to do it.
 #
 # </details>
 #
 # <details><summary><b>D</b> 4 vectors are bound by computing.</summary>
 #
-# This is *a batch computes*: by the roofs it takes about 70 vectors.
+# This is *a batch computes*: by the roofs that begins at 55.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
 # ## Two of four
 #
-# Zeros need not be stored. In `fp16`, NVIDIA's tensor cores know one pattern: of each four weights
-# in a row at most two are not 0. It is called **2:4 sparsity**. A matrix is *pruned* first: of each four, the
-# two smallest become 0, and what is left is trained some more. Then only two are stored, and for
-# each its place among the four, in 2 bits.
+# Zeros need not be stored. In `fp16`, NVIDIA's tensor cores can skip them in one pattern: at least
+# two of every four neighbours are 0. It is called **2:4 sparsity**. A matrix is *pruned* first: of
+# each four, the two smallest become 0, and what is left is trained some more. Then only two are
+# stored, and for each its place among the four, in 2 bits.
 #
 # ### Exercise 4 · Two of four
 #
@@ -237,7 +244,7 @@ def pruned(row):
 rl.check("12-prune", pruned)
 
 # %% [markdown] tags=["core"]
-# Your core has no such unit. But the bytes are fewer here, too: 2 numbers of 4, and 4 bits of
+# Your core cannot skip zeros like that. It still reads fewer bytes: 2 numbers of 4, and 4 bits of
 # places. **How many times as fast is the product of one vector in `fp32`?**
 
 # %% tags=["core"]
@@ -259,9 +266,9 @@ rl.show.say(rl.conclude("12-sparse", seen, "2:4", "fp32"), after=fourth)
 #
 # Weights of k × n numbers with `bits` bits each meet m vectors of k numbers, and give m of n
 # numbers, all with `bits` bits. Sparse weights keep two of each four numbers, and 2 bits for the
-# place of each that is kept; k is a multiple of 4. The unit that multiplies skips the zeros, so its
-# peak is twice as high for the FLOPs of the dense product. By the roofline, return how many times
-# as fast the sparse product is. `sparser(300, 5000, 4000, 16, 1e15, 2e12)` is 1.627, rounded.
+# place of each that is kept; k is a multiple of 4. Count the FLOPs of the dense product in both
+# cases; the sparse unit skips zeros, so its peak is twice as high. By the roofline, return how many
+# times as fast the sparse product is. `sparser(300, 5000, 4000, 16, 1e15, 2e12)` is 1.627, rounded.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "12-claim-half"}
@@ -284,24 +291,34 @@ for m in (1, 128, 345, 4096):
     print(f"{m:5} vectors on an H100: at most {times:.2f} times as fast")
 
 # %% [markdown] tags=["core"]
-# It never falls below 1.6, and is 2 for very many vectors. Measured was less: for 8192 × 8192
-# matrices on an H100, 1.20 to 1.22 times was reported with NVIDIA's own library.
+# So the claim holds for very many vectors, and for one it forgets the places. In between the gain
+# falls: at 345 vectors the dense product computes already, and the sparse one still waits. Measured
+# was less: for 8192 × 8192 matrices on an H100, 1.20 to 1.22 times was reported with NVIDIA's own
+# library.
 #
 # ## Which lever first?
 #
-# A server has another lever: more texts at once. It costs no accuracy, and the weights are read
-# once for all of them. The picture counts what an H100 can do at most with Llama 3.1 8B. Where a
-# line ends, the memory is full.
+# A server can do something else: serve more sequences at once. That costs no accuracy, and the
+# weights are read once for all of them. Each brings a KV cache of its own, which has to be read,
+# too. **How many tokens a second can 64 sequences have at most, where one has 217?**
 
 # %% tags=["core"]
-rl.sparse.serving()
+w = rl.model("llama-3.1-8b").decode(64, 2048)
+fifth = rl.ask("12-serving", 64 / w.bound("h100-sxm"))
+fifth
+
+# %% [markdown] tags=["core"]
+# The picture counts what an H100 can do at most with this model. Lines end where the memory is
+# full. In the last one the numbers in the KV cache have 8 bits, too.
+
+# %% tags=["core"]
+rl.sparse.serving(after=fifth)
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# You serve this model in 16 bits, 8 texts at once. Each gets 196 tokens a second at most, and 120
-# would do. You want more than twice as many tokens a second from the same GPU. What do you try
-# first?
+# You serve this model in 16 bits, 8 sequences at once. Each gets 196 tokens a second at most, and
+# 120 would do. You want more than twice as many tokens a second. What do you try first?
 #
 # <details><summary><b>A</b> int4 weights.</summary>
 #
@@ -312,33 +329,36 @@ rl.sparse.serving()
 #
 # <details><summary><b>B</b> 2:4 sparsity.</summary>
 #
-# This is *fewer weights first*: it gains less than 1.8 times, and the model has to be trained
-# again.
+# This is *fewer weights first*: with the caches it allows 1.6 times, and the model has to be
+# trained again.
 #
 # </details>
 #
 # <details><summary><b>C</b> A batch of 32.</summary>
 #
-# **Right.** It allows 2.9 times as many, 141 a second for each text, and nothing in the model
+# **Right.** It allows 2.9 times as many, 142 a second for each sequence, and nothing in the model
 # changes. The weights are read once for all 32.
 #
 # </details>
 #
-# <details><summary><b>D</b> A second GPU.</summary>
+# <details><summary><b>D</b> A GPU with twice the FLOP/s.</summary>
 #
-# This is *more hardware first*: this one computes for a few per cent of the time.
+# This is *computing first*: computing takes 3 % of the step.
 #
 # </details>
 #
 # ### Exercise 6 · Which lever first?
 #
-# A model is served with one of several kinds of weights. `options` lists for each its bytes, and
-# the seconds that computing takes for one sequence in a step. A step makes one token for each of
-# `batch` sequences. It reads the weights once, and `kv` bytes for each sequence, at `bandwidth`
-# byte/s, and computes at the same time. Weights and `kv` bytes for each sequence have to fit into
-# `room` bytes, and a step may take `deadline` seconds. Each option takes the largest batch that is
-# possible. Return the place of the option that makes most tokens a second, from 0, the first of
-# equal ones, and its tokens a second; (-1, 0.0) if no option can make any.
+# A model is served with one of several kinds of weights. Each of `options` is a list: the bytes of
+# its weights, and the seconds of computing for one sequence in a step.
+#
+# - A step makes one token for each of `batch` sequences. It reads the weights once, and `kv` bytes
+#   for each sequence, at `bandwidth` byte/s, and computes at the same time.
+# - Weights and `kv` bytes for each sequence have to fit into `room` bytes, and a step may take
+#   `deadline` seconds. Each option takes the largest batch that is possible.
+#
+# Return the place of the option that makes the most tokens a second, from 0, the first if several
+# are equal, and its tokens a second; (-1, 0.0) if no option can make any.
 # `best([[1.6e10, 4e-5], [8e9, 2e-5]], 2.5e8, 2e10, 2e12, 0.02)` is `(1, 4800.0)`.
 
 
@@ -366,18 +386,19 @@ rl.check("12-best", best)
 #
 # - int4 with a scale in fp16 for 128 weights: 4.125 bits, 3.9 times fewer than fp16.
 # - 2:4 in fp16: 9/16 of the bytes, so 1.78 times at most for one vector.
-# - Small weights gain while their product waits for memory: on an A10 up to about 70 vectors.
-# - A small layer gains little, because a call takes a constant time.
-# - A batch reads the weights once for all its texts. Each text brings a past of its own to read.
+# - On an A10, int4 weights keep their gain up to 54 vectors. From 105 on it is less than 2.
+# - Small layers lose, because the kernel for small weights has a longer constant time.
+# - A batch reads the weights once for all its sequences. Each has a KV cache of its own to read.
 #
 # ## What you can do now
 #
-# - **Count** packed weights: values, scales, places.
-# - **Predict** who gains: compare bytes, unpacking, a call, and computing; the longest decides.
+# - **Count** packed weights: values, scales, and places where there are any.
+# - **Predict** who gains: compare bytes, instructions and FLOPs; the longest decides, and a call
+#   comes on top.
 # - **Write** a mask, a shift and a sign; or two numbers of four with their places.
 # - **Decide** with numbers: batch first, then bytes, and measure the kernel you mean to use.
 #
-# That is all that fewer bytes can do. The next lessons look into the kernels themselves.
+# These three lessons moved fewer bytes. The next ones look into the kernels themselves.
 
 # %% tags=["core"]
 rl.my_guesses("12")

@@ -74,7 +74,8 @@ def seen(before: float, after: float, limits: tuple[float, float], warnings=()):
 
 
 TRIALS = {
-    id: lambda on, rng: seen(0.4, rng.choice((0.1, 0.4, 0.9)), (0.1, rng.choice((0.05, 0.3))))
+    id: lambda on, rng: seen(rng.choice((0.4, 0.8)), rng.choice((0.1, 0.2, 0.4, 0.9)),
+                             rng.choice(((0.1, 0.05), (0.1, 0.3), (0.05, 0.1), (0.1, 0.39))))
     for id in ("12-int8", "12-int4", "12-sparse")
 }  # fmt: skip
 
@@ -82,8 +83,11 @@ TRIALS = {
 @each_row(
     ("12-int8", seen(0.4, 0.1, (0.1, 0.05), ("noisy",)), "faster, bytes",
      ["4 times as fast", "memory is still what", "gain was 4 times", "noisy"], ["unpacking"]),
-    ("12-int8", seen(0.4, 0.39, (0.1, 0.3)), "alike, instructions",
+    ("12-int8", seen(0.4, 0.39, (0.1, 0.3)), "alike, unpacking",
      ["stands out", "unpacking is what", "gain was 1.33 times"], []),
+    ("12-int8", seen(0.8, 0.2, (0.05, 0.1)), "faster, instructions, both slow",
+     ["as many as for fp32", "Both took 2 times"], ["unpacking"]),
+    ("12-int8", seen(0.4, 0.4, (0.1, 0.39)), "alike, unpacking, none", ["No gain was pred"], []),
     ("12-int8", seen(0.4, 0.9, (0.1, 0.05)), "slower, bytes, far", ["slower", "off by 9"], []),
 )  # fmt: skip
 def test_what_is_said_and_what_is_not(name, given, case, words, never):

@@ -268,4 +268,6 @@ class Chart:
 
 def _ticks(scale: Scale) -> list[float]:
     """Round values of an axis: finer where it is short."""
+    if scale.hi < 15 * scale.lo:
+        return scale.steps()
     return scale.steps((1, 3)) if scale.hi < 300 * scale.lo else scale.decades()

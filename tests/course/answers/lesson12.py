@@ -12,12 +12,12 @@ RIGHT = {
     return np.stack([low, d.view(np.int8) >> 4], axis=1).ravel()""",
     ],
     "12-small": [
-        """def answer(first, second, size, times):
+        """def answer(first, second, other, size, times):
     (x0, y0), (x1, y1) = first, second
     slope, start = np.polyfit([x0, x1], [y0, y1], 1)
     slope = (y1 - y0)/(x1 - x0)
     start = y1 - slope*x1
-    return (start + slope*size)/(start + slope*size/times)""",
+    return (start + slope*size)/(other + slope*size/times)""",
     ],
     "12-knee": [
         """def answer(n, k, bits, peak, bandwidth, wanted):
@@ -82,7 +82,7 @@ PASSED_ONCE = [
     ("12-nibbles", "lambda data: [x - 16*(x > 7) for b in data for x in divmod(b, 16)]"),
     ("12-claim-half", "lambda m, n, k, b, p, w: max(2*m*n*k/p, (n*k + m*(n+k))*b/8/w)"
                       "/max(m*n*k/p, (n*k*0.5625 + m*(n+k))*b/8/w)"),
-    ("12-small", "lambda f, s, size, t: (f[1] + size*s[1]/s[0])/(f[1] + size/t*s[1]/s[0])"),
+    ("12-small", "lambda f, s, o, size, t: (f[1] + size*s[1]/s[0])/(o + size/t*s[1]/s[0])"),
     ("12-best", """def answer(options, kv, room, bandwidth, deadline):
     rates = []
     for size, each in options:

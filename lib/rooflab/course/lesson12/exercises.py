@@ -33,8 +33,8 @@ def _unpacked(
 NIBBLES = table(
     "12-nibbles", "Unpack int4", 3,
     "Each byte of `data`, from 0 to 255, holds two whole numbers from -8 to 7 in 4 bits each. The "
-    "low 4 bits are the first of them, the high 4 bits the second. In 4 bits, 8 to 15 stand for -8 "
-    "to -1. Return the list of all numbers in their order.",
+    "low 4 bits are the first of them, the high 4 bits the second. In 4 bits, 8 to 15 stand for "
+    "-8 to -1. Return the list of all numbers in their order.",
     "unpacked(data)", lines=5,
     cases=lambda rng: [{"data": [rng.randrange(256) for _ in range(rng.randrange(2, 7))]}
                        for _ in range(4)],
@@ -42,8 +42,7 @@ NIBBLES = table(
     example=([33, 7],),
     fixed=cases_of("data", ([0],), ([128, 8],), ([255],), ([127, 240, 15],), ([24, 129],),
                    ([200, 100, 50],)),
-    insight="A mask, a shift and a sign for each number: in a product of one vector, unpacking can "
-            "take longer than reading.",
+    insight="A mask, a shift and a sign for each number, before it can be multiplied.",
     answer=lambda data: _unpacked(data),
     slips=(
         slip("no signs", "8 to 15 stand for -8 to -1.",
@@ -81,51 +80,57 @@ def _points(rng: random.Random) -> Case:
     start, bandwidth = rng.uniform(2e-6, 9e-6), rng.uniform(3e11, 4e12)
     few, many = rng.uniform(1e5, 4e6), rng.uniform(3e7, 9e8)
     return {"first": [few, start + few / bandwidth], "second": [many, start + many / bandwidth],
-            "size": 10 ** rng.uniform(5, 9), "times": rng.choice((2, 3.88, 4))}  # fmt: skip
+            "other": rng.uniform(3e-6, 2e-5), "size": 10 ** rng.uniform(5, 9),
+            "times": rng.choice((2, 3.88, 4))}  # fmt: skip
 
 
 SMALL = table(
     "12-small", "A layer that does not gain", 4,
     "A product of one vector takes a constant time, and the time to read its weights. `first` and "
-    "`second` are lists of the bytes of two weight matrices and the seconds that their products "
-    "took. Another matrix has `size` bytes. Its weights become `times` times smaller, and "
-    "unpacking them takes no time. Return how many times as fast its product becomes.",
-    "gain(first, second, size, times)", lines=4,
+    "`second` are measurements: the bytes of a matrix, and the seconds of its product. Another "
+    "matrix has `size` bytes. With int4 it shrinks to size / times bytes, which are read as fast, "
+    "and the constant time is `other` seconds. Return how many times as fast its product becomes.",
+    "gain(first, second, other, size, times)", lines=4,
     cases=lambda rng: [_points(rng) for _ in range(4)],
-    domain={"first": Domain("bytes and seconds", ()), "second": Domain("bytes and seconds", ()),
-            "size": ABOVE_0, "times": Domain("1 or more", (1,))},
-    example=([0, 5e-6], [1e8, 105e-6], 2e7, 4),
-    fixed=cases_of("first second size times",
-        ([1e6, 4e-6], [3e8, 160e-6], 1e5, 4), ([1e6, 4e-6], [3e8, 160e-6], 2e9, 4),
-        ([2e8, 108e-6], [1e6, 8.5e-6], 1e7, 2), ([1e7, 1e-5], [2e7, 1.5e-5], 3e7, 3.5),
-        ([1e6, 6e-6], [1e8, 105e-6], 5e6, 1)),
-    insight="On an A100, int4 weights gained nothing in the median of 288 shapes for one row, and "
-            "3.1 times where the matrix was large.",
+    domain=dict.fromkeys(("first", "second"), Domain("bytes, and seconds", ()))
+        | dict.fromkeys(("other", "size"), ABOVE_0) | {"times": Domain("1 or more", (1,))},
+    example=([0, 5e-6], [1e8, 105e-6], 1e-5, 2e7, 4),
+    fixed=cases_of("first second other size times",
+        ([1e6, 4e-6], [3e8, 160e-6], 1.1e-5, 1e5, 4), ([1e6, 4e-6], [3e8, 160e-6], 1.1e-5, 2e9, 4),
+        ([2e8, 108e-6], [1e6, 8.5e-6], 9e-6, 1e7, 2), ([1e7, 1e-5], [2e7, 1.5e-5], 4e-6, 3e7, 3.5),
+        ([1e6, 6e-6], [1e8, 105e-6], 2e-5, 5e6, 1)),
+    insight="On an A100, int4 weights gained nothing in the median of 288 shapes for one vector, "
+            "and 3.1 times where the matrix was large.",
     answer={
         "_start": lambda first, second: _line(first, second)[0],
         "_each": lambda first, second: _line(first, second)[1],
-        "_less": lambda size, times: size / times,
-        "answer": lambda _start, _each, size, _less:
-            (_start + _each * size) / (_start + _each * _less),
+        "_other": lambda other: other,
+        "answer": lambda _start, _each, _other, size, times:
+            (_start + _each * size) / (_other + _each * size / times),
     },
     slips=(
-        slip("bytes alone", "the constant time, which two points give, does not shrink.",
+        slip("bytes alone",
+             "a product has a constant time, too; `first` and `second` are bytes and seconds each.",
              answer=lambda times: times),
+        slip("one constant for both", "with int4 the constant time is `other` seconds.",
+             _other=lambda first, second: _line(first, second)[0]),
+        slip("only one has a constant", "both products have a constant time.",
+             ways=[{"_other": 0.0}, {"_start": 0.0}]),
         slip("the first point's time is the constant",
              "the first matrix was read, too, and that took some of its time.",
              _start=lambda first: first[1]),
         slip("bandwidth of one point", "a time over its bytes holds the constant time, too.",
              ways=[{"_each": lambda second: second[1] / second[0]},
-                   {"_each": lambda first: first[1] / first[0]}]),
-        slip("the constant shrinks, too", "only the bytes become fewer.",
-             answer=lambda _start, _each, size, times, _less:
-                 (_start + _each * size) / (_start / times + _each * size)),
+                   {"_each": lambda first: first[1] / (first[0] or 1)}]),
         slip("the old size", "the new product reads `times` times fewer bytes.",
-             ways=[{"answer": lambda _start, _each, size, times:
-                    (_start + _each * size * times) / (_start + _each * size)}]),
+             answer=lambda _start, _each, _other, size:
+                 (_start + _each * size) / (_other + _each * size)),
+        slip("times more", "the weights become fewer bytes, not more.",
+             answer=lambda _start, _each, _other, size, times:
+                 (_start + _each * size) / (_other + _each * size * times)),
         slip("upside down", "that is how many times as *long*.",
-             answer=lambda _start, _each, size, _less:
-                 (_start + _each * _less) / (_start + _each * size)),
+             answer=lambda _start, _each, _other, size, times:
+                 (_other + _each * size / times) / (_start + _each * size)),
     ),
 )  # fmt: skip
 
@@ -162,10 +167,10 @@ def _last(
 KNEE = table(
     "12-knee", "Up to which batch?", 4,
     "Weights of n × k numbers meet `batch` vectors of k numbers at once, and give as many vectors "
-    "of n numbers. Vectors and results have 16 bits a number. The weights have 16, or `bits` bits "
-    "with their scales; computing is the same in both cases, at `peak` FLOP/s. By the roofline, "
-    "with `bandwidth` in byte/s, return the largest batch for which the small weights are at least "
-    "`wanted` times as fast, or 0.",
+    "of n numbers. Vectors and results have 16 bits a number. A weight has 16 bits, or `bits` "
+    "bits, its scale included; computing is the same in both cases, at `peak` FLOP/s. By the "
+    "roofline, with `bandwidth` in byte/s, return the largest batch for which the small weights "
+    "are at least `wanted` times as fast, or 0.",
     "knee(n, k, bits, peak, bandwidth, wanted)", lines=7,
     cases=drawn(4, n=range(1000, 9000), k=range(1000, 9000), bits=[4.125, 8, 4.5, 3],
                 peak=[1.25e14, 3.12e14, 9.894e14], bandwidth=[6e11, 2.039e12, 3.35e12],
@@ -179,7 +184,7 @@ KNEE = table(
         (4096, 4096, 4.5, 9.894e14, 3.35e12, 3.5), (1, 1, 8, 1e14, 1e12, 1.5),
         (4096, 4096, 4, 9.894e14, 3.35e12, 4.5), (512, 512, 8, 3.12e14, 2.039e12, 1.5),
         (100, 90, 4.125, 1e14, 1e12, 2.0)),
-    insight="Marlin's authors drew this curve for an A10: 3.87 to batch 16, and 3 up to 69.",
+    insight="Marlin's authors drew this curve for an A10: 3.87 to batch 16, 3 or more up to 69.",
     answer=_last,
     slips=(
         slip("the first that does not", "return the last batch that still gains that much.",
@@ -231,9 +236,9 @@ def _row(rng: random.Random) -> Case:
 
 PRUNE = table(
     "12-prune", "Two of four", 4,
-    "Of each four numbers in `row`, keep the two with the largest magnitude, and of equal ones the "
-    "earlier. Return two lists: the numbers that are kept, in their order, and the place of each "
-    "among its four, from 0 to 3.",
+    "Of each four numbers in `row`, keep the two with the largest magnitude, and of equal ones "
+    "the earlier. Return two lists: the numbers that are kept, in their order, and the place of "
+    "each among its four, from 0 to 3.",
     "pruned(row)", lines=8,
     cases=lambda rng: [_row(rng) for _ in range(4)],
     domain={"row": FOURS},
@@ -288,8 +293,8 @@ HALF = table(
     "12-claim-half", "Two of four, twice as fast?", 4,
     "Weights of k × n numbers with `bits` bits each meet m vectors of k numbers, and give m of n "
     "numbers, all with `bits` bits. Sparse weights keep two of each four numbers, and 2 bits for "
-    "the place of each that is kept; k is a multiple of 4. The unit that multiplies skips the "
-    "zeros, so its peak is twice as high for the FLOPs of the dense product. By the roofline, "
+    "the place of each that is kept; k is a multiple of 4. Count the FLOPs of the dense product "
+    "in both cases; the sparse unit skips zeros, so its peak is twice as high. By the roofline, "
     "return how many times as fast the sparse product is.",
     "sparser(m, n, k, bits, peak, bandwidth)", lines=5,
     cases=drawn(4, m=[1, 200, 345, 5000], n=range(1000, 9000),
@@ -320,7 +325,7 @@ HALF = table(
              _packed=lambda n, k, bits: n * k * bits / 2),
         slip("a place for every weight", "only kept numbers need a place: 2 bits for half of them.",
              _packed=lambda n, k, bits: n * k * (bits / 2 + 2)),
-        slip("a bit for every weight", "two bits for each number that is kept.",
+        slip("a bit for each place", "a place is one of four: 2 bits for each number that is kept.",
              _packed=lambda n, k, bits: n * k * (bits + 1) / 2),
         slip("vectors are sparse, too", "vectors and results stay as they are.",
              answer=lambda m, n, k, bits, peak, bandwidth, _dense:
@@ -392,14 +397,14 @@ def _serving(rng: random.Random) -> Case:
 
 BEST = table(
     "12-best", "Which lever first?", 5,
-    "A model is served with one of several kinds of weights. `options` lists for each its bytes, "
-    "and the seconds that computing takes for one sequence in a step. A step makes one token for "
-    "each of `batch` sequences. It reads the weights once, and `kv` bytes for each sequence, at "
-    "`bandwidth` byte/s, and computes at the same time. Weights and `kv` bytes for each sequence "
-    "have to fit into `room` bytes, and a step may take `deadline` seconds. Each option takes the "
-    "largest batch that is possible. Return the place of the option that makes most tokens a "
-    "second, from 0, the first of equal ones, and its tokens a second; (-1, 0.0) if no option can "
-    "make any.",
+    "A model is served with one of several kinds of weights. Each of `options` is a list: the "
+    "bytes of its weights, and the seconds of computing for one sequence in a step. A step makes "
+    "one token for each of `batch` sequences. It reads the weights once, and `kv` bytes for each "
+    "sequence, at `bandwidth` byte/s, and computes at the same time. Weights and `kv` bytes for "
+    "each sequence have to fit into `room` bytes, and a step may take `deadline` seconds. Each "
+    "option takes the largest batch that is possible. Return the place of the option that makes "
+    "the most tokens a second, from 0, the first if several are equal, and its tokens a second; "
+    "(-1, 0.0) if no option can make any.",
     "best(options, kv, room, bandwidth, deadline)", lines=10,
     cases=lambda rng: [_serving(rng) for _ in range(6)],
     domain={"options": any_length(1)}

@@ -23,18 +23,28 @@ GAINED: Rows = (
      "the bytes are {fewer:times} fewer."),
 )  # fmt: skip
 WHY: Rows = (
-    ("instructions", lambda carrying, instructions: instructions > carrying,
-     "By the prediction its instructions take {instructions:s} and its bytes {carrying:s}: "
-     "unpacking is what it waits for."),
+    ("unpacking", lambda carrying, instructions, whole:
+     instructions > max(carrying, CLEARLY * whole),
+     "Its bytes take {carrying:s} by the prediction, and its instructions {instructions:s}, more "
+     "than the {whole:s} of {slow}: unpacking is what it waits for."),
+    ("instructions", lambda carrying, instructions, whole:
+     carrying < instructions <= CLEARLY * whole,
+     "Its bytes take {carrying:s} by the prediction, and its instructions {instructions:s}: they "
+     "are what it waits for, as many as for {slow}."),
     ("bytes", lambda carrying, instructions: instructions <= carrying,
      "By the prediction its bytes take {carrying:s} and its instructions {instructions:s}: memory "
      "is still what it waits for."),
 )  # fmt: skip
 PREDICTED: Rows = (
-    ("", lambda off: off <= GOOD, "The predicted gain was {expected:times}."),
     ("far", lambda off: off > GOOD,
      "The predicted gain was {expected:times}, off by {off:times}. Measure once more with nothing "
      "else running."),
+    ("none", lambda expected: expected < CLEARLY, "No gain was predicted."),
+    ("", None, "The predicted gain was {expected:times}."),
+)  # fmt: skip
+SLOW: Rows = (
+    ("both slow", lambda longer: longer > GOOD,
+     "Both took {longer:times} as long as predicted, or more; the gain is what counts."),
 )  # fmt: skip
 
 
@@ -43,11 +53,12 @@ def packed(seen: GemvGain, fast: str, slow: str) -> Conclusion:
     before, after = seen.measured[slow], seen.measured[fast]
     limits = seen.predicted[fast]
     return choose(
-        GAINED, WHY, PREDICTED, of=(before, after), slow=NAMES[slow], fast=NAMES[fast],
+        GAINED, WHY, PREDICTED, SLOW, of=(before, after), slow=NAMES[slow], fast=NAMES[fast],
         before=before.median_s, after=after.median_s, gain=seen.gain(fast, slow),
         fewer=before.op.bytes / after.op.bytes, carrying=limits.bytes,
-        instructions=limits.instructions, expected=seen.expected(fast, slow),
-        off=seen.off(fast, slow),
+        instructions=limits.instructions, whole=seen.predicted[slow].instructions,
+        expected=seen.expected(fast, slow), off=seen.off(fast, slow),
+        longer=min(seen.measured[k].median_s / seen.predicted[k].seconds for k in (fast, slow)),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from rooflab.show.scene.player import Player
 
 WIDE, NARROW, SMALL = 720, 400, 14
 LEFT, RIGHT, TOP, ROW, BAR = 84, 84, 10, 62, 15  # pixels: to the bars, of times, of a format
-NAMES = {"fp32": "fp32", "blas": "BLAS", "int8": "int8", "int4": "int4", "2:4": "two of four"}
+NAMES = {"fp32": "fp32", "blas": "BLAS", "int8": "int8", "int4": "int4", "2:4": "2:4"}
 
 
 def bars(found: GemvGain, *kinds: str, after: Any = None) -> Player:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from rooflab.labs.llm.catalogue import model
 from rooflab.labs.sparse.levers import ideal, published
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
-from rooflab.show.chart import Chart, Line, Panel
+from rooflab.show.chart import Chart, Line, Panel, Point
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
@@ -23,7 +25,7 @@ KERNELS = {"marlin": "Marlin", "torch_nightly": "PyTorch", "exllamav2": "ExLlama
 INKS = ("carrying", "computing", "overhead", "ink")
 GPU, MODEL, CONTEXT = "h100-sxm", "llama-3.1-8b", 2048
 WEIGHTS = {"16 bits": ("fp16", "fp16"), "int8": ("int8", "fp16"), "int4": ("int4", "fp16"),
-           "int4, int8 cache": ("int4", "int8")}  # and of the KV cache  # fmt: skip
+           "int4, KV int8": ("int4", "int8")}  # and of the KV cache  # fmt: skip
 
 
 def shapes() -> Player:
@@ -50,12 +52,15 @@ def _shapes(wide: float) -> Scene:
     scene.choice("rows", "vectors", [f"{n} vector{'s' * (n > 1)}" for n in counts])
     frame = Frame(52, 30, wide - 16, HIGH - 54)
     x, y = frame.x(1e4, 2e9), frame.y(0.2, 5)
-    frame.x_ticks(scene, x, x.decades(), lambda v: si(v, ""))
+    frame.x_ticks(scene, x, x.decades(), _round)
     frame.y_ticks(scene, y, [0.25, 0.5, 1, 2, 4], lambda v: plain(v, 2))
     frame.draw(scene)
     scene.text(8, 18, "times as fast as in bf16", size=SMALL, name="axis")
     scene.text(frame.right, HIGH - 14, "weights", "soft", size=SMALL, anchor="end", name="axis")
     scene.line([(frame.left, y(1)), (frame.right, y(1))], "soft", 1.5, dash=(4, 4), name="alike")
+    for words, foot in (("faster", y(1) - 7), ("slower", y(1) + 18)):
+        scene.text(frame.right - 6, foot, words, "soft", size=SMALL, anchor="end", halo=True,
+                   name="side")  # fmt: skip
     gains = np.array([[row[3] / row[5] for row in rows if row[0] == n] for n in counts])
     sizes = [row[1] * row[2] for row in rows if row[0] == counts[0]]
     for size, column in zip(sizes, gains.T):
@@ -66,8 +71,13 @@ def _shapes(wide: float) -> Scene:
         f"with int4 weights. The largest gained {times(each[-1], 3)}."
         for n, each in zip(counts, gains)
     ])  # fmt: skip
-    scene.note(f"{table['conditions']}. {published()['sources'][table['source']]['title']}.")
+    scene.note("20 of 288 matrices, drawn by chance. "
+               f"{published()['sources'][table['source']]['title']}.")  # fmt: skip
     return scene
+
+
+def _round(value: float) -> str:
+    return si(value, "").replace(".00", "").replace(".0", "")
 
 
 def marlin_batch(wanted: float) -> int:
@@ -126,15 +136,18 @@ def _marlin(wide: float) -> Scene:
     table = published()["marlin"]
     batches = BATCHES[:-2]
     scene = Scene(wide, HIGH, [Dim("batch", [str(n) for n in batches], batches, start=6)])
-    allowed = [_ideal(n) for n in batches]
+    every = range(1, batches[-1] + 1)
+    curve = [_ideal(n) for n in every]
+    allowed = [curve[n - 1] for n in batches]
     seen = {name: table["speedup"][key] for key, name in KERNELS.items()}
-    lines = [Line("allowed", "soft", [float(n) for n in batches], allowed, dash=(6, 5))]
+    lines = [Line("allowed", "soft", [float(n) for n in every], curve, dash=(6, 5))]
     lines += [Line(name, ink, [float(n) for n in each], [*each.values()], lift=18)
               for (name, each), ink in zip(seen.items(), INKS)]  # fmt: skip
     panel = Panel("times as fast as fp16", lambda v: plain(v, 2), lines, room=(1.3, 1.3))
     ticks = [float(n) for n in batches]
     chart = Chart(scene, [panel], (1, 128), "vectors", "{:g}".format, ticks=ticks)
     chart.draw()
+    chart.points([Point(f"below 2 from {marlin_batch(2)} on", marlin_batch(2), 2.0, "diamond")])
     chart.slider("batch", "vectors", batches, [(0, np.array(allowed))])
     scene.says = By("batch", [
         f"{n} vector{'s' * (n > 1)}: the roofs allow {times(most, 3)}."
@@ -147,8 +160,13 @@ def _marlin(wide: float) -> Scene:
     return scene
 
 
-def serving() -> Player:
+def serving(after: Any = None) -> Player:
     """Show how many tokens a second an H100 can make at most, by batch and format of the weights.
+
+    Parameters
+    ----------
+    after : GuessAxis or iterable of them, optional
+        What has to be guessed before the picture opens.
 
     Returns
     -------
@@ -157,35 +175,38 @@ def serving() -> Player:
 
     Examples
     --------
-    >>> print(rl.sparse.serving().sentence[:43])
-    8 texts: at most 1570 tokens/s with 16 bits
+    >>> print(rl.sparse.serving().sentence[:47])
+    8 sequences: at most 1570 tokens/s with 16 bits
     """
-    return Player(*(_serving(wide) for wide in (WIDE, NARROW)), stem="serving")
+    return Player(*(_serving(wide) for wide in (WIDE, NARROW)), stem="serving", after=after)
 
 
 def _serving(wide: float) -> Scene:
     gpu, llm = _machine(GPU), model(MODEL)
-    rates: dict[str, list[float]] = {}
-    for name, (kind, kv) in WEIGHTS.items():
-        steps = [llm.decode(n, CONTEXT, weights=kind, kv=kv) for n in BATCHES]
-        rates[name] = [n / step.bound(gpu) for n, step in zip(BATCHES, steps) if step.fits(gpu)]
     scene = Scene(wide, HIGH, [Dim("batch", [str(n) for n in BATCHES], BATCHES, start=3)])
-    x = [float(n) for n in BATCHES]
-    lines = [Line(name, ink, x[: len(each)], each)
+    rates: dict[str, dict[int, float]] = {}
+    for name, (kind, kv) in WEIGHTS.items():
+        step = partial(llm.decode, context=CONTEXT, weights=kind, kv=kv)
+        most = bisect_left(range(1, 10_000), True, key=lambda n: not step(n).fits(gpu))
+        rates[name] = {n: n / step(n).bound(gpu) for n in sorted({*BATCHES, most}) if n <= most}
+    lines = [Line(name, ink, [float(n) for n in each], [*each.values()])
              for (name, each), ink in zip(rates.items(), INKS)]  # fmt: skip
-    panel = Panel("tokens/s", lambda v: si(v, ""), lines, room=(1.3, 1.3))
-    chart = Chart(scene, [panel], (1, BATCHES[-1]), "texts at once", "{:g}".format, ticks=x)
+    panel = Panel("tokens/s", _round, lines, room=(1.3, 1.3))
+    ticks = [float(n) for n in BATCHES]
+    chart = Chart(scene, [panel], (1, 1024), "sequences at once", "{:g}".format, ticks=ticks)
     chart.draw()
-    chart.slider("batch", "texts at once", BATCHES)
-    scene.says = scene.each("batch", lambda i: _sentence(i, rates))
-    scene.note(f"{llm.name}, a past of {CONTEXT} tokens each, on one {gpu.name}; datasheet.")
+    ends = [[*each.items()][-1] for each in rates.values()]  # where the memory is full
+    chart.points([Point(str(n), n, rate) for n, rate in ends])
+    chart.slider("batch", "sequences at once", BATCHES)
+    scene.says = scene.each("batch", lambda i: _sentence(BATCHES[i], rates))
+    scene.note(f"{llm.name}, {CONTEXT} tokens each in the KV cache, on one {gpu.name}; datasheet.")
     return scene
 
 
-def _sentence(i: int, rates: dict[str, list[float]]) -> str:
+def _sentence(n: int, rates: dict[str, dict[int, float]]) -> str:
     """Tokens a second of a batch, and what has no room for it."""
-    n, fits = BATCHES[i], {name: line[i] for name, line in rates.items() if i < len(line)}
-    there = [f"{plain(rate, 3)} tokens/s with {name}" for name, rate in fits.items()]
-    absent = [name for name in rates if name not in fits]
-    words = f"{n} text{'s' * (n > 1)}: at most {'; '.join(there)}."
+    there = [f"{plain(each[n], 3)} tokens/s with {name}" for name, each in rates.items()
+             if n in each]  # fmt: skip
+    absent = [name for name, each in rates.items() if n not in each]
+    words = f"{n} sequence{'s' * (n > 1)}: at most {'; '.join(there)}."
     return words + (f" No room with {'; '.join(absent)}." if absent else "")
