@@ -39,8 +39,9 @@ PREDICTED: Rows = (
     ("far", lambda off: off > GOOD,
      "The predicted gain was {expected:times}, off by {off:times}. Measure once more with nothing "
      "else running."),
-    ("none", lambda expected: expected < CLEARLY, "No gain was predicted."),
-    ("", None, "The predicted gain was {expected:times}."),
+    ("none", lambda off, expected: off <= GOOD and expected < CLEARLY, "No gain was predicted."),
+    ("", lambda off, expected: off <= GOOD and expected >= CLEARLY,
+     "The predicted gain was {expected:times}."),
 )  # fmt: skip
 SLOW: Rows = (
     ("both slow", lambda longer: longer > GOOD,
