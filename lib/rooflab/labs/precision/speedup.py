@@ -87,10 +87,10 @@ class Published:
     conditions: str
     source: str
 
-    def counted(self, machine: Machine | str | None = None) -> float:
-        """Return what :func:`expected` counts, by default with the bandwidth of torchao's model."""
-        here = replace(_machine(self.machine), bandwidths=self.bandwidth)
-        return expected(self.mnk, self.format, machine or here, static=self.static)
+    def counted(self) -> float:
+        """Return what :func:`expected` counts with the bandwidth of torchao's model."""
+        b200 = replace(_machine(self.machine), bandwidths=self.bandwidth)
+        return expected(self.mnk, self.format, b200, static=self.static)
 
 
 @functools.cache
