@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from rooflab.count.dtypes import DTypeLike
 from rooflab.count.validation import size, unknown
 from rooflab.measure.timing import Call
 from rooflab.optional import installed
+from rooflab.predict.catalogue import tables
 
 WAYS = ("temporaries", "buffers", "fused")
 DTYPES: Mapping[str, np.dtype[Any]] = {"fp32": np.dtype("float32"), "fp64": np.dtype("float64")}
@@ -197,15 +197,6 @@ def _loop(name: str) -> Any:
     return getattr(kernels, name)
 
 
-def data(name: str) -> Mapping[str, Any]:
-    """Return one of the lab's data files, "chains", "table" or "published"."""
-    import yaml  # costs 20 ms and is needed only when a table is asked for
-
-    text = files("rooflab.labs.fusion").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return document
-
-
 @functools.cache
 def chains() -> Mapping[str, Chain]:
     """Return the six chains by name.
@@ -222,7 +213,7 @@ def chains() -> Mapping[str, Chain]:
     array([1., 1.], dtype=float32)
     """
     made: dict[str, Chain] = {}
-    for name, entry in data("chains").items():
+    for name, entry in tables("labs.fusion", "chains").items():
         steps = tuple(Step(*step) for step in entry["steps"])
         rest = {**entry, "steps": steps, "inputs": tuple(entry.get("inputs", ("x",)))}
         made[name] = Chain(name, **rest)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rooflab.count import Operand, Operation, chain
-from rooflab.labs.fusion.chains import data
 from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.catalogue import tables
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
@@ -100,7 +100,7 @@ class Row:
     @property
     def published(self) -> Published:
         """What was published of it."""
-        document = data("published")
+        document = tables("labs.fusion", "published")
         row = document["rows"][self.name]
         cited = document["sources"][row["source"]]
         source = f"{cited['title']}; commit {cited['commit']}, {cited['licence']}"
@@ -137,7 +137,7 @@ def blind_table() -> Mapping[str, Row]:
     [9.0, 2.5, 3.0]
     """
     rows: dict[str, Row] = {}
-    for name, entry in data("table").items():
+    for name, entry in tables("labs.fusion", "table").items():
         arrays = {
             array: (tuple(shape), kind)
             for kind, shapes in entry["arrays"].items()
