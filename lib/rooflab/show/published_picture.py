@@ -131,7 +131,8 @@ def _sentences(roof: Roofline, runs: Sequence[PublishedRun]) -> list[str]:
 
 def _origin(runs: Sequence[PublishedRun]) -> str:
     chosen, first = sum(run.chosen for run in runs), runs[0]
-    how = f"{len(runs) - chosen} drawn at random" + f", {chosen} above the roof chosen" * bool(
-        chosen
+    more = f", {chosen} above the roof chosen" if chosen else ""
+    return (
+        f"{len(runs) - chosen} drawn at random{more}. {first.conditions}. Source: {first.source}. "
+        "Roof: datasheet."
     )
-    return f"{how}. {first.conditions}. Source: {first.source}. Roof: datasheet."

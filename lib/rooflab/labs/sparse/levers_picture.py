@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.si import plain, si, times
+from rooflab.count.si import plain, several, si, times
 from rooflab.labs.llm.catalogue import model
 from rooflab.labs.sparse.levers import ideal, published
 from rooflab.predict.catalogue import machine as _machine
@@ -47,7 +47,7 @@ def _shapes(wide: float) -> Scene:
     rows = sorted(table["rows"], key=lambda row: row[1] * row[2])
     counts = sorted({row[0] for row in rows})
     scene = Scene(wide, HIGH, [Dim("rows", [str(n) for n in counts], counts, glide=600)])
-    scene.choice("rows", "vectors", [f"{n} vector{'s' * (n > 1)}" for n in counts])
+    scene.choice("rows", "vectors", [several(n, "vector") for n in counts])
     frame = Frame(52, 30, wide - 16, HIGH - 54)
     x, y = frame.x(1e4, 2e9), frame.y(0.2, 5)
     frame.x_ticks(scene, x, x.decades(), lambda v: si(v, ""))
@@ -62,7 +62,7 @@ def _shapes(wide: float) -> Scene:
         scene.dot(x(size), By("rows", y(column)), size=6, fill="carrying", ink="paper",
                   name="matrix")  # fmt: skip
     scene.says = By("rows", [
-        f"{n} vector{'s' * (n > 1)}: of {len(sizes)} matrices {(each < 1).sum()} became slower "
+        f"{several(n, 'vector')}: of {len(sizes)} matrices {(each < 1).sum()} became slower "
         f"with int4 weights. The largest gained {times(each[-1], 3)}."
         for n, each in zip(counts, gains)
     ])  # fmt: skip
@@ -128,16 +128,16 @@ def _marlin(wide: float) -> Scene:
     scene = Scene(wide, HIGH, [Dim("batch", [str(n) for n in batches], batches, start=6)])
     allowed = [_ideal(n) for n in batches]
     seen = {name: table["speedup"][key] for key, name in KERNELS.items()}
-    lines = [Line("allowed", "soft", [float(n) for n in batches], allowed, dash=(6, 5))]
+    x = [float(n) for n in batches]
+    lines = [Line("allowed", "soft", x, allowed, dash=(6, 5))]
     lines += [Line(name, ink, [float(n) for n in each], [*each.values()], lift=18)
               for (name, each), ink in zip(seen.items(), INKS)]  # fmt: skip
     panel = Panel("times as fast as fp16", lambda v: plain(v, 2), lines, room=(1.3, 1.3))
-    ticks = [float(n) for n in batches]
-    chart = Chart(scene, [panel], (1, 128), "vectors", "{:g}".format, ticks=ticks)
+    chart = Chart(scene, [panel], (1, 128), "vectors", "{:g}".format, ticks=x)
     chart.draw()
     chart.slider("batch", "vectors", batches, [(0, np.array(allowed))])
     scene.says = By("batch", [
-        f"{n} vector{'s' * (n > 1)}: the roofs allow {times(most, 3)}."
+        f"{several(n, 'vector')}: the roofs allow {times(most, 3)}."
         + "".join(f" {name} reached {times(each[n], 3)}."
                   for name, each in seen.items() if n in each)
         for n, most in zip(batches, allowed)
@@ -187,5 +187,5 @@ def _sentence(i: int, rates: dict[str, list[float]]) -> str:
     n, fits = BATCHES[i], {name: line[i] for name, line in rates.items() if i < len(line)}
     there = [f"{plain(rate, 3)} tokens/s with {name}" for name, rate in fits.items()]
     absent = [name for name in rates if name not in fits]
-    words = f"{n} text{'s' * (n > 1)}: at most {'; '.join(there)}."
+    words = f"{several(n, 'text')}: at most {'; '.join(there)}."
     return words + (f" No room with {'; '.join(absent)}." if absent else "")
