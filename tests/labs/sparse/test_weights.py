@@ -93,7 +93,7 @@ def test_bad_input_is_named():
         (TypeError, "w is int8; .*float16", lambda: quantise(np.ones((1, 4), np.int8))),
         (ValueError, "bits=3 must be", lambda: quantise(SEVEN, 3)),
         (ValueError, "group=3 must be even", lambda: quantise(SEVEN, 4, 3)),
-        (ValueError, r"w\[0, 2:4\].*4.6e\+05.*458528", lambda: quantise(
+        (ValueError, r"w\[0, 3\] is 4.6e\+05.*458528", lambda: quantise(
             np.float32([[1, 1, 1, 4.6e5]]), 4, 2)),
         *((ValueError, r"w\[2, 5\] is (nan|inf); all", lambda f=f, w=w: f(w))
           for f in (prune, pack, quantise) for w in (nan, infinite)),

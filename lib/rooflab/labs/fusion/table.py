@@ -17,12 +17,6 @@ from rooflab.predict.catalogue import tables
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
-TITLES = {
-    "rmsnorm": "RMSNorm", "swish": "Swish", "mse_loss": "MSE loss", "gelu": "GELU", "rope": "RoPE",
-    "swiglu": "SwiGLU", "cross_entropy": "cross entropy", "layernorm": "LayerNorm",
-    "fused_linear_cross_entropy": "linear layer with cross entropy",
-}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Published:
@@ -57,6 +51,7 @@ class Row:
     """
 
     name: str
+    title: str
     arrays: Mapping[str, tuple[tuple[int, ...], str]]
     eager: tuple[str, ...]
     fused: tuple[str, ...] = ()
@@ -86,11 +81,6 @@ class Row:
             for which in (False, True)
         )
         return eager / fused
-
-    @property
-    def title(self) -> str:
-        """What it is called in words."""
-        return TITLES[self.name]
 
     @property
     def machine(self) -> str:
@@ -145,5 +135,5 @@ def blind_table() -> Mapping[str, Row]:
             for array in names.split()
         }
         eager, fused = (tuple(entry.get(key, ())) for key in ("eager", "fused"))
-        rows[name] = Row(name, arrays, eager, fused, entry["source"])
+        rows[name] = Row(name, entry["title"], arrays, eager, fused, entry["source"])
     return rows
