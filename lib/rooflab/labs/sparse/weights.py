@@ -178,7 +178,7 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
     if size("group", group) % 2 and bits == 4:
         raise ValueError(f"group={group} must be even in 4 bits: a byte holds two of a group")
     most = 65504 * LARGEST[bits]
-    if (large := np.argwhere(abs(w) > most)).size:
+    if (large := np.argwhere(abs(w.astype(np.float64)) > most)).size:
         row, column = large[0].tolist()
         where = f"w[{row}, {column}] is {w[row, column]:.3g}"
         raise ValueError(f"{where}; fp16 has scales for sizes of {most} or less")
