@@ -56,9 +56,9 @@ def bits_scene(wide: float) -> Scene:
         Dim("value", [f"{stop + 1} of {STOPS}" for stop in range(STOPS)], start=29),
     ])  # fmt: skip
     scene.choice("format", "format", [title.split()[1] for title in TITLES])
-    for place in range(MOST):
-        _square(scene, forms, place)
     codes = [[_code(form, stop) for stop in range(STOPS)] for form in forms]
+    for place in range(MOST):
+        _square(scene, forms, codes, place)
     values = [[form.value(code) for code in row] for form, row in zip(forms, codes)]
     words = [[_worth(form, code) for code in row] for form, row in zip(forms, codes)]
     right = wide - 16 if wide > NARROW else wide - 8
@@ -72,17 +72,18 @@ def bits_scene(wide: float) -> Scene:
     return scene
 
 
-def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
+def _square(
+    scene: Scene, forms: Sequence[Format], codes: Sequence[Sequence[int]], place: int
+) -> None:
     """The bit at this place from the left, of the widest format; shorter ones begin later."""
     x, bit = 16.0 + (BOX + GAP) * place, MOST - 1 - place  # from the right, as its worth is
     kinds, before = ([_kind(form, at) for form in forms] for at in (place, place - 1))
     texts, sets = [], []
-    for form, kind in zip(forms, kinds):
-        codes = [_code(form, stop) for stop in range(STOPS)]
-        texts.append([str(code >> bit & 1) if kind else "" for code in codes])
+    for form, kind, row in zip(forms, kinds, codes):
+        texts.append([str(code >> bit & 1) if kind else "" for code in row])
         flips = kind in ("exponent", "mantissa")
         sets.append([_stop(form, code ^ 2**bit) if flips else stop
-                     for stop, code in enumerate(codes)])  # fmt: skip
+                     for stop, code in enumerate(row)])  # fmt: skip
     signs = [kind == "sign" for kind in kinds]
     shown = By("format", [float(kind != "") for kind in kinds])
     inks = By("format", [INKS[kind] for kind in kinds])
