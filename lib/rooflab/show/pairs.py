@@ -9,9 +9,8 @@ from typing import Any
 from rooflab.count.si import times
 from rooflab.show.scene import Scene
 from rooflab.show.scene.axes import Frame
-from rooflab.show.scene.player import Player
 
-WIDE, NARROW, SMALL = 720, 400, 14
+NARROW, SMALL = 400, 14
 COUNTED: Mapping[str, Any] = {"fill": "paper", "ink": "carrying", "width": 2.5}
 TICKS = (0.5, 1, 2, 3, 5, 10, 20)
 
@@ -29,25 +28,18 @@ class Pair:
     conditions: str = ""
 
 
-def pairs_picture(
-    pairs: Sequence[Pair], ends: tuple[float, float], says: str, note: str, stem: str,
-    names: tuple[str, str] = ("counted", "published"), after: Any = None,
-) -> Player:  # fmt: skip
-    """Show a row for each pair on an axis of factors from ``ends[0]`` to ``ends[1]``.
+def pairs_scene(
+    pairs: Sequence[Pair], wide: float, ends: tuple[float, float], says: str, note: str,
+    names: tuple[str, str] = ("counted", "published"),
+) -> Scene:  # fmt: skip
+    """Return a row for each pair on an axis of factors, ``wide`` pixels wide.
 
-    ``names``: what the two marks are called. ``stem``, ``after``: as for :class:`Player`.
+    ``names``: what the two marks are called.
 
-    >>> pairs_picture([Pair("Swish", 2.5, 2.45)], (0.5, 5), "Close.", "Source", "swish").sentence
+    >>> rows = [Pair("Swish", 2.5, 2.45)]
+    >>> pairs_scene(rows, 720, (0.5, 5), "Close.", "Source").sentence()
     'Close.'
     """
-    scenes = (_scene(pairs, wide, ends, says, note, names) for wide in (WIDE, NARROW))
-    return Player(*scenes, stem=stem, after=after)
-
-
-def _scene(
-    pairs: Sequence[Pair], wide: float, ends: tuple[float, float], says: str, note: str,
-    names: tuple[str, str],
-) -> Scene:  # fmt: skip
     left, below = (250.0, 0) if wide > NARROW else (16.0, 20)
     row_high = 34 + below
     foot = 14 + row_high * len(pairs)

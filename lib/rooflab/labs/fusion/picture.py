@@ -13,7 +13,7 @@ from rooflab.count.si import several, si, times
 from rooflab.labs.fusion.chains import WAYS, Chain, chains
 from rooflab.labs.fusion.gain import LABELS, Gain
 from rooflab.labs.fusion.table import blind_table
-from rooflab.show.pairs import Pair, pairs_picture
+from rooflab.show.pairs import Pair, pairs_scene
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.player import Player
 
@@ -217,4 +217,5 @@ def bets(after: Any = None) -> Player:
     )
     sources = "; ".join(sorted({row.published.source for row in rows}))
     note = f"How many times as fast one kernel is. {sources}"
-    return pairs_picture(pairs, (0.3, 30), says, note, "bets", after=after)
+    scenes = (pairs_scene(pairs, wide, (0.3, 30), says, note) for wide in (WIDE, NARROW))
+    return Player(*scenes, stem="bets", after=after)

@@ -15,7 +15,7 @@ from rooflab.labs.precision.product import error, multiply
 from rooflab.labs.precision.speedup import published
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.roofline import Roofline
-from rooflab.show.pairs import Pair, pairs_picture
+from rooflab.show.pairs import Pair, pairs_scene
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
@@ -159,4 +159,5 @@ def expectations(after: Any = None) -> Player:
     )
     note = f"A ReLU and a product of n × n matrices: times as fast as in bf16. {rows[0].source}"
     names = ("expected", "measured")
-    return pairs_picture(pairs, (0.3, 5), says, note, "expectations", names, after)
+    scenes = (pairs_scene(pairs, wide, (0.3, 5), says, note, names) for wide in (WIDE, NARROW))
+    return Player(*scenes, stem="expectations", after=after)
