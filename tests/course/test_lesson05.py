@@ -32,7 +32,7 @@ from rooflab.labs.llm.transformer import SIZES, beyond
 from rooflab.predict.machine import Machine
 from tests.course.machines import MACHINES, Simulated, unsaid
 from tests.course.trials import told
-from tests.course.verdicts import refused, verdict
+from tests.course.verdicts import answer, refused, verdict
 from tests.support.rows import each_row
 
 SEEDS = [0, *range(300, 325)]
@@ -168,10 +168,6 @@ LLAMA_2_7B, LLAMA_3_8B = parameters_read("llama-2-7b"), parameters_read("llama-3
 CARD = peak_and_bandwidth("rtx-4090", "fp16")
 sizes = st.integers(1, 10**6)
 rates = st.floats(1e9, 1e16)
-
-
-def answer(id):
-    return exercise(id).reference
 
 
 def wrong(id, name):

@@ -12,14 +12,10 @@ from rooflab.exercises.sentences import conclude
 from rooflab.labs.cache.two_costs import TurnCost
 from rooflab.measure.measurement import Measurement
 from tests.course.machines import MACHINES, Simulated, unsaid
-from tests.course.verdicts import refused
+from tests.course.verdicts import answer, refused
 from tests.support.rows import each_row
 
 SEEDS = range(30)
-
-
-def answer(id: str):
-    return exercise(id).reference
 
 
 def by_stack_distance(lines, capacity):

@@ -7,18 +7,13 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.exercises.registry import exercise
 from rooflab.exercises.sentences import conclude
 from rooflab.labs.precision.bits_picture import bits_scene
 from rooflab.labs.precision.blocks_picture import example, shared
 from rooflab.measure.measurement import Measurement
 from tests.course.machines import unsaid
-from tests.course.verdicts import refused
+from tests.course.verdicts import answer, refused
 from tests.support.rows import each_row
-
-
-def answer(id: str):
-    return exercise(id).reference
 
 
 def by_running_sum(n, chunk, mantissa):

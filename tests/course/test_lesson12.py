@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.exercises.registry import exercise
 from rooflab.exercises.sentences import conclude
 from rooflab.labs.sparse.gain import GemvGain, Limits
 from rooflab.measure.measurement import Measurement
 from tests.course.machines import unsaid
-from tests.course.verdicts import refused
+from tests.course.verdicts import answer, refused
 from tests.support.rows import each_row
-
-
-def answer(id: str):
-    return exercise(id).reference
 
 
 def by_packing(row):
