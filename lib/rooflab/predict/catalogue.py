@@ -22,13 +22,18 @@ _BANDWIDTHS = {"dram": "bandwidth_bytes_per_s", "l2": "l2_bandwidth_bytes_per_s"
 
 
 @cache
-def _document() -> dict[str, Any]:
-    """machines.yaml: its sources by key, and a row a machine, whose entries its kind decides."""
-    import yaml  # costs 20 ms and is needed only when a catalogue machine is asked for
+def tables(package: str, name: str) -> Any:
+    """Return what the file ``name``.yaml of a package of rooflab's says."""
+    import yaml  # costs 20 ms and is needed only when a table is asked for
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader is 10× faster
-    text = files("rooflab.predict").joinpath("machines.yaml").read_text(encoding="utf-8")
-    document: dict[str, Any] = yaml.load(text, Loader=loader)
+    text = files(f"rooflab.{package}").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, Loader=loader)
+
+
+def _document() -> dict[str, Any]:
+    """machines.yaml: its sources by key, and a row a machine, whose entries its kind decides."""
+    document: dict[str, Any] = tables("predict", "machines")
     return document
 
 

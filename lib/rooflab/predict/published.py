@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from rooflab.count.blas import gemm
 from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import unknown
-from rooflab.predict.catalogue import VagueName
+from rooflab.predict.catalogue import VagueName, tables
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 
@@ -49,20 +47,10 @@ class PublishedRun:
         return self.seconds * _machine(self.machine).bandwidth() < self.op.bytes
 
 
-@cache
-def _document() -> Mapping[str, Any]:
-    import yaml  # is needed only when a run is asked for
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = files("rooflab.predict").joinpath("published.yaml").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = yaml.load(text, Loader=loader)
-    return document
-
-
 def kinds() -> dict[str, list[str]]:
     """Return the machines with published runs, and the number formats of each."""
     there: dict[str, list[str]] = {}
-    for table in _document()["tables"]:
+    for table in tables("predict", "published")["tables"]:
         there.setdefault(table["machine"], []).append(table["dtype"])
     return there
 
@@ -115,7 +103,7 @@ def _known(gpu: Machine | str, there: Mapping[str, object]) -> str:
 
 @cache
 def _runs(machine: str, kind: str) -> tuple[PublishedRun, ...]:
-    document = _document()
+    document = tables("predict", "published")
     known = document["conditions"]
     (table,) = (t for t in document["tables"] if (t["machine"], t["dtype"]) == (machine, kind))
     conditions = f"{table['engine']}, {known[kind]}; {known['all']}"

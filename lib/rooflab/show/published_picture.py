@@ -131,7 +131,6 @@ def _sentences(roof: Roofline, runs: Sequence[PublishedRun]) -> list[str]:
 
 def _origin(runs: Sequence[PublishedRun]) -> str:
     chosen, first = sum(run.chosen for run in runs), runs[0]
-    how = f"{len(runs) - chosen} drawn at random" + f", {chosen} above the roof chosen" * bool(
-        chosen
-    )
+    how = f"{len(runs) - chosen} drawn at random"
+    how += f", {chosen} above the roof chosen" if chosen else ""
     return f"{how}. {first.conditions}. Source: {first.source}. Roof: datasheet."

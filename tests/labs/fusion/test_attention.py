@@ -70,9 +70,6 @@ def test_streaming_pays_where_the_scores_leave_the_caches():
     assert large[0].seconds < large[1].seconds
     assert large[0].bytes < large[1].bytes / 5
     assert large[1].faults == pytest.approx(4 * 16384**2 * COSTS.fresh)
-    start = rl.fusion.attention_crossover(**known)
-    assert 256 < start <= 16384
-    assert rl.fusion.attention_crossover(margin=2, **known) is None
 
 
 def test_both_ways_are_timed():

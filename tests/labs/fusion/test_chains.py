@@ -10,7 +10,6 @@ from hypothesis.extra import numpy as arrays
 
 import rooflab as rl
 from rooflab.labs.fusion.chains import DTYPES, WAYS
-from tests.support.fake_cupy import FakeCupy
 
 CHAINS = rl.fusion.chains()
 NAMES = st.sampled_from(sorted(CHAINS))
@@ -106,15 +105,3 @@ def test_bad_input_is_named():
     ):  # fmt: skip
         with pytest.raises(kind, match=message):
             call()
-
-
-def test_the_numpy_ways_run_on_cupy_and_the_fused_one_says_that_it_does_not():
-    cupy = FakeCupy()
-    for name, chain in CHAINS.items():
-        inputs = chain.example(4, 8)
-        there = [cupy.asarray(array) for array in inputs]
-        for way in WAYS[:2] if name != "max_pool" else ():  # the fake has no slices with steps
-            y = chain.run(way, *there, xp=cupy).get()
-            np.testing.assert_array_equal(y, chain.run(way, *inputs))
-        with pytest.raises(ValueError, match="runs on the CPU"):
-            chain.run("fused", *there, xp=cupy)

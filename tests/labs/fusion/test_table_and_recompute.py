@@ -68,22 +68,11 @@ def test_gpt3_keeps_80_for_its_scores_beside_34():
     assert 3 * gpt3.added("selective") == pytest.approx(0.027, abs=5e-4)
 
 
-def test_the_best_number_of_checkpoints():
-    kept = rl.fusion.activations(2048, 1, 4096, 32)
-    number, nbytes = kept.checkpoints(32)
-    every, one = 32 * kept.bytes("full") + kept.bytes(), kept.bytes("full") + 32 * kept.bytes()
-    assert nbytes <= min(every, one)
-    assert kept.checkpoints(1) == (1, kept.bytes("full") + kept.bytes())
-    flat = rl.fusion.activations(1, 1, 2, 1)  # 36.5 to 2: √(100 · 18.25) is 43 checkpoints
-    assert 30 <= flat.checkpoints(100)[0] <= 50
-
-
 def test_bad_input_is_named():
     for message, call in (
         ("heads=3 must divide hidden=8", lambda: rl.fusion.activations(1, 1, 8, 3)),
         ("sequence=0", lambda: rl.fusion.activations(0, 1, 8, 2)),
         ("recompute='some'", lambda: rl.fusion.activations(1, 1, 8, 2).bytes("some")),
-        ("layers=0", lambda: rl.fusion.activations(1, 1, 8, 2).checkpoints(0)),
     ):
         with pytest.raises(ValueError, match=message):
             call()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rooflab as rl
-from rooflab.labs.memory.energies.table import _document
+from rooflab.predict.catalogue import tables
 from rooflab.predict.machine import Figure
 from tests.support.rows import each_row
 
@@ -100,7 +100,7 @@ def entries(found: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_every_figure_names_a_source_that_says_where_it_was_seen() -> None:
-    document = _document()
+    document = tables("labs.memory.energies", "energy")
     figures = [*entries(document["tables"]), *entries(document["memories"])]
     assert len(figures) > 40
     used = {key for one in figures for key in one["source"]}

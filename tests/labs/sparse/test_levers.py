@@ -27,9 +27,11 @@ def test_marlins_ideal_curve():
 
 
 def test_two_of_four_on_an_h100_gain_least_where_dense_products_become_compute_bound():
-    curve = {m: levers(m, 4096, 4096, "h100-sxm")["2:4"] for m in range(1, 600)}
+    curve = {m: ideal("h100-sxm", 4096, 4096, m, 16, scale_bits=0, sparse=True)
+             for m in range(1, 600)}  # fmt: skip
     for m, gain in {1: 1.78, 128: 1.70, 296: 1.62, 345: 1.60}.items():
         assert round(curve[m], 2) == gain
+        assert curve[m] == levers(m, 4096, 4096, "h100-sxm")["2:4"]
     assert min(curve, key=curve.__getitem__) == 345 and curve[466] < 2 == curve[467] == curve[599]
 
 

@@ -72,11 +72,7 @@ def test_bad_input_is_named():
     w, x = np.ones((2, 8), np.float32), np.ones(8, np.float32)
     q, bad = sparse.quantise_weights(w, 8), np.where(np.arange(8) == 3, np.inf, 1)
     for kind, message, call in (
-        (
-            TypeError,
-            "w is float64; it must be .* float32",
-            lambda: sparse.gemv_dense(w.astype("d"), x),
-        ),
+        (TypeError, "w is float64; .* float32", lambda: sparse.gemv_dense(w.astype("d"), x)),
         (TypeError, "w is float16", lambda: sparse.gemv_24(sparse.pack(0 * w.astype("e")), x)),
         (ValueError, r"w has shape \(0, 8\)", lambda: sparse.gemv_dense(w[:0], x)),
         (ValueError, "x has 7 numbers; it must have 8", lambda: sparse.gemv_int8(q, x[:7])),

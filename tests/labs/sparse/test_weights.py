@@ -13,8 +13,6 @@ import rooflab as rl
 prune, pack, quantise = rl.sparse.prune, rl.sparse.pack, rl.sparse.quantise_weights
 FORMATS = st.sampled_from([np.float16, np.float32, np.float64, np.int8])
 SEVEN = np.float32([[7, -7, 3, 0]])
-
-
 #: Often with zeros and equal magnitudes.
 VALUES = st.sampled_from([0, -0.0, 1, -1, 2, 3, -128, 100, 7])
 FOURS = arrays.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 9), st.just(4)),
@@ -81,9 +79,8 @@ def test_groups_do_not_touch_each_other():
 
 
 def test_bad_input_is_named():
-    nan, dense = np.ones((3, 8), np.float32), np.ones((2, 8), np.float16)
+    nan, dense = np.ones((3, 8), np.float32), np.zeros((2, 8), np.float16)
     nan[2, 5], dense[1, 4:] = np.nan, [1, 0, 2, 3]
-    dense[0], dense[1, :4] = 0, 0
     infinite = np.where(np.isnan(nan), np.inf, nan)
     for kind, message, call in (
         (ValueError, r"w\[1, 4:8\] is \[1.0, 0.0, 2.0, 3.0\].*2:4", lambda: pack(dense)),
@@ -93,7 +90,7 @@ def test_bad_input_is_named():
         (TypeError, "w is int8; .*float16", lambda: quantise(np.ones((1, 4), np.int8))),
         (ValueError, "bits=3 must be", lambda: quantise(SEVEN, 3)),
         (ValueError, "group=3 must be even", lambda: quantise(SEVEN, 4, 3)),
-        (ValueError, r"w\[0, 2:4\].*4.6e\+05.*458528", lambda: quantise(
+        (ValueError, r"w\[0, 3\] is 4.6e\+05.*458528", lambda: quantise(
             np.float32([[1, 1, 1, 4.6e5]]), 4, 2)),
         *((ValueError, r"w\[2, 5\] is (nan|inf); all", lambda f=f, w=w: f(w))
           for f in (prune, pack, quantise) for w in (nan, infinite)),

@@ -207,20 +207,9 @@ def _each(blocks: Blocks, **shrinks: bool) -> float:
     return _streamed([[[score], [value]] for score, value in pairs], **shrinks)
 
 
-def _own_maximum(blocks: Blocks) -> float:
-    """Each block with its own maximum, and nothing brought to one scale."""
-    pairs = [(math.exp(s - max(scores)), v) for scores, values in blocks
-             for s, v in zip(scores, values)]  # fmt: skip
-    return math.fsum(map(math.prod, pairs)) / math.fsum(weight for weight, _ in pairs)
-
-
-def _block_means(blocks: Blocks) -> float:
-    return math.fsum(_streamed([one]) for one in blocks) / len(blocks)
-
-
-def _first_maximum(blocks: Blocks) -> float:
-    most = max(blocks[0][0])
-    pairs = [(math.exp(min(s - most, 700)), v) for scores, values in blocks
+def _at_maxima(blocks: Blocks, maxima: Sequence[float]) -> float:
+    """Each block with this maximum, and nothing brought to one scale."""
+    pairs = [(math.exp(min(s - most, 700)), v) for (scores, values), most in zip(blocks, maxima)
              for s, v in zip(scores, values)]  # fmt: skip
     return math.fsum(map(math.prod, pairs)) / math.fsum(weight for weight, _ in pairs)
 
@@ -265,7 +254,7 @@ STREAM = table(
     slips=(
         slip("every block has its own scale",
              "weights of different blocks can be added when the same maximum is taken off.",
-             answer=_own_maximum),
+             answer=lambda blocks: _at_maxima(blocks, [max(scores) for scores, _ in blocks])),
         slip("the sum is not rescaled",
              "when a larger score comes, the old sum of weights shrinks by e to the difference.",
              answer=[lambda blocks: _streamed(blocks, sums=False),
@@ -278,10 +267,11 @@ STREAM = table(
              answer=[lambda blocks: _streamed(blocks, sums=False, values=False),
                      lambda blocks: _each(blocks, sums=False, values=False)]),
         slip("mean of the blocks' means",
-             "a block with larger scores weighs more.", answer=_block_means),
+             "a block with larger scores weighs more.",
+             answer=lambda blocks: math.fsum(_streamed([one]) for one in blocks) / len(blocks)),
         slip("the first block's maximum",
              "a later score may be far above it; then e to the difference overflows.",
-             answer=_first_maximum),
+             answer=lambda blocks: _at_maxima(blocks, [max(blocks[0][0])] * len(blocks))),
         slip("scores as weights", "the weights are e to the scores.",
              answer=lambda blocks: sum(s * v for one in blocks for s, v in zip(*one))
              / (sum(s for one in blocks for s in one[0]) or 1.0)),

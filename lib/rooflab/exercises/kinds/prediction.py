@@ -53,9 +53,8 @@ def judge(
     at = factors.index(max(factors))
     side = "short" if values[at] < exercise.reference(*rows[at]) else "long"
     wanted = f"; {times(exercise.par)} and {times(FAR)} are wanted. Furthest off, far too {side}"
-    return _failed_at(
-        exercise, rows[at], values[at], said + wanted, mistake_of(exercise, rows, values)
-    )
+    mistake = mistake_of(exercise, rows, values)
+    return _failed_at(exercise, rows[at], values[at], said + wanted, mistake)
 
 
 def _above_zero(value: object) -> bool:
@@ -64,10 +63,11 @@ def _above_zero(value: object) -> bool:
 
 
 def _failed_at(
-    exercise: Exercise, row: Sequence[int], value: object, reason: str, *named: Misconception | None
-) -> Verdict:
+    exercise: Exercise, row: Sequence[int], value: object, reason: str,
+    mistake: Misconception | None = None,
+) -> Verdict:  # fmt: skip
     text = f"{reason}: `{exercise.name}({', '.join(map(str, row))})` gave {show(value)}"
-    case, mistake = dict(zip(call_of(exercise.signature).parameters, row)), next(iter(named), None)
+    case = dict(zip(call_of(exercise.signature).parameters, row))
     return failed(exercise, text, case=case, yours=show(value), mistake=mistake)
 
 

@@ -1,5 +1,4 @@
 from rooflab.labs.fusion.attention import attend as attend, predict_attention as predict_attention
-from rooflab.labs.fusion.attention import attention_crossover as attention_crossover
 from rooflab.labs.fusion.attention import attention_gain as attention_gain
 from rooflab.labs.fusion.chains import Chain as Chain, Step as Step, chains as chains
 from rooflab.labs.fusion.costs import Costs as Costs, costs as costs

@@ -18,7 +18,7 @@ from rooflab.count import Operand, Operation, gemm
 from rooflab.count.attention import attention
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.validation import flag, size
-from rooflab.labs.fusion.chains import DTYPES, format_name
+from rooflab.labs.fusion.chains import DTYPES, format_name, require_floats
 from rooflab.labs.fusion.costs import Costs
 from rooflab.labs.fusion.costs import costs as _costs
 from rooflab.labs.fusion.gain import Gain, Terms, carrying, compared
@@ -113,9 +113,7 @@ def _streamed(q: Any, k: Any, v: Any, mask: Any, columns: int) -> np.ndarray:
 
 def _checked(q: Any, k: Any, v: Any, mask: Any) -> None:
     for name, array in {"q": q, "k": k, "v": v}.items():
-        if not isinstance(array, np.ndarray) or array.dtype not in DTYPES.values():
-            kind = getattr(array, "dtype", type(array).__name__)
-            raise TypeError(f"{name} is {kind}; it must be an array of float32 or float64")
+        require_floats(name, array)
         if array.ndim != 2 or not array.size or array.dtype != q.dtype:
             raise ValueError(f"{name} of shape {array.shape}, {array.dtype}, must have two "
                              f"dimensions, an element at least, and q's {q.dtype}")  # fmt: skip
@@ -130,7 +128,7 @@ def _checked(q: Any, k: Any, v: Any, mask: Any) -> None:
 
 def predict_attention(
     length: int, head_dim: int = 64, kind: DTypeLike = "fp32", *, streamed: bool = True,
-    machine: Machine, costs: Costs, block: tuple[int, int] = BLOCK,
+    machine: Machine, costs: Costs,
 ) -> Terms:  # fmt: skip
     """Predict the seconds of :func:`attend` for one head, ``length`` queries and as many keys.
 
@@ -145,7 +143,7 @@ def predict_attention(
     0.0
     """
     length, name = size("length", length), format_name(kind)
-    rows, columns = (min(length, part) for part in block)
+    rows, columns = (min(length, part) for part in BLOCK)
     tiles = math.ceil(length / rows) * math.ceil(length / columns)
     shape, many = ((rows, columns), tiles) if streamed else ((length, length), 1)
     scores = Operand("scores", shape, name)
@@ -165,31 +163,6 @@ def predict_attention(
             calls += many * costs.calls[key]
     calls += many * SMALL_CALLS * costs.calls[f"{name} mul"] if streamed else 0.0
     return Terms(moved, arithmetic, 0.0 if streamed else costs.faults(scores.nbytes), calls)
-
-
-def attention_crossover(
-    head_dim: int = 64, kind: DTypeLike = "fp32", *, machine: Machine, costs: Costs,
-    margin: float = 1.1,
-) -> int | None:  # fmt: skip
-    """Predict the length, in steps of 128, from which streaming wins by ``margin`` or more.
-
-    None if that is not so up to 65536. A smaller margin would ask more of the prediction than it
-    can tell.
-
-    Examples
-    --------
-    >>> known = {"machine": rl.this_machine("cpu", threads=1), "costs": rl.fusion.costs()}
-    >>> rl.fusion.attention_crossover(margin=1e9, **known) is None
-    True
-    """
-    for length in range(128, 65536 + 1, 128):
-        streamed, whole = (
-            predict_attention(length, head_dim, kind, streamed=way, machine=machine, costs=costs)
-            for way in (True, False)
-        )
-        if whole.seconds >= margin * streamed.seconds:
-            return length
-    return None
 
 
 def attention_gain(

@@ -67,10 +67,9 @@ def blocks_scene(wide: float) -> Scene:
 def _kept(scene: Scene, left: float) -> None:
     """What streaming keeps beside the block: three numbers for each query of its row."""
     there = By("way", [0.0, 1.0])
-    y = By("t", [TOP + ROW * min(n // ACROSS, DOWN - 2) for n in range(DOWN * ACROSS)])
+    row = np.minimum(np.arange(DOWN * ACROSS) // ACROSS, DOWN - 2)
     for n, name in enumerate(KEPT):
-        down = By("t", np.asarray(y.values) + 12 * n)
-        scene.rect(left, down, 26, 9, "computing", radius=2, opacity=there, name="kept")
-        words = By("t", np.asarray(y.values) + 12.0 * n + 9)
+        y = TOP + ROW * row + 12 * n
+        scene.rect(left, By("t", y), 26, 9, "computing", radius=2, opacity=there, name="kept")
         if scene.width > NARROW:
-            scene.text(left + 34, words, name, size=12, opacity=there, name="kept-says")
+            scene.text(left + 34, By("t", y + 9), name, size=12, opacity=there, name="kept-says")

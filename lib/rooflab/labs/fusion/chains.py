@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from rooflab.count.dtypes import DTypeLike
 from rooflab.count.validation import size, unknown
 from rooflab.measure.timing import Call
 from rooflab.optional import installed
+from rooflab.predict.catalogue import tables
 
 WAYS = ("temporaries", "buffers", "fused")
 DTYPES: Mapping[str, np.dtype[Any]] = {"fp32": np.dtype("float32"), "fp64": np.dtype("float64")}
@@ -138,37 +138,30 @@ class Chain:
         some = (number.uniform(self.low, self.high, min(1 << 20, math.prod(s))) for s in shapes)
         return tuple(np.resize(a.astype(real), s) for a, s in zip(some, shapes))
 
-    def bind(self, way: str, inputs: Sequence[Any], xp: Any = np) -> Call:
-        """Return a call without arguments that computes y of ``inputs``, buffers made already.
-
-        ``xp`` is NumPy, or CuPy for the two ways that are not numba's.
-        """
-        arrays, names = self._checked(inputs, xp), {"np": xp}
-        if _way(way) == "fused" and xp is not np:
-            raise ValueError(f"xp={xp.__name__}: the fused loop is numba's and runs on the CPU")
-        buffers = [xp.empty(self.shape(b, *arrays[0].shape), arrays[0].dtype)
-                   for b in self.buffers(way)]  # fmt: skip
-        for buffer in buffers:
-            buffer.fill(0)  # its pages are there before anything is timed
+    def bind(self, way: str, inputs: Sequence[Any]) -> Call:
+        """Return a call without arguments that computes y of ``inputs``, buffers made already."""
+        self._check(inputs)
+        x, *_ = inputs
+        # Filled, so that their pages are there before anything is timed.
+        buffers = [np.full(self.shape(b, *x.shape), 0, x.dtype) for b in self.buffers(way)]
         if way == "fused":
             loop = _loop(self.name)
-            return lambda: loop(*arrays, *buffers) or buffers[0]
+            return lambda: loop(*inputs, *buffers) or buffers[0]
+        names: dict[str, Any] = {"np": np}
         exec(compile(self.source(way), f"<{self.name}, {way}>", "exec"), names)
-        return functools.partial(names[self.name], *arrays, *buffers)
+        return functools.partial(names[self.name], *inputs, *buffers)
 
-    def run(self, way: str, *inputs: Any, xp: Any = np) -> Any:
+    def run(self, way: str, *inputs: Any) -> Any:
         """Return y of the ``inputs``: x, two-dimensional, fp32 or fp64, and a row of weights."""
         with np.errstate(all="ignore"):
-            return self.bind(way, inputs, xp)()
+            return self.bind(way, inputs)()
 
-    def _checked(self, inputs: Sequence[Any], xp: Any) -> tuple[Any, ...]:
+    def _check(self, inputs: Sequence[Any]) -> None:
         if len(inputs) != len(self.inputs):
             wanted = ", ".join(self.inputs)
             raise TypeError(f"inputs: {self.name} takes {wanted}, not {len(inputs)} arrays")
         for name, array in zip(self.inputs, inputs):
-            if not isinstance(array, xp.ndarray) or array.dtype not in DTYPES.values():
-                kind = getattr(array, "dtype", type(array).__name__)
-                raise TypeError(f"{name} is {kind}; it must be an array of float32 or float64")
+            require_floats(name, array)
             if array.dtype != inputs[0].dtype:
                 raise TypeError(f"{name} is {array.dtype}; it must be {inputs[0].dtype}, as x is")
             if name == "x" and (array.ndim != 2 or not array.size or not array.flags.c_contiguous):
@@ -176,7 +169,6 @@ class Chain:
                                  "at least, and lie by rows")  # fmt: skip
             if array.shape != (needed := self.shape(name, *inputs[0].shape)):
                 raise ValueError(f"{name} has shape {array.shape}; with this x it must be {needed}")
-        return tuple(inputs)
 
 
 def _way(way: object) -> str:
@@ -192,19 +184,17 @@ def format_name(kind: DTypeLike) -> str:
     return name
 
 
+def require_floats(name: str, array: Any) -> None:
+    """Raise TypeError if ``array`` is none of NumPy's, of a format of the lab."""
+    if not isinstance(array, np.ndarray) or array.dtype not in DTYPES.values():
+        kind = getattr(array, "dtype", type(array).__name__)
+        raise TypeError(f"{name} is {kind}; it must be an array of float32 or float64")
+
+
 def _loop(name: str) -> Any:
     with installed(f"rooflab.fusion: the fused way of {name}"):
         from rooflab.labs.fusion import kernels
     return getattr(kernels, name)
-
-
-def data(name: str) -> Mapping[str, Any]:
-    """Return one of the lab's data files, "chains", "table" or "published"."""
-    import yaml  # costs 20 ms and is needed only when a table is asked for
-
-    text = files("rooflab.labs.fusion").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return document
 
 
 @functools.cache
@@ -223,7 +213,7 @@ def chains() -> Mapping[str, Chain]:
     array([1., 1.], dtype=float32)
     """
     made: dict[str, Chain] = {}
-    for name, entry in data("chains").items():
+    for name, entry in tables("labs.fusion", "chains").items():
         steps = tuple(Step(*step) for step in entry["steps"])
         rest = {**entry, "steps": steps, "inputs": tuple(entry.get("inputs", ("x",)))}
         made[name] = Chain(name, **rest)

@@ -95,37 +95,35 @@ class Gain:
 
     def gain(self, way: str | None = None, over: str | None = None) -> float:
         """Return how many times as long ``over``, the first, took as ``way``, the last one."""
-        first, *_ = self.measured
-        return self.measured[over or first].median_s / self.measured[way or self._last].median_s
+        way, over = self._ends(way, over)
+        return self.measured[over].median_s / self.measured[way].median_s
 
     def expected(self, way: str | None = None, over: str | None = None) -> float:
         """Return how many times as long ``over`` should take as ``way``."""
-        first, *_ = self.measured
-        return self.predicted[over or first].seconds / self.predicted[way or self._last].seconds
+        way, over = self._ends(way, over)
+        return self.predicted[over].seconds / self.predicted[way].seconds
 
     def off(self, way: str | None = None, over: str | None = None) -> float:
         """Return the factor, 1 or more, between the expected and the measured gain."""
         ratio = self.expected(way, over) / self.gain(way, over)
         return max(ratio, 1 / ratio)
 
-    @property
-    def _last(self) -> str:
-        return list(self.measured)[-1]
+    def _ends(self, way: str | None = None, over: str | None = None) -> tuple[str, str]:
+        return way or [*self.measured][-1], over or next(iter(self.measured))
 
     def __repr__(self) -> str:
-        first, last = next(iter(self.measured)), self._last
+        last, first = self._ends()
         rows = [f"{self.title}, {self.measured[first].op.compute_dtype}"]
         for way, taken in self.measured.items():
             terms = self.predicted[way]
             warned = f"; warning: {'; '.join(taken.warnings)}" if taken.warnings else ""
-            took = si(taken.median_s, "s")
             rows.append(
                 f"  {LABELS.get(way, way):<12}{si(taken.op.bytes, 'B'):>8}, predicted "
-                f"{si(terms.seconds, 's'):>7} ({terms}), measured {took:>7}{warned}"
+                f"{si(terms.seconds, 's'):>7} ({terms}), measured {si(taken.median_s, 's'):>7}"
+                f"{warned}"
             )
-        first, last = (LABELS.get(way, way) for way in (first, last))
         each = f"predicted {times(self.expected(), 2)}, measured {times(self.gain(), 2)}"
-        rows.append(f"  {last} over {first}: {each}")
+        rows.append(f"  {LABELS.get(last, last)} over {LABELS.get(first, first)}: {each}")
         return "\n".join(rows)
 
 
@@ -283,7 +281,7 @@ def _rows_beyond_caches(chain: Chain, columns: int, kind: DTypeLike) -> int:
 
 
 def in_turns(
-    calls: Mapping[str, Call], rounds: int, tell: Callable[[float], None] = lambda _: None
+    calls: Mapping[str, Call], rounds: int, tell: Callable[[float], None]
 ) -> dict[str, Timing]:
     """Time ``calls`` in turn, ``rounds`` samples each, and count the pages of a call.
 

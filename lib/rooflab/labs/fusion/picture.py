@@ -57,20 +57,21 @@ def _chain(one: Gain) -> Chain:
 
 def ways_scene(gains: tuple[Gain, ...], wide: float) -> Scene:
     """The picture of ``gains``, ``wide`` pixels wide."""
+    shown = [_chain(one) for one in gains]
     per = 10 if wide > NARROW else 5
-    lines = max(-(-len(_chain(one).steps) // per) for one in gains)
-    foot = TOP + LINE * lines + 12
-    titles = [_chain(one).title for one in gains]
+    foot = TOP + LINE * -(-max(len(chain.steps) for chain in shown) // per) + 12
+    titles = [chain.title for chain in shown]
     scene = Scene(wide, foot + 3 * ROW + 30, [
-        Dim("chain", titles, [_chain(one).name for one in gains]),
+        Dim("chain", titles, [chain.name for chain in shown]),
         Dim("way", [*LABELS.values()], WAYS, glide=700),
     ])  # fmt: skip
     if len(gains) > 1:
         scene.menu("chain", "chain", titles)
     scene.choice("way", "how it runs", [*LABELS.values()])
-    for number, one in enumerate(gains):
-        for line in range(-(-len(_chain(one).steps) // per)):
-            _line(scene, _chain(one), number, len(gains), line, per)
+    for chain in shown:
+        there = np.array([chain is one for one in shown])
+        for line in range(-(-len(chain.steps) // per)):
+            _line(scene, chain, there, line, per)
     _bars(scene, gains, foot)
     scene.says = By("chain way", [[_sentence(one, way) for way in WAYS] for one in gains])
     first = next(iter(gains[0].measured.values()))
@@ -78,22 +79,20 @@ def ways_scene(gains: tuple[Gain, ...], wide: float) -> Scene:
     return scene
 
 
-def _line(scene: Scene, chain: Chain, number: int, many: int, line: int, per: int) -> None:
+def _line(scene: Scene, chain: Chain, there: np.ndarray, line: int, per: int) -> None:
     """Steps of a chain beside each other, over memory; in one loop they touch."""
     steps = chain.steps[line * per : (line + 1) * per]
     room = min(150.0, scene.width / min(per, len(chain.steps)))
-    top, there = TOP + LINE * line, np.arange(many) == number
+    top, shown = TOP + LINE * line, By("chain", 1.0 * there)
     left = (scene.width - room * len(steps)) / 2
     fused = (scene.width - (room - GAP) * len(steps)) / 2
     sea = top + BOX + DEEP
     scene.rect(0, sea, scene.width, 16, "soft", opacity=By("chain", 0.15 * there), name="memory")
-    scene.text(4, sea + 30, "memory", "soft", size=SMALL, opacity=By("chain", 1.0 * there))
-    shown = By("chain", 1.0 * there)
+    scene.text(4, sea + 30, "memory", "soft", size=SMALL, opacity=shown)
     for n, step in enumerate(steps):
         x = By("way", [left + room * n + GAP / 2] * 2 + [fused + (room - GAP) * n])
-        scene.rect(
-            x, top, room - GAP, BOX, "paper", ink="ink", radius=4, opacity=shown, name="step"
-        )
+        scene.rect(x, top, room - GAP, BOX, "paper", ink="ink", radius=4, opacity=shown,
+                   name="step")  # fmt: skip
         middle = By("way", x.values + np.array((room - GAP) / 2))
         scene.text(middle, top + 20, step.function, size=SMALL, anchor="middle", opacity=shown)
         _arrows(scene, chain, line * per + n, x.values, room - GAP, top, there)
@@ -118,12 +117,8 @@ def _arrows(
         begin, end = (sea, foot + 5) if reads else (foot, sea - 5)
         scene.line([(x, begin), (x, end)], "carrying", thick, opacity=opacity, name="array")
         point, side = (foot, 7) if reads else (sea, -7)
-        spread = 3 + thick / 2
-        corners = [
-            (By("way", at - spread), point + side),
-            (x, point),
-            (By("way", at + spread), point + side),
-        ]
+        base = [By("way", at + spread) for spread in (-3 - thick / 2, 3 + thick / 2)]
+        corners = [(base[0], point + side), (x, point), (base[1], point + side)]
         scene.line(corners, None, 0, fill="carrying", opacity=opacity, name="point")
         if not reads:  # an array of its own, or one that is there
             new = By("way", ["overhead", "soft", "soft"])
@@ -180,13 +175,11 @@ def _sentence(one: Gain, way: str) -> str:
         f"{one.title}, {LABELS[way]}: {what} {each:.3g} bytes for each number of x. "
         f"Predicted {si(one.predicted[way].seconds, 's')}, measured {si(taken.median_s, 's')}"
     )
-    if way != "fused":
-        return f"{words}."
-    bytes_say = one.measured["temporaries"].op.bytes / taken.op.bytes
-    return (
-        f"{words}: {times(one.gain())} as fast as with new arrays, where the bytes alone say "
-        f"{times(bytes_say)}."
-    )
+    if way == "fused":
+        by_bytes = one.measured["temporaries"].op.bytes / taken.op.bytes
+        words += f": {times(one.gain())} as fast as with new arrays, where the bytes alone say "
+        words += times(by_bytes)
+    return f"{words}."
 
 
 def bets(after: Any = None) -> Player:

@@ -7,7 +7,6 @@ sequences, width h and a heads. They add up to sbh(34 + 5as/h) bytes.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from rooflab.count import Operand
@@ -75,18 +74,6 @@ class Activations:
         scores = 4 * self.sequence**2 * self.batch * self.hidden
         again = {"none": 0, "selective": scores, "full": self.forward_flops}[_how(recompute)]
         return again / (3 * self.forward_flops)
-
-    def checkpoints(self, layers: int) -> tuple[int, int]:
-        """Return the number of checkpoints for which ``layers`` layers keep least, and its bytes.
-
-        Between two checkpoints, all layers' activations are recomputed at once. About √(layers ·
-        (34 + 5as/h) / 2) of them is best: √layers is that of T. Chen et al. (2016), for layers that
-        keep their input only.
-        """
-        layers, inputs, all_of_it = size("layers", layers), self.bytes("full"), self.bytes()
-        totals = {n: n * inputs + math.ceil(layers / n) * all_of_it for n in range(1, layers + 1)}
-        best = min(totals, key=totals.__getitem__)
-        return best, totals[best]
 
 
 def activations(sequence: int, batch: int, hidden: int, heads: int) -> Activations:

@@ -12,16 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rooflab.count import Operand, Operation, chain
-from rooflab.labs.fusion.chains import data
 from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.catalogue import tables
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
-
-TITLES = {
-    "rmsnorm": "RMSNorm", "swish": "Swish", "mse_loss": "MSE loss", "gelu": "GELU", "rope": "RoPE",
-    "swiglu": "SwiGLU", "cross_entropy": "cross entropy", "layernorm": "LayerNorm",
-    "fused_linear_cross_entropy": "linear layer with cross entropy",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,6 +51,7 @@ class Row:
     """
 
     name: str
+    title: str
     arrays: Mapping[str, tuple[tuple[int, ...], str]]
     eager: tuple[str, ...]
     fused: tuple[str, ...] = ()
@@ -88,11 +83,6 @@ class Row:
         return eager / fused
 
     @property
-    def title(self) -> str:
-        """What it is called in words."""
-        return TITLES[self.name]
-
-    @property
     def machine(self) -> str:
         """The GPU of the published times, as the catalogue calls it."""
         return {"H100": "h100-sxm", "A100-SXM4-80GB": "a100-sxm-80"}[self.published.gpu]
@@ -100,7 +90,7 @@ class Row:
     @property
     def published(self) -> Published:
         """What was published of it."""
-        document = data("published")
+        document = tables("labs.fusion", "published")
         row = document["rows"][self.name]
         cited = document["sources"][row["source"]]
         source = f"{cited['title']}; commit {cited['commit']}, {cited['licence']}"
@@ -137,7 +127,7 @@ def blind_table() -> Mapping[str, Row]:
     [9.0, 2.5, 3.0]
     """
     rows: dict[str, Row] = {}
-    for name, entry in data("table").items():
+    for name, entry in tables("labs.fusion", "table").items():
         arrays = {
             array: (tuple(shape), kind)
             for kind, shapes in entry["arrays"].items()
@@ -145,5 +135,5 @@ def blind_table() -> Mapping[str, Row]:
             for array in names.split()
         }
         eager, fused = (tuple(entry.get(key, ())) for key in ("eager", "fused"))
-        rows[name] = Row(name, arrays, eager, fused, entry["source"])
+        rows[name] = Row(name, entry["title"], arrays, eager, fused, entry["source"])
     return rows

@@ -6,14 +6,13 @@ import difflib
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from reprlib import repr as short
 from types import MappingProxyType
 from typing import Any
 
 from rooflab.count.validation import unknown
 from rooflab.labs.llm.model import Model
-from rooflab.predict.catalogue import VagueName
+from rooflab.predict.catalogue import VagueName, tables
 
 # What people add to a name that does not change the sizes.
 _SUFFIX = re.compile(r"-(hf|base|chat|instruct|it|v0\.1)$")
@@ -22,14 +21,9 @@ _SUFFIX = re.compile(r"-(hf|base|chat|instruct|it|v0\.1)$")
 _SAME = {"llama-3.3-70b": "llama-3.1-70b", "deepseek-r1": "deepseek-v3"}
 
 
-@cache
 def document() -> Mapping[str, Any]:
     """Return models.yaml as it is: the sources, and each model's sizes and published total."""
-    import yaml  # costs 20 ms and is needed only when a catalogue model is asked for
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = files("rooflab.labs.llm").joinpath("models.yaml").read_text(encoding="utf-8")
-    read: Mapping[str, Any] = yaml.load(text, Loader=loader)
+    read: Mapping[str, Any] = tables("labs.llm", "models")
     return read
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rooflab.labs.precision.formats import Format, formats
+from rooflab.labs.precision.formats import Format, formats, raised
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
@@ -56,9 +56,9 @@ def bits_scene(wide: float) -> Scene:
         Dim("value", [f"{stop + 1} of {STOPS}" for stop in range(STOPS)], start=29),
     ])  # fmt: skip
     scene.choice("format", "format", [title.split()[1] for title in TITLES])
-    for place in range(MOST):
-        _square(scene, forms, place)
     codes = [[_code(form, stop) for stop in range(STOPS)] for form in forms]
+    for place in range(MOST):
+        _square(scene, forms, codes, place)
     values = [[form.value(code) for code in row] for form, row in zip(forms, codes)]
     words = [[_worth(form, code) for code in row] for form, row in zip(forms, codes)]
     right = wide - 16 if wide > NARROW else wide - 8
@@ -72,22 +72,20 @@ def bits_scene(wide: float) -> Scene:
     return scene
 
 
-def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
+def _square(
+    scene: Scene, forms: Sequence[Format], codes: Sequence[Sequence[int]], place: int
+) -> None:
     """The bit at this place from the left, of the widest format; shorter ones begin later."""
-    x, kinds, texts, sets, there = 16.0 + (BOX + GAP) * place, [], [], [], []
-    for form in forms:
-        bit = MOST - 1 - place  # counted from the right, as its worth is
-        inside = bit < form.bits
-        there.append(float(inside))
-        kinds.append("" if not inside else "sign" if bit == form.bits - 1
-                     else "exponent" if bit >= form.mantissa else "mantissa")  # fmt: skip
-        codes = [_code(form, stop) for stop in range(STOPS)]
-        texts.append([str(code >> bit & 1) if inside else "" for code in codes])
-        flips = 2**bit if inside and kinds[-1] != "sign" else 0
-        sets.append([_stop(form, code ^ flips) if flips else stop
-                     for stop, code in enumerate(codes)])  # fmt: skip
-    signs = np.array([kind == "sign" for kind in kinds])
-    shown = By("format", there)
+    x, bit = 16.0 + (BOX + GAP) * place, MOST - 1 - place  # from the right, as its worth is
+    kinds, before = ([_kind(form, at) for form in forms] for at in (place, place - 1))
+    texts, sets = [], []
+    for form, kind, row in zip(forms, kinds, codes):
+        texts.append([str(code >> bit & 1) if kind else "" for code in row])
+        flips = kind in ("exponent", "mantissa")
+        sets.append([_stop(form, code ^ 2**bit) if flips else stop
+                     for stop, code in enumerate(row)])  # fmt: skip
+    signs = [kind == "sign" for kind in kinds]
+    shown = By("format", [float(kind != "") for kind in kinds])
     inks = By("format", [INKS[kind] for kind in kinds])
     box = scene.rect(x, TOP, BOX, BOX, "paper", ink=inks, width=2.5, radius=5, opacity=shown,
                      name="bit")  # fmt: skip
@@ -100,18 +98,20 @@ def _square(scene: Scene, forms: Sequence[Format], place: int) -> None:
     scene.press(box, {"value": By("format value", np.array(sets, float)), "sign": flipped}, labels,
                 enabled=shown)  # fmt: skip
     for kind in ("sign", "exponent", "mantissa"):
-        first = [
-            k == kind
-            and MOST - form.bits + {"sign": 0, "exponent": 1, "mantissa": 1 + form.exponent}[kind]
-            == place
-            for k, form in zip(kinds, forms)
-        ]
-        if any(first):
-            begins = By("format", [float(one) for one in first])
+        begins = [float(one == kind != other) for one, other in zip(kinds, before)]
+        if any(begins):
             end = 16 + (BOX + GAP) * MOST - GAP  # of all formats: there the mantissa ends
-            at = (end, "end") if kind == "mantissa" else (x, "start")
-            scene.text(at[0], TOP - 9, kind, INKS[kind], size=12, bold=True, anchor=at[1],
-                       opacity=begins, name="part")  # fmt: skip
+            at, anchor = (end, "end") if kind == "mantissa" else (x, "start")
+            scene.text(at, TOP - 9, kind, INKS[kind], size=12, bold=True, anchor=anchor,
+                       opacity=By("format", begins), name="part")  # fmt: skip
+
+
+def _kind(form: Format, place: int) -> str:
+    """The part of a number that its bit at a place belongs to, "" before the first one."""
+    at = place - (MOST - form.bits)
+    if at <= 0:
+        return "" if at else "sign"
+    return "exponent" if at <= form.exponent else "mantissa"
 
 
 def _line(
@@ -155,11 +155,7 @@ def _worth(form: Format, code: int) -> str:
     if value == 0:
         return "0"
     exponent = max(math.frexp(value)[1] - 1, math.frexp(form.smallest_normal)[1] - 1)
-    return f"2{_raised(exponent)} × {value / 2.0**exponent:g} = {value:.5g}"
-
-
-def _raised(number: int) -> str:
-    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"2{raised(exponent)} × {value / 2.0**exponent:g} = {value:.5g}"
 
 
 def _sentence(form: Format, sign: int, code: int) -> str:

@@ -190,6 +190,11 @@ def as_format(argument: str, value: object) -> Format:
     return formats()[value]
 
 
+def raised(exponent: int) -> str:
+    """Write an exponent as it stands above the line: ``"⁻⁴"``."""
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def _chances(seed: int) -> np.random.Generator:
     """Random numbers that are not those of ``default_rng(seed)``: values may come from there."""
     return np.random.default_rng([size("seed", seed, 0), 1])

@@ -1,4 +1,4 @@
-"""Integer arithmetic: DP4A on packed bytes, and float64 products made of int8 ones (Ozaki).
+"""Float64 products made of int8 ones: matrices in slices (Ozaki).
 
 K. Ozaki et al., "Error-free transformations of matrix multiplication by using fast routines of
 matrix multiplication" (2012); H. Ootomo et al., "DGEMM on integer matrix multiplication unit".
@@ -15,53 +15,6 @@ from rooflab.count.validation import size
 from rooflab.labs.precision.formats import floats
 
 LONGEST, LONGEST_FP32 = (2**31 - 1) // 127**2, 2**24 // 127**2  # terms of 127² that one holds
-
-
-def pack4(bytes: ArrayLike) -> np.ndarray:
-    """Pack four int8 values into each 32-bit word, the first in the lowest byte.
-
-    Parameters
-    ----------
-    bytes : array_like
-        Integers from -128 to 127; the last axis is a multiple of four long.
-
-    Returns
-    -------
-    ndarray of uint32
-
-    Examples
-    --------
-    >>> [hex(word) for word in rl.precision.pack4([1, 2, 3, -1])]
-    ['0xff030201']
-    """
-    values = _integers("bytes", bytes, -128, 127)
-    if not values.ndim or values.shape[-1] % 4:
-        raise ValueError(f"bytes: shape {values.shape} must end in a multiple of 4")
-    return np.ascontiguousarray(values.astype(np.int8)).view("<u4")
-
-
-def dp4a(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> np.ndarray:
-    """Return ``c`` plus the four products of the int8 values packed in ``a`` and ``b``.
-
-    Parameters
-    ----------
-    a, b, c : array_like
-        Words as :func:`pack4` makes them, and int32.
-
-    Returns
-    -------
-    ndarray of int32, which wraps around
-
-    Examples
-    --------
-    >>> a = rl.precision.pack4([1, 2, 3, 4])
-    >>> rl.precision.dp4a(a, a, [100])
-    array([130], dtype=int32)
-    """
-    words = [_integers(name, x, 0, 2**32 - 1) for name, x in (("a", a), ("b", b))]
-    left, right = (x.astype("<u4")[..., None].view(np.int8).astype(np.int64) for x in words)
-    total = _integers("c", c, -(2**31), 2**31 - 1) + (left * right).sum(-1)
-    return np.asarray(total.astype(np.int64).astype(np.int32))
 
 
 def slices(
@@ -138,10 +91,3 @@ def sliced_product(a: ArrayLike, b: ArrayLike, count: int) -> np.ndarray:
         for i in range(both + 1):
             total += np.ldexp((left[i] @ right[both - i]).astype(np.float64), -7 * (both + 2))
     return np.asarray(np.ldexp(total, rows + columns))
-
-
-def _integers(argument: str, value: ArrayLike, least: int, most: int) -> np.ndarray:
-    array = np.asarray(value)
-    if array.dtype.kind not in "iu" or not np.all((array >= least) & (array <= most)):
-        raise ValueError(f"{argument}={short(value)} must be integers from {least:,} to {most:,}")
-    return array

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count import gemm
+from rooflab.count import Operation, gemm
 from rooflab.count.si import plain, si
 from rooflab.labs.precision.product import error, multiply
 from rooflab.labs.precision.speedup import published
@@ -62,39 +62,29 @@ def _scene(errors: Errors, wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
     scene = Scene(wide, 430, [Dim("format", SHOWN, SHOWN, glide=600)])
     lines = [Roofline(_machine(GPU), name) for name in SHOWN]
-    ops = [gemm(*_edges(), name, c=None if name == "fp32" else _result(name)) for name in SHOWN]
+    m, k, n = SHAPE
+    # Narrow numbers are added up, and the result is written, in 16 bits at least.
+    ops = [gemm(m, n, k, name, c="fp32" if "32" in name else "bf16") for name in SHOWN]
     _roofs(scene, Frame(66, 34, wide - 16, 290), lines, [op.intensity for op in ops])
     _errors(scene, Frame(66, 352, wide - 30, 396), errors)
     scene.slider("format", "format")
-    scene.says = By("format", [
-        f"{name}: the product has {plain(op.intensity, 3)} FLOP/byte, the ridge is at "
-        f"{plain(line.ridge, 3)}, so it is bound by {_bound(line, op.intensity)}. It takes "
-        f"{si(line.time(op), 's')}{_gain(lines[0].time(ops[0]) / line.time(op))}. Off by "
-        f"{plain(100 * errors[name], 2)} %."
-        for name, line, op in zip(SHOWN, lines, ops)
-    ])  # fmt: skip
-    m, k, n = SHAPE
+    wide_s = lines[0].time(ops[0])
+    scene.says = By("format", [_sentence(name, line, op, wide_s, errors[name])
+                               for name, line, op in zip(SHOWN, lines, ops)])  # fmt: skip
     scene.note(f"{_machine(GPU).name}, datasheet; {m} × {k} by {k} × {n} numbers. Errors: 256 × "
                "256 random numbers on this computer, added up in fp32.")  # fmt: skip
     return scene
 
 
-def _edges() -> tuple[int, int, int]:
-    m, k, n = SHAPE
-    return m, n, k
-
-
-def _result(name: str) -> str:
-    """The format of the result: narrow ones are added up, and written, in 16 bits at least."""
-    return "fp32" if name == "tf32" else "bf16"
-
-
-def _gain(gain: float) -> str:
-    return f", {plain(gain, 3)} times as fast as fp32" if gain != 1 else ""
-
-
-def _bound(line: Roofline, intensity: float) -> str:
-    return "memory" if intensity < line.ridge else "computing"
+def _sentence(name: str, line: Roofline, op: Operation, wide_s: float, off: float) -> str:
+    """Where the product lies, what it takes beside the ``wide_s`` of fp32, and its error."""
+    bound, seconds = "memory" if op.intensity < line.ridge else "computing", line.time(op)
+    gain = f", {plain(wide_s / seconds, 3)} times as fast as fp32" if seconds != wide_s else ""
+    return (
+        f"{name}: the product has {plain(op.intensity, 3)} FLOP/byte, the ridge is at "
+        f"{plain(line.ridge, 3)}, so it is bound by {bound}. It takes {si(seconds, 's')}{gain}. "
+        f"Off by {plain(100 * off, 2)} %."
+    )
 
 
 def _roofs(scene: Scene, frame: Frame, lines: list[Roofline], points: list[float]) -> None:
@@ -110,11 +100,10 @@ def _roofs(scene: Scene, frame: Frame, lines: list[Roofline], points: list[float
     scene.line([(x(X[0]), y(slope * X[0])), (x(ridges[-1]), y(slope * ridges[-1]))], "carrying",
                2.5, clip=frame.box, name="bandwidth")  # fmt: skip
     for corner, name in zip(ridges, SHOWN):
-        flat = y(slope * corner)
-        scene.line([(x(corner), flat), (frame.right, flat)], "computing", 1, opacity=0.35,
+        flat, right = y(slope * corner), frame.right
+        scene.line([(x(corner), flat), (right, flat)], "computing", 1, opacity=0.35, name="peak")
+        scene.text(right - 4, flat - 4, name.split("_")[0], "computing", size=12, anchor="end",
                    name="peak")  # fmt: skip
-        scene.text(frame.right - 4, flat - 4, name.split("_")[0], "computing", size=12,
-                   anchor="end", name="peak")  # fmt: skip
     at, high = By("format", x(ridges)), By("format", y(slope * ridges))
     scene.line([(at, high), (frame.right, high)], "computing", 3, name="chosen")
     scene.line([(at, high), (at, frame.bottom)], "soft", 1.5, dash=(3, 4), name="ridge")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rooflab.count.si import several
-from rooflab.labs.precision.formats import floats
+from rooflab.labs.precision.formats import floats, raised
 from rooflab.labs.precision.integers import sliced_product
 from rooflab.labs.precision.product import error
 from rooflab.show.chart import Chart, Line, Panel
@@ -29,9 +28,8 @@ def errors_by_slices(a: ArrayLike, b: ArrayLike) -> tuple[list[float], float]:
     left, right = (floats(name, one).astype(float) for name, one in (("a", a), ("b", b)))
     whole = [np.vectorize(lambda x: int(x * WHOLE), otypes=[object])(one) for one in (left, right)]
     exact = np.vectorize(lambda total: total / int(WHOLE) ** 2, otypes=[float])(whole[0] @ whole[1])
-    off = partial(error, exact=exact)
     results = (*(sliced_product(left, right, count) for count in COUNTS), left @ right)
-    *errors, native = (max(off(result), LEAST) for result in results)
+    *errors, native = (max(error(result, exact), LEAST) for result in results)
     return errors, native
 
 
@@ -92,7 +90,7 @@ def sliced(a: ArrayLike, b: ArrayLike, after: Any = None) -> Player:
 def _tens(value: float) -> str:
     """A small number with its power of ten: "4 × 10⁻¹⁶"."""
     digits, power = f"{value:.0e}".split("e")
-    return f"{digits} × 10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digits} × 10{raised(int(power))}"
 
 
 def _scene(errors: list[float], native: float, wide: float) -> Scene:

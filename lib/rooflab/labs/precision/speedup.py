@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from importlib.resources import files
 
 from rooflab.count import Operand
 from rooflab.count.dtypes import as_dtype
 from rooflab.count.validation import amount, flag, shape
 from rooflab.labs.precision.blocks import BLOCKS
 from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.catalogue import tables
 from rooflab.predict.machine import Machine
 
 LAUNCH_S = 2e-6  # torchao: a kernel that reads and writes a single element, H100
@@ -87,10 +87,10 @@ class Published:
     conditions: str
     source: str
 
-    def counted(self, machine: Machine | str | None = None) -> float:
-        """Return what :func:`expected` counts, by default with the bandwidth of torchao's model."""
-        here = replace(_machine(self.machine), bandwidths=self.bandwidth)
-        return expected(self.mnk, self.format, machine or here, static=self.static)
+    def counted(self) -> float:
+        """Return what :func:`expected` counts with the bandwidth of torchao's model."""
+        b200 = replace(_machine(self.machine), bandwidths=self.bandwidth)
+        return expected(self.mnk, self.format, b200, static=self.static)
 
 
 @functools.cache
@@ -108,12 +108,8 @@ def published() -> tuple[Published, ...]:
     >>> sum(round(row.counted(), 2) == row.expected for row in rows), len(rows)
     (15, 15)
     """
-    import yaml  # costs 20 ms and is needed only here
-
-    text = files("rooflab.labs.precision").joinpath("published.yaml").read_text(encoding="utf-8")
-    tables = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return tuple(
         Published(mnk=(edge,) * 3, expected=wanted, observed=seen, **table["all"])
-        for table in tables
+        for table in tables("labs.precision", "published")
         for edge, (wanted, seen) in table["rows"].items()
     )

@@ -44,37 +44,36 @@ def sums(numbers: Any, after: Any = None) -> Player:
         raise ValueError(f"numbers={short(numbers)} must be 2 to {MOST:,} numbers from {LEAST} on")
     if not values.sum() <= LARGEST:
         raise ValueError(f"numbers add up to {values.sum():g}; {LARGEST:,} at most fit all formats")
-    return Player(*(_scene(values, wide) for wide in (WIDE, NARROW)), stem="sums", after=after)
+    rows = [[running_sum(values, form, how) for how in ROUNDINGS] for form in SHOWN]
+    scenes = (_scene(np.cumsum(values), np.array(rows), wide) for wide in (WIDE, NARROW))
+    return Player(*scenes, stem="sums", after=after)
 
 
-def _scene(values: np.ndarray, wide: float) -> Scene:
-    """The picture, ``wide`` pixels wide."""
+def _scene(exact: np.ndarray, rounded: np.ndarray, wide: float) -> Scene:
+    """The picture, ``wide`` pixels wide, of sums so far: ``rounded`` by format and rounding."""
     scene = Scene(wide, HIGH, [
         Dim("format", [*SHOWN.values()], [*SHOWN], glide=400),
         Dim("rounding", [*ROUNDINGS.values()], [*ROUNDINGS], glide=400),
     ])  # fmt: skip
     scene.choice("format", "format of the sum", [*SHOWN.values()])
     scene.choice("rounding", "rounded", [*ROUNDINGS.values()])
-    many = len(values)
+    many = len(exact)
     places = np.unique(np.geomspace(1, many, 60).astype(int))
-    exact = np.cumsum(values)
-    sums_ = np.array([[running_sum(values, form, rounding=rounding) for rounding in ROUNDINGS]
-                      for form in SHOWN])  # fmt: skip
     x = places.astype(float)
     lines = [
         Line("exact", "soft", x, exact[places - 1], dash=(6, 5)),
-        Line("rounded", "computing", x, np.moveaxis(sums_[..., places - 1], -1, 0),
+        Line("rounded", "computing", x, np.moveaxis(rounded[..., places - 1], -1, 0),
              by="format rounding"),
     ]  # fmt: skip
     panel = Panel("sum", lambda v: plain(v, 3), lines)
     ticks = [10.0**e for e in range(len(str(many)) - 1)]
     chart = Chart(scene, [panel], (1, float(many)), "numbers added", "{:g}".format, ticks=ticks)
     chart.draw()
-    words = np.vectorize(lambda total: plain(total, 4), otypes=[object])(sums_[..., -1])
+    words = np.vectorize(lambda total: plain(total, 4), otypes=[object])(rounded[..., -1])
     scene.text(chart.frames[0].right - 6, chart.frames[0].bottom - 12, By("format rounding", words),
                "computing", size=20, bold=True, anchor="end", halo=True, name="sum")  # fmt: skip
     scene.says = scene.each("format rounding", lambda f, r: (
         f"In {[*SHOWN.values()][f]}, rounded {[*ROUNDINGS.values()][r]}, the sum of {many:,} "
-        f"numbers is "
-        f"{plain(sums_[f, r, -1], 4)}. It should be {plain(exact[-1], 4)}."))  # fmt: skip
+        f"numbers is {plain(rounded[f, r, -1], 4)}. It should be {plain(exact[-1], 4)}."
+    ))  # fmt: skip
     return scene

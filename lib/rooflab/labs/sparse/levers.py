@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
 from rooflab.count import Operation, gemm
 from rooflab.count.dtypes import DType
 from rooflab.count.validation import flag, size, unknown
 from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.catalogue import tables
 from rooflab.predict.machine import Machine
 
 FORMATS = {16: "fp16", 8: "int8"}  # of activations, by their bits
@@ -74,7 +73,7 @@ def levers(m: int, n: int, k: int, machine: Machine | str, group: int = 128) -> 
     """
     return {
         name: ideal(machine, n, k, m, group=group, **lever)
-        for name, lever in _data("levers").items()
+        for name, lever in tables("labs.sparse", "levers").items()
         if "activation_bits" not in lever or _machine(machine).has_peak("int8")
     }
 
@@ -92,17 +91,10 @@ def published() -> Mapping[str, Any]:
     >>> rl.sparse.published()["marlin"]["speedup"]["awq"][4]
     0.86
     """
-    return _data("published")
+    published: Mapping[str, Any] = tables("labs.sparse", "published")
+    return published
 
 
 def _seconds(machine: Machine | str, op: Operation, times: int) -> float:
     m = _machine(machine)
     return max(op.flops / (times * m.peak(op.compute_dtype)), op.bytes / m.bandwidth())
-
-
-@functools.cache
-def _data(name: str) -> Mapping[str, Any]:
-    import yaml  # costs 20 ms and is needed only here
-
-    text = files("rooflab.labs.sparse").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    return dict(yaml.safe_load(text))

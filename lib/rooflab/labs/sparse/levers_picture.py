@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.si import plain, si, times
+from rooflab.count.si import plain, several, si, times
 from rooflab.labs.llm.catalogue import model
 from rooflab.labs.sparse.levers import ideal, published
 from rooflab.predict.catalogue import machine as _machine
@@ -49,7 +49,7 @@ def _shapes(wide: float) -> Scene:
     rows = sorted(table["rows"], key=lambda row: row[1] * row[2])
     counts = sorted({row[0] for row in rows})
     scene = Scene(wide, HIGH, [Dim("rows", [str(n) for n in counts], counts, glide=600)])
-    scene.choice("rows", "vectors", [f"{n} vector{'s' * (n > 1)}" for n in counts])
+    scene.choice("rows", "vectors", [several(n, "vector") for n in counts])
     frame = Frame(52, 30, wide - 16, HIGH - 54)
     x, y = frame.x(1e4, 2e9), frame.y(0.2, 5)
     frame.x_ticks(scene, x, x.decades(), _round)
@@ -67,7 +67,7 @@ def _shapes(wide: float) -> Scene:
         scene.dot(x(size), By("rows", y(column)), size=6, fill="carrying", ink="paper",
                   name="matrix")  # fmt: skip
     scene.says = By("rows", [
-        f"{n} vector{'s' * (n > 1)}: of {len(sizes)} matrices {(each < 1).sum()} became slower "
+        f"{several(n, 'vector')}: of {len(sizes)} matrices {(each < 1).sum()} became slower "
         f"with int4 weights. The largest gained {times(each[-1], 3)}."
         for n, each in zip(counts, gains)
     ])  # fmt: skip
@@ -140,17 +140,17 @@ def _marlin(wide: float) -> Scene:
     curve = [_ideal(n) for n in every]
     allowed = [curve[n - 1] for n in batches]
     seen = {name: table["speedup"][key] for key, name in KERNELS.items()}
+    x = [float(n) for n in batches]
     lines = [Line("allowed", "soft", [float(n) for n in every], curve, dash=(6, 5))]
     lines += [Line(name, ink, [float(n) for n in each], [*each.values()], lift=18)
               for (name, each), ink in zip(seen.items(), INKS)]  # fmt: skip
     panel = Panel("times as fast as fp16", lambda v: plain(v, 2), lines, room=(1.3, 1.3))
-    ticks = [float(n) for n in batches]
-    chart = Chart(scene, [panel], (1, 128), "vectors", "{:g}".format, ticks=ticks)
+    chart = Chart(scene, [panel], (1, 128), "vectors", "{:g}".format, ticks=x)
     chart.draw()
     chart.points([Point(f"below 2 from {marlin_batch(2)} on", marlin_batch(2), 2.0, "diamond")])
     chart.slider("batch", "vectors", batches, [(0, np.array(allowed))])
     scene.says = By("batch", [
-        f"{n} vector{'s' * (n > 1)}: the roofs allow {times(most, 3)}."
+        f"{several(n, 'vector')}: the roofs allow {times(most, 3)}."
         + "".join(f" {name} reached {times(each[n], 3)}."
                   for name, each in seen.items() if n in each)
         for n, most in zip(batches, allowed)
@@ -208,5 +208,5 @@ def _sentence(n: int, rates: dict[str, dict[int, float]]) -> str:
     there = [f"{plain(each[n], 3)} tokens/s with {name}" for name, each in rates.items()
              if n in each]  # fmt: skip
     absent = [name for name, each in rates.items() if n not in each]
-    words = f"{n} sequence{'s' * (n > 1)}: at most {'; '.join(there)}."
+    words = f"{several(n, 'sequence')}: at most {'; '.join(there)}."
     return words + (f" No room with {'; '.join(absent)}." if absent else "")

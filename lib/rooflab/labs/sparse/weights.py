@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.validation import size
+from rooflab.labs.precision.blocks import block_quantise
 
 Array = np.ndarray[Any, np.dtype[Any]]
 FLOATS = ("float16", "float32", "float64")
@@ -86,7 +87,7 @@ class GroupQuantised:
         if self.bits == 4:
             pairs = np.stack([(integers & 15) - 8, integers >> 4], axis=-1)
             integers = pairs.reshape(m, -1)[:, :k]
-        return integers * _spread(self.scales, self.group, k)
+        return integers * np.repeat(self.scales.astype(np.float32), min(self.group, k), 1)[:, :k]
 
 
 def prune(w: Array) -> Array:
@@ -176,19 +177,15 @@ def quantise_weights(w: Array, bits: int = 8, group: int = 128) -> GroupQuantise
         raise ValueError(f"bits={bits} must be 8 or 4")
     if size("group", group) % 2 and bits == 4:
         raise ValueError(f"group={group} must be even in 4 bits: a byte holds two of a group")
-    k, most = w.shape[1], LARGEST[bits]
-    with np.errstate(over="ignore"):
-        peaks = np.maximum.reduceat(abs(w), np.arange(0, k, group), axis=1)
-        scales = (peaks.astype(np.float64) / most).astype(np.float16)
-    if np.isinf(scales).any():
-        row, g = map(int, np.argwhere(np.isinf(scales))[0])
-        where = f"w[{row}, {g * group}:{min(k, (g + 1) * group)}] has a size of {peaks[row, g]:.3g}"
-        raise ValueError(f"{where}; fp16 has scales for sizes of {65504 * most} or less")
-    scale = _spread(scales, group, k)
-    ratio = np.divide(w, scale, out=np.zeros(w.shape), where=scale > 0)
-    integers = np.clip(np.rint(ratio), -most, most).astype(np.int8)
+    most = 65504 * LARGEST[bits]
+    if (large := np.argwhere(abs(w.astype(np.float64)) > most)).size:
+        row, column = large[0].tolist()
+        where = f"w[{row}, {column}] is {w[row, column]:.3g}"
+        raise ValueError(f"{where}; fp16 has scales for sizes of {most} or less")
+    blocks = block_quantise(w, f"int{bits}", group=group)
+    integers, scales = blocks.elements, blocks.scales.astype(np.float16)
     if bits == 4:
-        pairs = np.pad(integers, ((0, 0), (0, k % 2)))
+        pairs = np.pad(integers, ((0, 0), (0, w.shape[1] % 2)))
         integers = (pairs[:, 1::2] << 4) + pairs[:, ::2] + np.int8(8)
     return GroupQuantised(integers, scales, bits, group, w.shape)
 
@@ -211,7 +208,3 @@ def _fours(w: Array, axes: int = 0) -> Array:
     if w.shape[-1] % 4:
         raise ValueError(f"w has k = {w.shape[-1]} columns; k must be a multiple of 4")
     return w.reshape(*w.shape[:-1], -1, 4)
-
-
-def _spread(scales: Array, group: int, columns: int) -> Array:
-    return np.repeat(scales.astype(np.float32), min(group, columns), axis=1)[:, :columns]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +17,7 @@ from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import level as _level
 from rooflab.count.si import si
 from rooflab.count.validation import amount, unknown
+from rooflab.predict.catalogue import tables
 from rooflab.predict.machine import Figure
 
 KINDS = ("fma", "add", "mult")
@@ -136,23 +136,14 @@ def _figure(argument: str, value: object) -> Figure:
 
 
 @cache
-def _document() -> Mapping[str, Any]:
-    import yaml  # costs 20 ms and is needed only when a table is asked for
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = files("rooflab.labs.memory.energies").joinpath("energy.yaml").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = yaml.load(text, Loader=loader)
-    return document
-
-
-@cache
 def energy_tables() -> Mapping[str, EnergyTable]:
     """Return the published tables of energy.yaml: id → EnergyTable, the oldest node first.
 
     >>> list(rl.memory.energy_tables())
     ['horowitz-45nm', 'rounded-45nm', 'tpuv4i-7nm']
     """
-    return MappingProxyType({row["id"]: _table(row) for row in _document()["tables"]})
+    rows = tables("labs.memory.energies", "energy")["tables"]
+    return MappingProxyType({row["id"]: _table(row) for row in rows})
 
 
 @cache
@@ -163,7 +154,7 @@ def energy_memories() -> Mapping[str, Figure]:
     >>> round(hbm2 * 1e12 / 8, 2)  # pJ a bit
     3.92
     """
-    rows = _document()["memories"]
+    rows = tables("labs.memory.energies", "energy")["memories"]
     return MappingProxyType({key: _per_byte(row, row["name"]) for key, row in rows.items()})
 
 
