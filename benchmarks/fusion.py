@@ -27,10 +27,10 @@ from benchmarks.report import save, spread, table
 from rooflab.labs.fusion.gain import ROUNDS, Gain
 
 WAYS = ("temporaries", "fused")
-MARGIN = 1.1  # times as fast: attention_crossover's own
+MARGIN = 1.1  # times as fast: a smaller one asks more of the prediction than it can tell
 AROUND = (0.25, 0.5, 0.75, 1, 1.5, 2)  # times the predicted crossover
 ELSEWHERE = 4096  # the length to look around where none is predicted
-STEP = 128  # of attention_crossover
+STEP, LONGEST = 128, 65536  # of lengths that are tried in the prediction
 QUICK = {"runs": 2, "rows": 64, "rounds": 3}
 
 
@@ -81,6 +81,18 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, object]:
     }  # fmt: skip
 
 
+def predicted_start(machine: rl.Machine, costs: rl.fusion.Costs) -> int | None:
+    """Return the length from which streaming should win by MARGIN or more; None if from none."""
+    for length in range(STEP, LONGEST + 1, STEP):
+        streamed, whole = (
+            rl.fusion.predict_attention(length, streamed=way, machine=machine, costs=costs).seconds
+            for way in (True, False)
+        )
+        if whole >= MARGIN * streamed:
+            return length
+    return None
+
+
 def crossover(rows: dict[str, dict[str, Any]]) -> int | None:
     """The first length from which streaming wins by MARGIN at every one."""
     first = None
@@ -128,7 +140,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         vars(options).update(QUICK)
     machine = rl.this_machine("cpu", threads=1)
     costs = rl.fusion.costs(refresh=not options.quick)
-    start = rl.fusion.attention_crossover(machine=machine, costs=costs, margin=MARGIN)
+    start = predicted_start(machine, costs)
     print(f"predicted before anything is timed: streaming wins from length {start} on", flush=True)
     if not options.lengths:
         options.lengths = [STEP, 2 * STEP] if options.quick else around(start)
