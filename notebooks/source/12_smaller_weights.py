@@ -46,10 +46,11 @@ first
 # %% [markdown] tags=["core"]
 # The picture opens once you have guessed. The upper bar is the time to read its bytes. The lower
 # one is the time of its instructions, measured with a matrix that lies in a cache. The longer bar
-# is what we predict, and the dot is what the clock said.
+# is what we predict, and the dot is what the clock said. The second row is `fp32` again, with the
+# loop of a library, BLAS.
 
 # %% tags=["core"]
-rl.sparse.bars(seen, "fp32", "int8", after=first)
+rl.sparse.bars(seen, "fp32", "blas", "int8", after=first)
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("12-int8", seen, "int8", "fp32"), after=first)
@@ -317,12 +318,13 @@ rl.sparse.serving(after=fifth)
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# You serve this model in 16 bits, 8 sequences at once. Each gets 196 tokens a second at most, and
-# 120 would do. You want more than twice as many tokens a second. What do you try first?
+# You serve this model in 16 bits, 8 sequences at once, and more are waiting. Each gets 196 tokens a
+# second at most, and 120 would do. You want more than twice as many tokens a second. What do you
+# try first?
 #
 # <details><summary><b>A</b> int4 weights.</summary>
 #
-# This is *fewer bits first*: they allow 2.9 times as many, too. But the model has to be quantised,
+# This is *fewer bits first*: they allow 2.8 times as many, too. But the model has to be quantised,
 # and tested again.
 #
 # </details>

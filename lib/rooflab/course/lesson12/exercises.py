@@ -98,7 +98,7 @@ SMALL = table(
     fixed=cases_of("first second other size times",
         ([1e6, 4e-6], [3e8, 160e-6], 1.1e-5, 1e5, 4), ([1e6, 4e-6], [3e8, 160e-6], 1.1e-5, 2e9, 4),
         ([2e8, 108e-6], [1e6, 8.5e-6], 9e-6, 1e7, 2), ([1e7, 1e-5], [2e7, 1.5e-5], 4e-6, 3e7, 3.5),
-        ([1e6, 6e-6], [1e8, 105e-6], 2e-5, 5e6, 1)),
+        ([1e6, 6e-6], [1e8, 105e-6], 2e-5, 5e6, 1), ([0, 1e-9], [1e6, 2e-6], 1e-9, 1000, 3.88)),
     insight="On an A100, int4 weights gained nothing in the median of 288 shapes for one vector, "
             "and 3.1 times where the matrix was large.",
     answer={
@@ -182,9 +182,9 @@ KNEE = table(
     fixed=cases_of("n k bits peak bandwidth wanted",
         (18432, 73728, 4.125, 1.25e14, 6e11, 3.0), (18432, 73728, 4.125, 1.25e14, 6e11, 3.87),
         (4096, 4096, 4.5, 9.894e14, 3.35e12, 3.5), (1, 1, 8, 1e14, 1e12, 1.5),
-        (4096, 4096, 4, 9.894e14, 3.35e12, 4.5), (512, 512, 8, 3.12e14, 2.039e12, 1.5),
+        (4096, 4096, 4, 9.894e14, 3.35e12, 4.5), (512, 512, 8, 3.12e14, 2.039e12, 1.49),
         (100, 90, 4.125, 1e14, 1e12, 2.0)),
-    insight="Marlin's authors drew this curve for an A10: 3.87 to batch 16, 3 or more up to 69.",
+    insight="Marlin's authors drew it for an A10: 3.87 to batch 16. This count says 3 up to 69.",
     answer=_last,
     slips=(
         slip("the first that does not", "return the last batch that still gains that much.",
@@ -246,7 +246,8 @@ PRUNE = table(
     fixed=cases_of("row",
         ([1.0, -9.0, 3.0, -4.0],), ([2.0, -2.0, 2.0, 2.0],), ([0.0, 0.0, 0.0, 5.0],),
         ([0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0],), ([9.0, 8.0, 7.0, 6.0, 1.0, 2.0, 4.0, 3.0],),
-        ([-5.0, 1.0, 2.0, 6.0, 3.0, -7.0, 0.5, 7.0],), ([5.0, 4.0, -6.0, 1.0],)),
+        ([-5.0, 1.0, 2.0, 6.0, 3.0, -7.0, 0.5, 7.0],), ([5.0, 4.0, -6.0, 1.0],),
+        ([1.2, 1.4, 1.3, 1.1],)),
     insight="The kept half of the numbers, and 2 bits for each place: in fp16 that is 9/16 of the "
             "bytes, not half.",
     answer={
@@ -307,7 +308,7 @@ HALF = table(
         (1, 4096, 4096, 16, 9.894e14, 3.35e12), (345, 4096, 4096, 16, 9.894e14, 3.35e12),
         (467, 4096, 4096, 16, 9.894e14, 3.35e12), (4096, 4096, 4096, 16, 9.894e14, 3.35e12),
         (128, 4096, 4096, 8, 1.979e15, 3.35e12), (1, 1, 4, 16, 1e14, 1e12),
-        (400, 300, 8000, 16, 1e14, 1e12)),
+        (400, 300, 8000, 16, 1e14, 1e12), (400, 4096, 4096, 16, 9.894e14, 3.35e12)),
     insight="On an H100 with 4096 × 4096 weights in fp16 it is 1.78 for one vector, 1.60 for 345, "
             "and 2 from 467 on.",
     answer={
@@ -340,6 +341,11 @@ HALF = table(
         slip("as the bytes", "a product of many vectors is bound by computing.",
              answer=lambda bits: 2 * bits / (bits + 2)),
         slip("twice", "not where it waits for memory.", answer=2),
+        slip("one decides for both",
+             "dense may be bound by computing where sparse still waits for memory.",
+             answer=lambda m, n, k, bits, peak, bandwidth, _vectors, _packed:
+                 2.0 if 2 * m * n * k / peak > (n * k * bits + _vectors) / 8 / bandwidth
+                 else (n * k * bits + _vectors) / (_packed + _vectors)),
         slip("sum for max", "carrying and computing overlap: the longer one is the time.",
              answer=lambda m, n, k, bits, peak, bandwidth, _vectors, _packed:
                  (2 * m * n * k / peak + (n * k * bits + _vectors) / 8 / bandwidth)
@@ -418,7 +424,8 @@ BEST = table(
         ([[1.4e10, 1e-4], [7e9, 3e-3]], 2.5e8, 8e10, 2e12, 0.02),
         ([[6e9, 2e-4], [6e9, 2e-4]], 3e8, 2.4e10, 1e12, 0.1),
         ([[1.4e10, 1e-5], [4e9, 9e-4]], 2e8, 4e10, 2e12, 0.03),
-        ([[1e9, 0.05]], 3e8, 3e10, 1e12, 0.03),
+        ([[1e9, 0.05]], 3e8, 3e10, 1e12, 0.03), ([[1e9, 0.02]], 3e8, 3e10, 1e12, 0.03),
+        ([[9e9, 1e-3], [8e9, 1e-3], [7e9, 2e-3], [3e9, 1e-3]], 3e8, 2e10, 1e12, 0.05),
         ([[5e9, 1.3e-3], [9e9, 2e-4]], 3e8, 3e10, 1e12, 0.0305)),
     insight="Smaller weights gain twice: they are read sooner, and leave room for more sequences.",
     answer={

@@ -7,9 +7,9 @@ take, the longer of the two: those of the same kernel, a weight, while the matri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,20 +20,29 @@ from rooflab.count.validation import size, unknown
 from rooflab.labs.sparse import weights
 from rooflab.labs.sparse.products import gemv
 from rooflab.labs.sparse.weights import Array
-from rooflab.measure import store
-from rooflab.measure.backend import host_id, select
+from rooflab.measure.backend import available_cores, environment, host_id, power, select
 from rooflab.measure.caches import last_level_bytes
-from rooflab.measure.measure import measure
+from rooflab.measure.measure import caveats
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import affordable, available_bytes, require_memory
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.settings import briefer, fewer
 from rooflab.measure.this_machine import this_machine
 from rooflab.measure.threads import thread_limit
-from rooflab.measure.timing import FEWEST, MARGIN, MEASUREMENT_LOCK, quickest, time_warm
+from rooflab.measure.timing import (
+    MARGIN,
+    MEASUREMENT_LOCK,
+    Timing,
+    clock_step_s,
+    evictor,
+    quickest,
+    settle,
+    time_warm,
+    undisturbed,
+)
 
 KINDS, BITS = ("fp32", "blas", "int8", "int4", "2:4"), {"int8": 8, "int4": 4}
-SCHEMA, COLUMNS, ROUNDS = 1, 4096, fewer(5)
+COLUMNS, ROUNDS, TURNS = 4096, fewer(15), fewer(4)  # of products, of their calibration
 FEW, MANY = 8, 32  # rows that a cache holds: the cost of a call is not in their difference
 
 
@@ -123,20 +132,44 @@ def gemv_gain(
     if len(sizes) != 2 or ("2:4" in kinds and sizes[1] % 4):
         raise ValueError(f"shape={shape!r} must be rows and columns of W, a multiple of 4 for 2:4")
     rate = this_machine("cpu", 1, progress=progress).bandwidth("dram", "read")
-    costs, number = weight_seconds(progress), sizes[0] * sizes[1]
     require_memory(ledger(*sizes), select("cpu"))
+    costs, number = measured_weights(progress), sizes[0] * sizes[1]
     calls = dict.fromkeys(KINDS[:2], product("fp32", *sizes))
     calls |= {name: product(name, *sizes) for name in kinds}
-    taken: dict[str, list[Measurement]] = {name: [] for name in calls}
-    with MEASUREMENT_LOCK, progress_bar(progress, "products in turn") as tell:
-        for turn in range(size("rounds", rounds)):
-            for name, (op, arrays) in calls.items():
-                run, setup = partial(compute, name), partial(tuple, arrays)
-                one = measure(op, run, setup, backend="cpu", threads=1, samples=FEWEST)
-                taken[name].append(one)
-            tell((turn + 1) / rounds)
     predicted = {n: Limits(op.bytes / rate, number * costs[n]) for n, (op, _) in calls.items()}
-    return GemvGain(predicted, {name: _pooled(each) for name, each in taken.items()})
+    return GemvGain(predicted, in_turns(calls, size("rounds", rounds), progress))
+
+
+def in_turns(
+    calls: Mapping[str, tuple[Operation, list[Array]]], rounds: int, progress: Progress
+) -> dict[str, Measurement]:
+    """Time products in turn, one call each: what the others read pushes a matrix out of caches."""
+    evict = evictor(sum(op.bytes for op, _ in calls.values()))
+    runs = {name: partial(compute, name, *arrays) for name, (_, arrays) in calls.items()}
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    with (
+        MEASUREMENT_LOCK, thread_limit(1), undisturbed(),
+        progress_bar(progress, "products in turn") as tell,
+    ):  # fmt: skip
+        for run in runs.values():  # compiles
+            run()
+        for turn in range(rounds):
+            for name, run in runs.items():
+                evict()
+                samples[name].append(settle([run], 0.0))
+            tell((turn + 1) / rounds)
+    timings = {
+        n: Timing(tuple(s), 1, "perf_counter_ns", clock_step_s()) for n, s in samples.items()
+    }
+    surroundings = environment(select("cpu"))
+    return {
+        name: Measurement(
+            calls[name][0], host_id(), "cpu", "cold", 1, timing.samples,
+            caveats(timing, threads=1, cores=available_cores(), power=power()),
+            {**surroundings, "kernel": name, "clock": timing.clock},
+        )
+        for name, timing in timings.items()
+    }  # fmt: skip
 
 
 def product(kind: str, m: int, k: int) -> tuple[Operation, list[Array]]:
@@ -171,39 +204,16 @@ def compute(kind: str, w: Array, *others: Array) -> Array:
     return gemv(w, x)
 
 
-def _pooled(taken: Sequence[Measurement]) -> Measurement:
-    """Return one Measurement of all samples; rl.measure has no reference for these products."""
-    warnings = dict.fromkeys(w for m in taken for w in m.warnings if "no reference" not in w)
-    return replace(taken[0], samples=sum((m.samples for m in taken), ()), warnings=tuple(warnings))
-
-
-def weight_seconds(progress: Progress = True) -> Mapping[str, float]:
-    """Return the seconds a weight that each kernel takes in a cache; stored beside the roofs."""
-    with MEASUREMENT_LOCK:
-        if (costs := store.load(f"sparse-{host_id()}", _problem)) is None:
-            costs = {**measured_weights(progress), "schema": SCHEMA}
-            store.save(f"sparse-{host_id()}", costs)
-    return {kind: costs[kind] for kind in KINDS}
-
-
-def _problem(costs: Any) -> str:
-    """What is wrong with stored costs, as the end of a sentence."""
-    seconds = [costs.get(kind) for kind in KINDS] if isinstance(costs, dict) else [None]
-    sound = all(isinstance(n, float) and 0 < n < 1 for n in seconds)
-    sound = sound and costs.get("schema") == SCHEMA
-    return "" if sound else "another version of rooflab wrote it, or it is damaged"
-
-
 def measured_weights(progress: Progress = False) -> dict[str, float]:
     """Measure each kernel with few and with many rows in a cache, in turns: the quickest count."""
     tasks = [(kind, rows) for kind in KINDS for rows in (FEW, MANY)]
     calls = {task: partial(compute, task[0], *product(*task, COLUMNS)[1]) for task in tasks}
     samples: dict[tuple[str, int], list[float]] = {task: [] for task in tasks}
     with progress_bar(progress, "measuring products in a cache") as tell, thread_limit(1):
-        for turn in range(ROUNDS):
+        for turn in range(TURNS):
             for task in tasks:
                 samples[task] += time_warm(calls[task], seconds=0.03, settle_s=0.01).samples
-            tell((turn + 1) / ROUNDS)
+            tell((turn + 1) / TURNS)
     seconds = {task: quickest(each) for task, each in samples.items()}
     rows = (MANY - FEW) * COLUMNS
     return {kind: max(seconds[kind, MANY] - seconds[kind, FEW], 1e-9) / rows for kind in KINDS}

@@ -47,6 +47,8 @@ def ideal(
     if activation_bits not in FORMATS:
         raise unknown("activation_bits", activation_bits, map(str, FORMATS))
     bits, speed = size("weight_bits", weight_bits, 2), 1 + flag("sparse", sparse)
+    if bits % speed:
+        raise ValueError(f"weight_bits={bits} must be even where half of the weights are stored")
     shared = size("scale_bits", scale_bits, 0) + (size("group", group) if sparse else 0)
     weight, form = DType("w", bits // speed, "int", 0, "", group, shared), FORMATS[activation_bits]
     small = gemm(batch, n, k, form, b=weight, c="fp16", compute=form)

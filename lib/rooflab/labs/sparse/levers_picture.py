@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rooflab.count.dtypes import DTypeLike, dtype
 from rooflab.count.si import plain, several, si, times
 from rooflab.labs.llm.catalogue import model
 from rooflab.labs.sparse.levers import ideal, published
@@ -24,8 +25,11 @@ BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 KERNELS = {"marlin": "Marlin", "torch_nightly": "PyTorch", "exllamav2": "ExLlamaV2", "awq": "AWQ"}
 INKS = ("carrying", "computing", "overhead", "ink")
 GPU, MODEL, CONTEXT = "h100-sxm", "llama-3.1-8b", 2048
-WEIGHTS = {"16 bits": ("fp16", "fp16"), "int8": ("int8", "fp16"), "int4": ("int4", "fp16"),
-           "int4, KV int8": ("int4", "int8")}  # and of the KV cache  # fmt: skip
+INT4 = dtype("int4", group=128, scale="fp16")
+WEIGHTS: dict[str, tuple[DTypeLike, str]] = {  # and of the KV cache
+    "16 bits": ("fp16", "fp16"), "int8": ("int8", "fp16"), "int4": (INT4, "fp16"),
+    "int4, KV int8": (INT4, "int8"),
+}  # fmt: skip
 
 
 def shapes() -> Player:
