@@ -14,14 +14,15 @@
 #
 # **If the weights take a quarter of the bytes, is the model four times as fast?**
 #
-# <details><summary>45 minutes, 85 with the exercises: what you learn, and what you need</summary>
+# <details><summary>45 minutes, 80 with the exercises: what you learn, and what you need</summary>
 #
 # - **count** the bytes of packed weights, with their scales,
 # - **predict** who gains: large or small layers, few tokens or many,
 # - **write** how int4 is unpacked, and how two numbers of four are kept,
 # - **decide** which lever to pull first when a model is served.
 #
-# You need lessons 01 to 05 and 11. A lecture shows some of it in 25 minutes.
+# You need lessons 01 to 05 and 11. The *Deeper* part adds 10 minutes. A lecture shows some of it in
+# 25.
 #
 # </details>
 
@@ -79,7 +80,7 @@ rl.show.say(rl.conclude("12-int4", seen, "int4", "int8"), after=second)
 #
 # Each byte of `data`, from 0 to 255, holds two whole numbers from -8 to 7 in 4 bits each. The low 4
 # bits are the first of them, the high 4 bits the second. In 4 bits, 8 to 15 stand for -8 to -1.
-# (Weights leave out -8.) Return the list of all numbers in their order. `unpacked([33, 7])` is
+# Weights leave out -8. Return the list of all numbers in their order. `unpacked([33, 7])` is
 # `[1, 2, 7, 0]`.
 
 
@@ -259,44 +260,6 @@ rl.sparse.bars(seen, "fp32", "2:4", after=fourth)
 rl.show.say(rl.conclude("12-sparse", seen, "2:4", "fp32"), after=fourth)
 
 # %% [markdown] tags=["core"]
-# ## Claim court: twice as fast
-#
-# *2:4 sparsity halves the traffic and doubles the peak, so everything is twice as fast.*
-#
-# ### Exercise 5 · Two of four, twice as fast?
-#
-# Weights of k × n numbers with `bits` bits each meet m vectors of k numbers, and give m of n
-# numbers, all with `bits` bits. Sparse weights keep two of each four numbers, and 2 bits for the
-# place of each that is kept; k is a multiple of 4. Count the FLOPs of the dense product in both
-# cases; the sparse unit skips zeros, so its peak is twice as high. By the roofline, return how many
-# times as fast the sparse product is. `sparser(300, 5000, 4000, 16, 1e15, 2e12)` is 1.627, rounded.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "12-claim-half"}
-def sparser(m, n, k, bits, peak, bandwidth):
-    # BEGIN SOLUTION
-    flops, vectors = 2 * m * n * k, m * (n + k) * bits
-    packed = n * k * (bits + 2) / 2
-    dense = max(flops / peak, (n * k * bits + vectors) / 8 / bandwidth)
-    sparse = max(flops / (2 * peak), (packed + vectors) / 8 / bandwidth)
-    return dense / sparse
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("12-claim-half", sparser)
-
-# %% tags=["core", "nbval-check-output"]
-for m in (1, 128, 345, 4096):
-    times = rl.sparse.levers(m, 4096, 4096, "h100-sxm")["2:4"]
-    print(f"{m:5} vectors on an H100: at most {times:.2f} times as fast")
-
-# %% [markdown] tags=["core"]
-# So the claim holds for very many vectors, and for one it forgets the places. In between the gain
-# falls: at 345 vectors the dense product computes already, and the sparse one still waits. Measured
-# was less: for 8192 × 8192 matrices on an H100, 1.20 to 1.22 times was reported with NVIDIA's own
-# library.
-#
 # ## Which lever first?
 #
 # A server can do something else: serve more sequences at once. That costs no accuracy, and the
@@ -349,7 +312,7 @@ rl.sparse.serving(after=fifth)
 #
 # </details>
 #
-# ### Exercise 6 · Which lever first?
+# ### Exercise 5 · Which lever first?
 #
 # A model is served with one of several kinds of weights. Each of `options` is a list: the bytes of
 # its weights, and the seconds of computing for one sequence in a step.
@@ -382,6 +345,45 @@ def best(options, kv, room, bandwidth, deadline):
 
 # %% tags=["core", "nbval-check-output"]
 rl.check("12-best", best)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: claim court on half the traffic
+#
+# *2:4 sparsity halves the traffic and doubles the peak. So it halves the time.*
+#
+# ### Exercise 6 · Two of four, half the time?
+#
+# Weights of k × n numbers with `bits` bits each meet m vectors of k numbers, and give m of n
+# numbers, all with `bits` bits. Sparse weights keep two of each four numbers, and 2 bits for the
+# place of each that is kept; k is a multiple of 4. Count the FLOPs of the dense product in both
+# cases; the sparse unit skips zeros, so its peak is twice as high. By the roofline, return how many
+# times as fast the sparse product is. `sparser(300, 5000, 4000, 16, 1e15, 2e12)` is 1.627, rounded.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "12-claim-half"}
+def sparser(m, n, k, bits, peak, bandwidth):
+    # BEGIN SOLUTION
+    flops, vectors = 2 * m * n * k, m * (n + k) * bits
+    packed = n * k * (bits + 2) / 2
+    dense = max(flops / peak, (n * k * bits + vectors) / 8 / bandwidth)
+    sparse = max(flops / (2 * peak), (packed + vectors) / 8 / bandwidth)
+    return dense / sparse
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("12-claim-half", sparser)
+
+# %% tags=["deep", "nbval-check-output"]
+for m in (1, 128, 345, 4096):
+    times = rl.sparse.levers(m, 4096, 4096, "h100-sxm")["2:4"]
+    print(f"{m:5} vectors on an H100: at most {times:.2f} times as fast")
+
+# %% [markdown] tags=["deep"]
+# So the claim holds for very many vectors, and for one it forgets the places. In between the gain
+# falls: at 345 vectors the dense product computes already, and the sparse one still waits. Measured
+# was less: for 8192 × 8192 matrices on an H100, 1.20 to 1.22 times was reported with NVIDIA's own
+# library.
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping

@@ -573,8 +573,8 @@ def test_three_constants_predict_hidden_products_as_the_insight_says():
     """Fitted on what is shown; the whole table gives 1.10 and 1.32 to 1.43 by seed."""
     par = lesson04.three_constants(*lesson04.PAR)
     half, most = factors(par, lesson04.clock())
-    assert f"{half:.2f} times in half" in lesson04.PUBLISHED.insight
-    assert f"{most:.2f} in nine of ten" in lesson04.PUBLISHED.insight
+    assert f"{100 * half - 100:.0f} % in half" in lesson04.PUBLISHED.insight
+    assert f"{100 * most - 100:.0f} % in nine of ten" in lesson04.PUBLISHED.insight
     assert factors(par, shown_rows("h100-sxm"))[0] < 1.1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import namedtuple
 from collections.abc import Callable
 from decimal import Decimal
@@ -59,7 +60,7 @@ RESULTS: dict[str, Callable[[object], object]] = {
     "arrays without dimensions": each(lambda v: v if isinstance(v, str) else np.array(v)),
     "arrays": _array,
     "single precision": number(np.float32),
-    "fractions": number(Fraction),
+    "fractions": number(lambda v: Fraction(v) if math.isfinite(v) else v),
     "decimals": number(Decimal),
     "whole numbers as floats": number(_float),
     "truth values as 1 and 0": each(lambda v: int(v) if isinstance(v, bool) else v),

@@ -213,9 +213,14 @@ def same_factor(pairs: Pairs) -> bool:
 
 
 def _ratios(pairs: Pairs) -> list[tuple[Fraction, float]]:
-    """What was given over what is right, where neither is 0; none where one has no ratio."""
+    """What was given over what is right, where neither is 0; none where one has no ratio.
+
+    What is infinite, as it should be, tells nothing.
+    """
     found = []
     for right, mine, allowed in pairs:
+        if isinstance(right, float) and math.isinf(right) and mine == right:
+            continue
         if not (_number(right) and _number(mine)) or bool(right) != bool(mine):
             return []
         if right:

@@ -582,8 +582,8 @@ PUBLISHED = table(
     "microseconds(m, n, k)", kind="prediction", par=1.25, lines=3,
     cases=lambda rng: [{"rows": [*map(list, clock())]}], derives=("predict", "Roofline"),
     example=(1024, 3584, 1536), form="17.02 by the clock",
-    insight="Three constants, fitted by trying, come within 1.07 times in half of these rows and "
-            "within 1.40 in nine of ten. On another GPU they would be others.",
+    insight="Three constants, fitted by trying, come within 7 % in half of these rows and within "
+            "40 % in nine of ten. On another GPU they would be others.",
     answer=lambda m, n, k: clock().get((m, n, k)) or three_constants(*PAR)(m, n, k),
     slips=(
         slip("the bare bound", "the smallest products take a few µs, whatever their roof says: "

@@ -337,8 +337,8 @@ BLOCKS = table(
         ([100.0, 1.0, -30.0, 3.0],), ([-9.0, 1.0, 2.0, 3.0],), ([3.9, 3.2, -2.6, 0.4],),
         ([0.6, -1.0, 0.9, 0.2],), ([6.5, -5.1, 2.9, 0.5],), ([-0.11, 0.04, 0.012],),
         ([-6.0, -5.0, -3.5, -2.5, -1.75, -1.25, -0.75, -0.25],), ([0.3, 1.0, -5.0],)),
-    insight="A block is 32 numbers of 4 bits and 8 bits of scale: 4.25 bits a number. 1.0 beside "
-            "100 becomes 0.",
+    insight="A block is 32 numbers of 4 bits and a scale of 8: 4¼ bits a number. A 1 beside 100 "
+            "becomes 0.",
     answer={
         "_most": lambda block: max(map(abs, block)),
         "_scale": lambda _most: _octave(_most) / 4 if _most else 0.0,
@@ -413,8 +413,8 @@ EXPECTED = table(
         (4096, 4096, 4096, 4.5, 4, 2), (1, 1, 1, 4.5, 4, 1), (16384, 16384, 16384, 4.5, 4, 2),
         (8, 16384, 16384, 8.25, 2, 1), (20_000, 200, 9000, 4.5, 4, 2),
         (2048, 2048, 2048, 8.25, 2, 1), (8, 16384, 16384, 4.25, 2, 1)),
-    insight="At 4096³ it gives 1.90 for MXFP8 and 2.91 for NVFP4. A B200 was measured 1.46 and "
-            "1.37 times as fast.",
+    insight="At 4096³ it gives nearly 2 for MXFP8 and nearly 3 for NVFP4, where a B200 was about "
+            "one and a half times as fast.",
     answer={
         "_width": lambda bits: bits / 8,
         "answer": lambda m, n, k, _width, times, passes: _fast(m, n, k, _width, times, passes),
