@@ -30,16 +30,17 @@ from rooflab.measure.roof_kernels import (
     stream_kernel,
 )
 from rooflab.measure.roofs import SKEW
+from rooflab.measure.settings import briefer, fewer
 from rooflab.measure.threads import Crew, Job
 
 ADDRESS = 8  # bytes
 SMAPS = Path("/proc/self/smaps")
 SLICE = 1.5e-3  # seconds of a timed walk: thousands of timer ticks, short beside a scheduler's turn
-LEAD_S = 0.06  # seconds of an untimed walk at most
+LEAD_S = briefer(0.06)  # seconds of an untimed walk at most
 SETTLED = 0.97  # of the best time so far: a round that saves less than that counts as no faster
 PATIENCE = 3  # rounds in turn that are no faster end the untimed walk
 FIRST_TURNS = 128  # of the very first walk, whose speed nobody knows yet
-ROUNDS, FEWEST = 12, 3
+ROUNDS, FEWEST = 12, fewer(3)
 BLOCK = 1 << 21  # lines that are shuffled together: 128 MiB
 KEPT = 4  # digits of a sample
 SPARE = 1 << 16  # bytes that a store has beyond what is walked
