@@ -848,16 +848,16 @@ print(f"with what goes between the layers: {(weights + between) / flops:.4f} B/F
 # %% [markdown] tags=["deep"]
 # ## Deeper: what others measured
 #
-# So far, the GPUs of this lesson were datasheets. Here are products that others timed on them, a
-# small part of a public table. Each cross is one product.
+# So far, the GPUs came from datasheets. Here are products that others timed on real ones, a small
+# part of a public table. Each cross is one product.
 
 # %% tags=["deep"]
 rl.show.published("h100-sxm", "bf16")
 
 # %% [markdown] tags=["deep"]
 # The red crosses lie above the roof: the bytes of these products cannot all have come from memory.
-# Slide *working set up to* down. Where does the sentence stop saying “None of the larger ones
-# does”? Then choose the L40S.
+# Lower *working set up to*. Where does the sentence stop saying “None of the larger ones does”?
+# Then choose the L40S.
 
 # %% tags=["deep", "nbval-check-output"]
 for gpu in ("h100-sxm", "l40s"):
@@ -882,9 +882,9 @@ for run in sorted(runs, key=lambda run: run.op.flops)[::44]:
     print(f"{run.op.label:28} {clock:7.1f} µs, bound {bound:7.1f} µs")
 
 # %% [markdown] tags=["deep"]
-# Write a formula with constants of your own, and try them on `runs`, which leaves the red crosses
-# out. You are asked for 60 other products. Half of your answers must be within 1.25 times of the
-# clock, nine of ten within 1.5.
+# Write a formula with constants of your own, and try it on `runs`, which leaves the red crosses
+# out. The check asks for 60 other products. Half of your answers may be off by 1.25 times at most,
+# nine of ten by 1.5.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "04-published"}

@@ -54,15 +54,15 @@ rl.precision.sums(numbers, after=first)
 # ## What a format is
 #
 # A computer writes a number as a physicist does: a sign, some digits, and a power, here of 2. The
-# digits are the **mantissa**; which power it is, the **exponent** says. Each power of two begins an
-# *octave*, which ends at the next one. The mantissa cuts it into equal steps.
+# digits are the **mantissa**; the **exponent** says which power. Each power of two begins an
+# *octave*, which ends at the next one. The mantissa cuts the octave into equal steps.
 #
 # Here are formats of 4 to 8 bits. E4M3 has 4 bits of exponent and 3 of mantissa. The exponent is
 # stored with an offset: E4M3 stores 3 for 2⁻⁴, since 3 − 7 = −4. The mantissa follows a leading 1
 # that is not stored: 101 stands for 1.101 in binary, which is 1.625.
 #
 # Press a bit to flip it, or drag along the numbers. Every octave is equally wide here. The sentence
-# says what the next number is: the step doubles at each power of two.
+# names the next number: watch the step double at each power of two.
 
 # %% tags=["core"]
 rl.precision.bits()
@@ -74,8 +74,8 @@ rl.precision.bits()
 #
 # Below the smallest power of two that has a full octave, the steps stop shrinking, down to 0. There
 # the exponent's bits are all 0, and the leading 1 is missing. Numbers down there are called
-# **subnormal**, all others **normal**. These are the formats of this lesson. `tf32` stands in 32
-# bits, of which it uses 19.
+# **subnormal**, all others **normal**. These are the formats of this lesson. `tf32` is stored in 32
+# bits but uses 19.
 
 # %% tags=["core", "nbval-check-output"]
 print("format      exponent  mantissa    largest  smallest normal")
@@ -88,9 +88,9 @@ for f in rl.precision.formats().values():
 #
 # Round `x` to a format. From 2**e up to 2**(e+1) its numbers lie 2**(e - mantissa) apart.
 # `smallest` is a power of two: below it, down to 0, they lie as far apart as just above it. Take
-# the nearer one of two neighbours, and exactly between two the even one, the one that is an even
-# multiple of the step. If the rounded number is beyond `largest` or -`largest`, return math.inf or
-# -math.inf. `rounded(2.7, 2, 0.25, 14.0)` is 2.5.
+# the nearer of the two neighbours, and in a tie the even one, which is an even multiple of the
+# step. If the rounded number is beyond `largest` or -`largest`, return math.inf or -math.inf.
+# `rounded(2.7, 2, 0.25, 14.0)` is 2.5.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "11-round"}
@@ -119,8 +119,8 @@ rl.check("11-round", rounded)
 # ### Exercise 2 · A sum in pieces
 #
 # Add the number 1 `n` times. After each addition the sum is rounded to a format with `mantissa`
-# bits of mantissa, to the nearest number, and halfway to the even one. After every `chunk` ones,
-# and after the last, the sum goes into an exact total, and a new sum begins at 0. Return the total.
+# bits of mantissa, to the nearest number, in a tie to the even one. After every `chunk` ones, and
+# after the last, the sum goes into an exact total, and a new sum begins at 0. Return the total.
 # `reached(1000, 300, 7)` is 868.
 
 
@@ -137,18 +137,17 @@ def reached(n, chunk, mantissa):
 rl.check("11-pieces", reached)
 
 # %% [markdown] tags=["core"]
-# The third way you saw above. Rounding by chance goes up sometimes and down sometimes, so that it
-# is right on average: where a sum always lost 0.4 of a step, it now gains a whole step in four
-# cases of ten. One such sum is still off, too high or too low. It is called **stochastic
-# rounding**, and some chips for training do it.
+# You saw the third above: rounding by chance, called **stochastic rounding**. It goes up sometimes
+# and down sometimes, and is right on average: where a sum always lost 0.4 of a step, it now goes up
+# a whole step in four cases of ten. A single sum may still be too high or too low. Some chips for
+# training do it.
 #
 # ### Exercise 3 · Round by chance
 #
-# Add up `values`, where the sum can only be a multiple of `step`, and begins at 0. After each
-# addition, take the multiple below or the one above. The chance of going up is how far the sum lies
-# above the lower multiple: a quarter of the way up, a chance of a quarter. `chances` holds a number
-# between 0 and 1 for each value: go up if it is below that share.
-# `summed([1.0, 0.5], 2.0, [0.75, 0.125])` is 2.0.
+# Add up `values`. The sum begins at 0, and can only be a multiple of `step`. After each addition,
+# take the multiple below or the one above. The chance of going up is the share of the way that lies
+# behind: a quarter of the way up, a chance of a quarter. `chances` holds a number between 0 and 1
+# for each value: go up if it is below that share. `summed([1.0, 0.5], 2.0, [0.75, 0.125])` is 2.0.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "11-chance"}
@@ -190,15 +189,15 @@ rl.show.say(rl.conclude("11-half", wide, narrow), after=second)
 # *Low precision raises the intensity, and turns kernels that wait for memory into kernels that
 # compute.*
 #
-# A chapter on the efficiency of GPUs says so. Halving the bits does double the FLOP/byte. But the
-# matrix units of a GPU, which NVIDIA calls **tensor cores**, raise the peak far more than twice.
-# Look where the ridge goes.
+# So says a chapter on the efficiency of GPUs. Halving the bits does double the FLOP/byte. But the
+# matrix units of a GPU, which NVIDIA calls **tensor cores**, raise the peak by far more. Look where
+# the ridge goes.
 
 # %% tags=["core", "nbval-check-output"]
 for name in ("a100-sxm-80", "h100-sxm"):
     m = rl.machine(name)
     times = m.peak("bf16") / m.peak("fp32", "vector")
-    print(f"{name}: peak of bf16 is {times:.3g} times that of fp32, at half the bytes")
+    print(f"{name}: bf16 has {times:.3g} times the peak of fp32, at half the bytes")
     print(f"  ridge {rl.Roofline(m, 'fp32').ridge:.3g} → {rl.Roofline(m, 'bf16').ridge:.3g}")
 
 # %% [markdown] tags=["core"]
@@ -225,14 +224,14 @@ def narrower(m, n, k, bandwidth, wide, narrow):
 rl.check("11-claim-bound", narrower)
 
 # %% [markdown] tags=["core"]
-# So it is the other way round. From fp32 to bf16, a product for 128 tokens goes from computing to
-# memory. It becomes 6 times as fast all the same.
+# The claim has it backwards. From fp32 to bf16, a product for 128 tokens on an H100 becomes bound
+# by memory. It is still 6 times as fast.
 #
 # ### Vote, or choose for yourself
 #
 # `TF32` is a mode of tensor cores: they read numbers of `fp32`, but use only 10 bits of the
 # mantissa. A layer for one token multiplies a vector by a large `fp32` matrix. How many times as
-# fast does TF32 make it on an H100, where its peak is 7.4 times that of fp32?
+# fast does TF32 make it on an H100, with 7.4 times the peak of fp32?
 #
 # <details><summary><b>A</b> About 7.4 times.</summary>
 #
@@ -330,8 +329,8 @@ rl.precision.blocks()
 
 # %% [markdown] tags=["core"]
 # The scales travel, too. That makes 4 bits a little more than 4. Here is a random matrix in four
-# such formats. Six bits do nearly as well as eight, because these two have 3 bits of mantissa each,
-# and the scale leaves the exponent little to do.
+# such formats. Six bits do as well as eight, because both formats have 3 bits of mantissa, and the
+# scale leaves the exponent little to do.
 
 # %% tags=["core", "nbval-check-output"]
 x = np.random.default_rng(2).standard_normal((1024, 1024)).astype("float32")
@@ -346,8 +345,8 @@ for name in ("mxfp8_e4m3", "mxfp6_e2m3", "mxfp4", "nvfp4"):
 # Round a `block` of numbers to MXFP4. Each becomes one of 0, 0.5, 1, 1.5, 2, 3, 4, 6, or its
 # negative, times a scale that the block shares. Take the block's largest magnitude, and the largest
 # power of two that is not above it. A quarter of that is the scale. Divide by the scale and take
-# the nearest number. Halfway take the one at an even place of the list, which begins at place 0;
-# beyond 6 take 6. Multiply by the scale again. Zeros alone stay zeros. `mxfp4([1.0, -7.0, 0.3])` is
+# the nearest number. In a tie take the one at an even place in the list, counted from 0; beyond 6
+# take 6. Multiply by the scale again. All zeros stay zeros. `mxfp4([1.0, -7.0, 0.3])` is
 # `[1.0, -6.0, 0.5]`.
 
 
@@ -372,11 +371,11 @@ rl.check("11-blocks", mxfp4)
 # %% [markdown] tags=["core"]
 # ## Expected and seen
 #
-# The library *torchao* quantises layers of PyTorch. Its documentation does what this course does:
-# it counts what a layer should gain on a B200, measures, and prints both. The layer is a ReLU and
-# then a product of two matrices of 4096 × 4096 numbers. A number in NVFP4 takes less than a third
-# of the bytes, and its peak is 4 times as high. **How many times as fast was it, compared with
-# `bf16`?**
+# The library *torchao* *quantises* layers of PyTorch: it rounds them to fewer bits. Its
+# documentation does what this course does: it counts what a layer should gain on a B200, measures,
+# and prints both. The layer is a ReLU, then a product of two matrices of 4096 × 4096 numbers. A
+# number in NVFP4 takes less than a third of the bytes, and the peak is 4 times as high. **How many
+# times as fast as in `bf16` was it?**
 
 # %% tags=["core"]
 rows = [row for row in rl.precision.published() if row.mnk[0] == 4096]
@@ -388,8 +387,8 @@ fourth
 rl.precision.expectations(after=fourth)
 
 # %% [markdown] tags=["core"]
-# Small layers lose: a kernel takes 2 µs however little it does, and quantising is more work. For
-# the large ones torchao's own figures leave a gap, and its page does not say what fills it.
+# Small layers lose: a kernel takes 2 µs however little it does, and quantising is more work. Large
+# ones gain less than torchao expects, and its page does not say why.
 #
 # ### Exercise 6 · What torchao expects
 #
@@ -397,10 +396,10 @@ rl.precision.expectations(after=fourth)
 # has 2 bytes; ReLU reads its input and writes its result, and the product reads both operands and
 # writes m × n numbers. Quantised, ReLU reads its input `passes` times, 2 bytes a number, and writes
 # `bits` bits a number. The product reads operands of `bits` bits, still writes 2 bytes a number,
-# and has a peak that is `times` as high. A kernel takes the longest of three times: FLOPs ÷
+# and its peak is multiplied by `times`. A kernel takes the longest of three times: FLOPs ÷
 # 1.755e15, bytes ÷ 7.36e12, and 2e-6 s. Only the product has FLOPs. Return how many times as fast
-# the quantised pair is. For NVFP4 `passes` is 2: it first has to find the scale of the whole
-# matrix. `expected(3000, 5000, 4000, 8.25, 2, 1)` is 1.914, rounded.
+# the quantised pair is. For NVFP4 `passes` is 2: the first finds the scale of the whole matrix.
+# `expected(3000, 5000, 4000, 8.25, 2, 1)` is 1.914, rounded.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "11-expected"}
@@ -479,7 +478,7 @@ rl.check("11-slices", sliced)
 #
 # - m bits of mantissa: off by 2⁻ᵐ⁻¹ of a normal number at most; a sum of ones stops at 2ᵐ⁺¹.
 # - The largest numbers of fp16, fp8 E4M3 and fp4 are 65,504, 448 and 6.
-# - On an H100 the peak of bf16 is 14.8 times that of fp32, for half the bytes.
+# - On an H100 bf16 has 14.8 times the peak of fp32, for half the bytes.
 # - MXFP4 takes 4.25 bits a number and NVFP4 4.5, with the scales of its blocks.
 # - TF32 saves no byte.
 #

@@ -45,10 +45,10 @@ first = rl.ask("12-int8", seen.gain("int8", "fp32"))
 first
 
 # %% [markdown] tags=["core"]
-# The picture opens once you have guessed. The upper bar is the time to read its bytes. The lower
-# one is the time of its instructions, measured with a matrix that lies in a cache. The longer bar
-# is what we predict, and the dot is what the clock said. The second row is `fp32` again, with the
-# loop of a library, BLAS.
+# The picture opens once you have guessed. In each row, the upper bar is the time to read the bytes.
+# The lower one is the time of the instructions, measured with a matrix in a cache. The longer bar
+# is what we predict, and the dot is what was measured. The second row is `fp32` again, computed by
+# a library, BLAS.
 
 # %% tags=["core"]
 rl.sparse.bars(seen, "fp32", "blas", "int8", after=first)
@@ -57,7 +57,7 @@ rl.sparse.bars(seen, "fp32", "blas", "int8", after=first)
 rl.show.say(rl.conclude("12-int8", seen, "int8", "fp32"), after=first)
 
 # %% [markdown] tags=["core"]
-# ## Half of it again
+# ## Half of that
 #
 # With whole numbers from −7 to 7, two weights share a byte. That is `int4`: half of int8's bytes.
 # **How many times as fast is it as `int8`?**
@@ -73,8 +73,8 @@ rl.sparse.bars(seen, "fp32", "int8", "int4", after=second)
 rl.show.say(rl.conclude("12-int4", seen, "int4", "int8"), after=second)
 
 # %% [markdown] tags=["core"]
-# Instructions hardly become fewer when bytes do: each weight still has to be multiplied. In `int4`
-# it first has to be cut out of its byte.
+# Fewer bytes hardly mean fewer instructions: each weight still has to be multiplied. In `int4` it
+# first has to be cut out of its byte.
 #
 # ### Exercise 1 · Unpack int4
 #
@@ -101,7 +101,7 @@ rl.check("12-nibbles", unpacked)
 # %% [markdown] tags=["core"]
 # ## Large layers and small ones
 #
-# Does every layer gain? NVIDIA has published what thousands of products took on an A100, with
+# Does every layer gain? NVIDIA has published the times of thousands of products on an A100, with
 # weights in `bf16` and in `int4`. Here is a sample of them. Choose one vector or more, and look
 # along the size of the matrix.
 
@@ -109,8 +109,8 @@ rl.check("12-nibbles", unpacked)
 rl.sparse.shapes()
 
 # %% [markdown] tags=["core"]
-# Small matrices lose: in this sample the `int4` product never takes less than 9 µs, and the one in
-# `bf16` 2.6 µs. Two matrices with very long rows do not follow the others.
+# Small matrices lose: in this sample the fastest `int4` product takes 9 µs, the fastest `bf16`
+# product 2.6 µs. Two matrices with very long rows do not follow the others.
 #
 # ### Exercise 2 · A layer that does not gain
 #
@@ -138,14 +138,14 @@ rl.check("12-small", gain)
 # ## Many vectors
 #
 # With a batch, each weight is read once and used for every vector. Weights are unpacked and then
-# multiplied in `fp16`, so computing takes as long as before. At some batch the small weights no
-# longer wait for memory, and the gain begins to fall. It is gone when weights in `fp16` do not wait
+# multiplied in `fp16`, so computing takes as long as before. At some batch the `int4` product no
+# longer waits for memory, and the gain begins to fall. It is gone once the `fp16` product does not
 # either.
 #
 # *Marlin* is a kernel for `int4` weights, measured on an A10 (125 TFLOP/s, 600 GB/s) with a large
-# matrix. The other lines in the picture are kernels of three other projects, as Marlin's authors
-# found them in 2024. By the roofline, the product of one vector can be 3.9 times as fast as in
-# `fp16`. **From which batch on does the roofline allow less than 2?**
+# matrix. Three other lines in the picture are kernels of other projects, as Marlin's authors timed
+# them in 2024. By the roofline, the product of one vector can be 3.9 times as fast as in `fp16`.
+# **At what batch does this first fall below 2 times?**
 
 # %% tags=["core"]
 third = rl.ask("12-knee", rl.sparse.marlin_batch(2.0))
@@ -202,8 +202,8 @@ rl.check("12-knee", knee)
 #
 # <details><summary><b>C</b> How each kernel uses the weights it has read.</summary>
 #
-# **Right.** AWQ's speed falls as soon as there are a few vectors, so it does more for each of them.
-# Bytes say what is possible; a kernel has to do it.
+# **Right.** AWQ's speed falls as soon as there are a few vectors: each of them is extra work. Bytes
+# say what is possible; a kernel has to do it.
 #
 # </details>
 #
@@ -262,9 +262,9 @@ rl.show.say(rl.conclude("12-sparse", seen, "2:4", "fp32"), after=fourth)
 # %% [markdown] tags=["core"]
 # ## Which lever first?
 #
-# A server can do something else: serve more sequences at once. That costs no accuracy, and the
+# A server has one more *lever*: serve more sequences at once. That costs no accuracy, and the
 # weights are read once for all of them. Each brings a KV cache of its own, which has to be read,
-# too. **How many tokens a second can 64 sequences have at most, where one has 217?**
+# too. **One sequence gets 217 tokens a second at most. How many do 64 get in all?**
 
 # %% tags=["core"]
 w = rl.model("llama-3.1-8b").decode(64, 2048)
@@ -272,8 +272,8 @@ fifth = rl.ask("12-serving", 64 / w.bound("h100-sxm"))
 fifth
 
 # %% [markdown] tags=["core"]
-# The picture counts what an H100 can do at most with this model. Lines end where the memory is
-# full. In the last one the numbers in the KV cache have 8 bits, too.
+# The picture counts what an H100 can do at most with Llama 3.1 8B. Lines end where the memory is
+# full. For the last line the KV cache has 8 bits a number.
 
 # %% tags=["core"]
 rl.sparse.serving(after=fifth)
@@ -282,12 +282,11 @@ rl.sparse.serving(after=fifth)
 # ### Vote, or choose for yourself
 #
 # You serve this model in 16 bits, 8 sequences at once, and more are waiting. Each gets 196 tokens a
-# second at most, and 120 would do. You want more than twice as many tokens a second. What do you
-# try first?
+# second at most, and 120 would do. You want more than twice as many in all. What do you try first?
 #
 # <details><summary><b>A</b> int4 weights.</summary>
 #
-# This is *fewer bits first*: they allow 2.8 times as many, too. But the model has to be quantised,
+# This is *fewer bits first*: they do allow 2.8 times as many. But the model has to be quantised,
 # and tested again.
 #
 # </details>
@@ -322,8 +321,8 @@ rl.sparse.serving(after=fifth)
 # - Weights and `kv` bytes for each sequence have to fit into `room` bytes, and a step may take
 #   `deadline` seconds. Each option takes the largest batch that is possible.
 #
-# Return the place of the option that makes the most tokens a second, from 0, the first if several
-# are equal, and its tokens a second; (-1, 0.0) if no option can make any.
+# Return the place, from 0, of the option that makes the most tokens a second (the first of equal
+# ones), and its tokens a second; (-1, 0.0) if no option can make any.
 # `best([[1.6e10, 4e-5], [8e9, 2e-5]], 2.5e8, 2e10, 2e12, 0.02)` is `(1, 4800.0)`.
 
 
@@ -353,11 +352,11 @@ rl.check("12-best", best)
 #
 # ### Exercise 6 · Two of four, half the time?
 #
-# Weights of k × n numbers with `bits` bits each meet m vectors of k numbers, and give m of n
-# numbers, all with `bits` bits. Sparse weights keep two of each four numbers, and 2 bits for the
-# place of each that is kept; k is a multiple of 4. Count the FLOPs of the dense product in both
-# cases; the sparse unit skips zeros, so its peak is twice as high. By the roofline, return how many
-# times as fast the sparse product is. `sparser(300, 5000, 4000, 16, 1e15, 2e12)` is 1.627, rounded.
+# A matrix of k × n weights turns m vectors of k numbers into m vectors of n numbers. All have
+# `bits` bits a number. Sparse weights keep two of each four numbers, and 2 bits for the place of
+# each that is kept; k is a multiple of 4. Count the FLOPs of the dense product in both cases; the
+# sparse unit skips zeros, so its peak is twice as high. By the roofline, return how many times as
+# fast the sparse product is. `sparser(300, 5000, 4000, 16, 1e15, 2e12)` is 1.627, rounded.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "12-claim-half"}
@@ -380,10 +379,10 @@ for m in (1, 128, 345, 4096):
     print(f"{m:5} vectors on an H100: at most {times:.2f} times as fast")
 
 # %% [markdown] tags=["deep"]
-# So the claim holds for very many vectors, and for one it forgets the places. In between the gain
-# falls: at 345 vectors the dense product computes already, and the sparse one still waits. Measured
-# was less: for 8192 × 8192 matrices on an H100, 1.20 to 1.22 times was reported with NVIDIA's own
-# library.
+# So the claim holds for very many vectors; for one, it forgets the places. In between the gain
+# falls: at 345 vectors the dense product has reached its ridge, the sparse one has not. Measured
+# gains were smaller: 1.20 to 1.22 times was reported for 8192 × 8192 matrices on an H100, with
+# NVIDIA's own library.
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping
@@ -397,8 +396,8 @@ for m in (1, 128, 345, 4096):
 # ## What you can do now
 #
 # - **Count** packed weights: values, scales, and places where there are any.
-# - **Predict** who gains: compare bytes, instructions and FLOPs; the longest decides, and a call
-#   comes on top.
+# - **Predict** who gains: the longest of the times for bytes, instructions and FLOPs, plus the
+#   constant time.
 # - **Write** a mask, a shift and a sign; or two numbers of four with their places.
 # - **Decide** with numbers: batch first, then bytes, and measure the kernel you mean to use.
 #

@@ -39,8 +39,8 @@ ROUND = table(
     "11-round", "Round it", 5,
     "Round `x` to a format. From 2**e up to 2**(e+1) its numbers lie 2**(e - mantissa) apart. "
     "`smallest` is a power of two: below it, down to 0, they lie as far apart as just above it. "
-    "Take the nearer one of two neighbours, and exactly between two the even one, the one that is "
-    "an even multiple of the step. If the rounded number is beyond `largest` or -`largest`, return "
+    "Take the nearer of the two neighbours, and in a tie the even one, which is an even "
+    "multiple of the step. If the rounded number is beyond `largest` or -`largest`, return "
     "math.inf or -math.inf.",
     "rounded(x, mantissa, smallest, largest)", lines=5,
     cases=lambda rng: [_floats(rng) for _ in range(5)],
@@ -112,7 +112,7 @@ def _narrow_total(n: int, chunk: int, mantissa: int) -> float:
 PIECES = table(
     "11-pieces", "A sum in pieces", 3,
     "Add the number 1 `n` times. After each addition the sum is rounded to a format with "
-    "`mantissa` bits of mantissa, to the nearest number, and halfway to the even one. After every "
+    "`mantissa` bits of mantissa, to the nearest number, in a tie to the even one. After every "
     "`chunk` ones, and after the last, the sum goes into an exact total, and a new sum begins at "
     "0. Return the total.",
     "reached(n, chunk, mantissa)", lines=3,
@@ -176,9 +176,9 @@ def _chances(rng: random.Random) -> Case:
 
 CHANCE = table(
     "11-chance", "Round by chance", 4,
-    "Add up `values`, where the sum can only be a multiple of `step`, and begins at 0. After each "
-    "addition, take the multiple below or the one above. The chance of going up is how far the sum "
-    "lies above the lower multiple: a quarter of the way up, a chance of a quarter. `chances` "
+    "Add up `values`. The sum begins at 0, and can only be a multiple of `step`. After each "
+    "addition, take the multiple below or the one above. The chance of going up is the share of "
+    "the way that lies behind: a quarter of the way up, a chance of a quarter. `chances` "
     "holds a number between 0 and 1 for each value: go up if it is below that share.",
     "summed(values, step, chances)", lines=6,
     cases=lambda rng: [_chances(rng) for _ in range(4)],
@@ -191,8 +191,8 @@ CHANCE = table(
         ([0.75, 0.75, 0.75, 0.75], 2.0, [0.3, 0.7, 0.39, 0.9]),
         ([1.5, 1.5, 1.5], 4.0, [0.4, 0.4, 0.35]), ([0.25, 0.5], 1.0, [0.6, 0.9]),
         ([1.0], 2.0, [0.5]), ([4.0], 2.0, [0.0]), ([2.0, 1.0], 2.0, [0.1, 0.9])),
-    insight="On average it is right: sums in bf16 that stop when rounded to the nearest number "
-            "go on growing.",
+    insight="On average it is right: where rounding to the nearest stops a sum in bf16, this one "
+            "goes on growing.",
     answer=lambda values, step, chances: _summed(values, step, chances, _by_chance),
     slips=(
         slip("to the nearest", "the chance decides, not which one is nearer.",
@@ -206,11 +206,11 @@ CHANCE = table(
              answer=lambda values, step, chances: _summed(
                  values, step, chances, lambda total, chance: math.floor(total)
                  + (chance > total - math.floor(total)))),
-        slip("the other share", "the share is how far up from the one *below* the sum is.",
+        slip("the other share", "the share counts from the multiple *below* the sum.",
              answer=lambda values, step, chances: _summed(
                  values, step, chances, lambda total, chance: math.floor(total)
                  + (chance < math.floor(total) + 1 - total < 1))),
-        slip("towards 0", "int() goes towards 0; of a negative sum that is the one above.",
+        slip("towards 0", "int() goes towards 0; for a negative sum that is up.",
              answer=lambda values, step, chances: _summed(
                  values, step, chances, lambda total, chance: math.trunc(total)
                  + (chance < total - math.trunc(total)))),
@@ -266,7 +266,7 @@ BOUND = table(
              ways=[{"times_as_fast": lambda wide, narrow: narrow[1] / wide[1]}]),
         slip("as the bytes", "that holds only if both are bound by memory.",
              ways=[{"times_as_fast": lambda wide, narrow: wide[0] / narrow[0]}]),
-        slip("the old side", "a narrow format moves the ridge; compare with the ridge of its own.",
+        slip("the old side", "a narrow format moves the ridge; compare with its own ridge.",
              ways=[{"by_memory": lambda _work, _numbers, bandwidth, wide:
                     _work / wide[1] < _numbers * wide[0] / bandwidth}]),
         slip("the ridge stays", "the peak is another one, so the ridge is, too.",
@@ -325,8 +325,8 @@ BLOCKS = table(
     "Round a `block` of numbers to MXFP4. Each becomes one of 0, 0.5, 1, 1.5, 2, 3, 4, 6, or its "
     "negative, times a scale that the block shares. Take the block's largest magnitude, and the "
     "largest power of two that is not above it. A quarter of that is the scale. Divide by the "
-    "scale and take the nearest number. Halfway take the one at an even place of the list, which "
-    "begins at place 0; beyond 6 take 6. Multiply by the scale again. Zeros alone stay zeros.",
+    "scale and take the nearest number. In a tie take the one at an even place in the list, "
+    "counted from 0; beyond 6 take 6. Multiply by the scale again. All zeros stay zeros.",
     "mxfp4(block)", lines=8,
     cases=lambda rng: [_block(rng) for _ in range(4)],
     domain={"block": any_length(1)},
@@ -399,7 +399,7 @@ EXPECTED = table(
     "number has 2 bytes; ReLU reads its input and writes its result, and the product reads both "
     "operands and writes m × n numbers. Quantised, ReLU reads its input `passes` times, 2 bytes a "
     "number, and writes `bits` bits a number. The product reads operands of `bits` bits, still "
-    "writes 2 bytes a number, and has a peak that is `times` as high. A kernel takes the longest "
+    "writes 2 bytes a number, and its peak is multiplied by `times`. A kernel takes the longest "
     "of three times: FLOPs ÷ 1.755e15, bytes ÷ 7.36e12, and 2e-6 s. Only the product has FLOPs. "
     "Return how many times as fast the quantised pair is.",
     "expected(m, n, k, bits, times, passes)", lines=5,
@@ -501,8 +501,8 @@ SLICES = table(
         ([255], [255], 4, 2), ([5], [7], 3, 1), ([1, 2, 3], [3, 2, 1], 1, 2),
         ([0, 9], [4, 0], 2, 2), ([123_456, 654_321], [999_999, 1_000_003], 7, 3),
         ([200, 77], [13, 254], 2, 4), ([2**21 - 1], [2**21 - 2], 7, 3), ([16, 15], [1, 240], 4, 2)),
-    insight="Eight slices of 7 bits hold 56 bits: 36 products of int8 are as exact as one in fp64, "
-            "which keeps 53.",
+    insight="Eight slices hold 56 bits, fp64 has 53. They take 36 products: by the peaks that "
+            "pays on a B200, not on an H100.",
     answer=_slices(lambda place, count: place <= count + 1),
     slips=(
         slip("nothing is left out", "pairs with i + j above count + 1 are left out.",

@@ -11,13 +11,13 @@ NEAR = 1.25  # times: how far from a half a noisy laptop may be
 
 HALVED: Rows = (
     ("half", lambda gain: 2 / NEAR <= gain <= 2 * NEAR,
-     "In fp32 the product took {narrow:s}, in fp64 {wide:s}: it is {gain:times} as fast. A "
+     "In fp64 the product took {wide:s}, in fp32 {narrow:s}: it is {gain:times} as fast. A "
      "register holds twice as many numbers of half the size, and each travels in half the bytes."),
     ("more", lambda gain: gain > 2 * NEAR,
-     "In fp32 the product took {narrow:s}, in fp64 {wide:s}: it is {gain:times} as fast, more than "
+     "In fp64 the product took {wide:s}, in fp32 {narrow:s}: it is {gain:times} as fast, more than "
      "the 2 times that numbers of half the size explain."),
     ("less", lambda gain: gain < 2 / NEAR,
-     "In fp32 the product took {narrow:s}, in fp64 {wide:s}: it is {gain:times} as fast. Numbers "
+     "In fp64 the product took {wide:s}, in fp32 {narrow:s}: it is {gain:times} as fast. Numbers "
      "of half the size would allow 2 times."),
 )  # fmt: skip
 

@@ -99,8 +99,8 @@ SMALL = table(
         ([1e6, 4e-6], [3e8, 160e-6], 1.1e-5, 1e5, 4), ([1e6, 4e-6], [3e8, 160e-6], 1.1e-5, 2e9, 4),
         ([2e8, 108e-6], [1e6, 8.5e-6], 9e-6, 1e7, 2), ([1e7, 1e-5], [2e7, 1.5e-5], 4e-6, 3e7, 3.5),
         ([1e6, 6e-6], [1e8, 105e-6], 2e-5, 5e6, 1), ([0, 1e-9], [1e6, 2e-6], 1e-9, 1000, 3.88)),
-    insight="On an A100, int4 weights gained nothing in the median of 288 shapes for one vector, "
-            "and 3.1 times where the matrix was large.",
+    insight="On an A100, for one vector, the median of 288 shapes gained nothing from int4, and "
+            "large matrices 3.1 times.",
     answer={
         "_start": lambda first, second: _line(first, second)[0],
         "_each": lambda first, second: _line(first, second)[1],
@@ -292,8 +292,8 @@ def _largest_half(row: Sequence[float]) -> tuple[list[float], list[int]]:
 # ---- 12-claim-half -------------------------------------------------------------------------------
 HALF = table(
     "12-claim-half", "Two of four, half the time?", 4,
-    "Weights of k × n numbers with `bits` bits each meet m vectors of k numbers, and give m of n "
-    "numbers, all with `bits` bits. Sparse weights keep two of each four numbers, and 2 bits for "
+    "A matrix of k × n weights turns m vectors of k numbers into m vectors of n numbers. All "
+    "have `bits` bits a number. Sparse weights keep two of each four numbers, and 2 bits for "
     "the place of each that is kept; k is a multiple of 4. Count the FLOPs of the dense product "
     "in both cases; the sparse unit skips zeros, so its peak is twice as high. By the roofline, "
     "return how many times as fast the sparse product is.",
@@ -408,8 +408,8 @@ BEST = table(
     "one token for each of `batch` sequences. It reads the weights once, and `kv` bytes for each "
     "sequence, at `bandwidth` byte/s, and computes at the same time. Weights and `kv` bytes for "
     "each sequence have to fit into `room` bytes, and a step may take `deadline` seconds. Each "
-    "option takes the largest batch that is possible. Return the place of the option that makes "
-    "the most tokens a second, from 0, the first if several are equal, and its tokens a second; "
+    "option takes the largest batch that is possible. Return the place, from 0, of the option that "
+    "makes the most tokens a second (the first of equal ones), and its tokens a second; "
     "(-1, 0.0) if no option can make any.",
     "best(options, kv, room, bandwidth, deadline)", lines=10,
     cases=lambda rng: [_serving(rng) for _ in range(6)],
