@@ -86,7 +86,7 @@ for f in rl.precision.formats().values():
 # %% [markdown] tags=["core"]
 # ### Exercise 1 · Round it
 #
-# Round `x` to a format. From 2**e up to 2**(e+1) its numbers lie 2**(e - mantissa) apart.
+# Round `x` to a format. From `2**e` up to `2**(e+1)` its numbers lie `2**(e - mantissa)` apart.
 # `smallest` is a power of two: below it, down to 0, they lie as far apart as just above it. Take
 # the nearer of the two neighbours, and in a tie the even one, which is an even multiple of the
 # step. If the rounded number is beyond `largest` or -`largest`, return math.inf or -math.inf.
@@ -448,11 +448,11 @@ for name in ("h100-sxm", "b200-sxm"):
 # %% [markdown] tags=["deep"]
 # ### Exercise 7 · Exact enough, by slices
 #
-# `a` and `b` are lists of whole numbers from 0 to 2**(bits * count) - 1. Cut each number into
+# `a` and `b` are lists of whole numbers from 0 to `2**(bits * count) - 1`. Cut each number into
 # `count` slices of `bits` bits; slice 1 is the highest. Slice i of a number in `a` times slice j of
-# its partner in `b` counts 2**(bits * (2 * count - i - j)) times. Return a[0]·b[0] + a[1]·b[1] + …,
-# but leave out the pairs of slices with i + j above count + 1. `sliced([9, 40], [16, 25], 3, 2)` is
-# 1144.
+# its partner in `b` counts `2**(bits * (2 * count - i - j))` times. Return a[0]·b[0] + a[1]·b[1] +
+# …, but leave out the pairs of slices with i + j above count + 1. `sliced([9, 40], [16, 25], 3, 2)`
+# is 1144.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "11-slices"}
