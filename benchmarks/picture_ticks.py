@@ -23,6 +23,10 @@ PICTURES = {
     "live roofline": 'rl.live.roofline(machine="h100-sxm")',
     "roofline and ladder": 'rl.live.roofline(machine="epyc-2core-vm", ladder=True)',
     "film": 'rl.live.film(rl.model("llama-3-8b"), machine="h100-sxm")',
+    "published": "rl.show.published()",
+    "bits": "rl.precision.bits()",
+    "formats": "rl.precision.ridge()",
+    "kernels by batch": "rl.sparse.marlin()",
 }
 SLIDERS = ".noUi-handle, input[type=range]"
 TARGET = 33.0  # ms
@@ -91,7 +95,7 @@ def measure(presses: int, rounds: int) -> tuple[str, dict[str, list[float]]]:
                 tab.wait_for_selector(SLIDERS, state="attached")
                 tab.wait_for_load_state("networkidle")
                 tab.evaluate(PROBE)
-                for slider in (0, 1):
+                for slider in range(min(2, tab.locator(SLIDERS).count())):
                     found[name] += ticks(tab, slider, presses)
                 tab.close()
         return chromium.version, found
