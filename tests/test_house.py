@@ -36,7 +36,7 @@ ONE_IMPORTER = {
     "rooflab.labs.fusion.kernels": "written for numba's compiler, not for Python",
     "rooflab.labs.sparse.kernels": "written for numba's compiler, not for Python",
     "rooflab.labs.sparse.levers": "rl.sparse.levers, which its picture shows, too",
-    "rooflab.labs.sparse.products": "rl.sparse.gemv_int8 and its like, which the gain times, too",
+    "rooflab.labs.sparse.products": "rl.sparse.gemv, which the gain times, too",
     "rooflab.labs.precision.integers": "rl.precision.sliced_product, which a picture shows",
     "rooflab.labs.precision.speedup": "rl.precision.expected, which a picture reads",
     "rooflab.labs.loops.code.simd": "written for numba's compiler, not for Python",

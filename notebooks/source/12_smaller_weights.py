@@ -264,7 +264,7 @@ rl.show.say(rl.conclude("12-sparse", seen, "2:4", "fp32"), after=fourth)
 #
 # A server has one more *lever*: serve more sequences at once. That costs no accuracy, and the
 # weights are read once for all of them. Each brings a KV cache of its own, which has to be read,
-# too. **One sequence gets 217 tokens a second at most. How many do 64 get in all?**
+# too. **One sequence gets 220 tokens a second at most. How many do 64 get in all?**
 
 # %% tags=["core"]
 w = rl.model("llama-3.1-8b").decode(64, 2048)

@@ -55,6 +55,11 @@ def test_torchao_counts_what_the_exercise_counts():
             assert counted == pytest.approx(row.expected, rel=0.02), row
 
 
+def test_the_sum_of_the_text_stays_at_256_for_9500_additions():
+    total = rl.precision.running_sum(np.random.default_rng(0).random(10_000), "bf16")
+    assert 9500 < (total == 256).sum() - 1 < 9600 and total[-1] == 256
+
+
 def test_on_an_h100_bf16_goes_to_the_memory_side_and_is_six_times_as_fast():
     gain, memory = answer("11-claim-bound")(128, 4096, 4096, 3.35e12, [4, 6.7e13], [2, 9.894e14])
     assert memory and gain == pytest.approx(6.02, abs=0.01)

@@ -8,6 +8,7 @@ from tests.notebooks.test_words import SOURCES, markdown
 
 ONE, MANY = (rl.gemv(11008, 4096, "fp32", batch=n, shared=("a",)) for n in (1, 64))
 TILED = rl.cache.tile_ledger(rl.cache.gemm_stream(64, 64, 64, tile=32), depth=3)
+H100 = rl.machine("h100-sxm")
 RIDGES = {kind: rl.Roofline("h200-sxm", kind).ridge for kind in ("fp32", "bf16")}
 KEPT = {
     "00": ("fp32` number; {:.0f} by an H200", 4 * RIDGES["fp32"]),
@@ -16,6 +17,9 @@ KEPT = {
     "04": ("**{:.0f} times the FLOPs, {:.0%} more", MANY.flops / ONE.flops,
            MANY.bytes / ONE.bytes - 1),
     "05": ("**{:.0f} tokens a second**", rl.machine("rtx-4090").bandwidth() / (7e9 * 2)),
+    "11": ("bf16 has {:.1f} times the peak of fp32",
+           H100.peak("bf16") / H100.peak("fp32", "vector")),
+    "12": ("From {} on it is less than 2", rl.sparse.marlin_batch(2)),
     "08": ("**2, 1.0625, {}**", exercise("08-innermost").reference(["ik", "kj", "ij"], 4, 64)[1]),
 }  # fmt: skip
 

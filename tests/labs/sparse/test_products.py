@@ -29,13 +29,14 @@ def test_products_are_those_of_what_is_stored(m, k, half, seed):
     random = np.random.default_rng(seed)
     w, x = random.normal(size=(m, k)).astype(np.float32), random.normal(size=k).astype(np.float32)
     w[random.random((m, k)) < random.choice([0, 0.5, 0.99])] = 0
-    agree(sparse.gemv_dense(w, x), w, x, abs(w))
-    for bits, gemv in ((8, sparse.gemv_int8), (4, sparse.gemv_int4)):
+    agree(sparse.gemv(w, x), w, x, abs(w))
+    for bits in (8, 4):
         q = sparse.quantise_weights(w, bits, 2 * half)
         scales = np.repeat(q.scales.astype(float), min(q.group, k), axis=1)[:, :k]
-        agree(gemv(q, x), q.unpack(), x, scales * 2**bits)  # what is summed before it cancels
+        summed = scales * 2**bits  # before it cancels
+        agree(sparse.gemv(q, x), q.unpack(), x, summed)
     p = sparse.pack(sparse.prune(np.resize(w, (m, 4 * k))))
-    agree(sparse.gemv_24(p, np.resize(x, 4 * k)), p.unpack(), np.resize(x, 4 * k), abs(p.unpack()))
+    agree(sparse.gemv(p, np.resize(x, 4 * k)), p.unpack(), np.resize(x, 4 * k), abs(p.unpack()))
 
 
 def test_integers_give_exact_products_at_every_place():
@@ -46,15 +47,15 @@ def test_integers_give_exact_products_at_every_place():
         w[:, ::group] = 7  # scales of 1
         q = sparse.quantise_weights(w, 4, group)
         np.testing.assert_array_equal(q.unpack(), w)
-        np.testing.assert_array_equal(sparse.gemv_int4(q, x), w @ x)
-        np.testing.assert_array_equal(sparse.gemv_dense(np.asfortranarray(w), x), w @ x)
+        np.testing.assert_array_equal(sparse.gemv(q, x), w @ x)
+        np.testing.assert_array_equal(sparse.gemv(np.asfortranarray(w), x), w @ x)
     for k in (4, 8, 12, 260, 516):
         x = np.arange(1, k + 1, dtype=np.float32)
         rows = [(at + a, at + b) for at in range(0, k, 4) for a in range(4) for b in range(a)]
         w = np.zeros((len(rows) + 1, k), np.float32)
         for row, (a, b) in zip(w, rows):
             row[a], row[b] = 3, -2
-        np.testing.assert_array_equal(sparse.gemv_24(sparse.pack(w), x), w @ x)
+        np.testing.assert_array_equal(sparse.gemv(sparse.pack(w), x), w @ x)
 
 
 def test_the_inner_loops_are_vectors():
@@ -72,12 +73,12 @@ def test_bad_input_is_named():
     w, x = np.ones((2, 8), np.float32), np.ones(8, np.float32)
     q, bad = sparse.quantise_weights(w, 8), np.where(np.arange(8) == 3, np.inf, 1)
     for kind, message, call in (
-        (TypeError, "w is float64; .* float32", lambda: sparse.gemv_dense(w.astype("d"), x)),
-        (TypeError, "w is float16", lambda: sparse.gemv_24(sparse.pack(0 * w.astype("e")), x)),
-        (ValueError, r"w has shape \(0, 8\)", lambda: sparse.gemv_dense(w[:0], x)),
-        (ValueError, "x has 7 numbers; it must have 8", lambda: sparse.gemv_int8(q, x[:7])),
-        (TypeError, "x is float64", lambda: sparse.gemv_int8(q, bad)),
-        (ValueError, r"x\[3\] is inf", lambda: sparse.gemv_int8(q, bad.astype("f"))),
+        (TypeError, "w is float64; .* float32", lambda: sparse.gemv(w.astype("d"), x)),
+        (TypeError, "w is float16", lambda: sparse.gemv(sparse.pack(0 * w.astype("e")), x)),
+        (ValueError, r"w has shape \(0, 8\)", lambda: sparse.gemv(w[:0], x)),
+        (ValueError, "x has 7 numbers; it must have 8", lambda: sparse.gemv(q, x[:7])),
+        (TypeError, "x is float64", lambda: sparse.gemv(q, bad)),
+        (ValueError, r"x\[3\] is inf", lambda: sparse.gemv(q, bad.astype("f"))),
     ):
         with pytest.raises(kind, match=message):
             call()

@@ -9,7 +9,7 @@ QUESTIONS = (
              "fast as with int8?", "×", 0.1, 10),
     Question("12-knee", "On an A10, int4 weights allow 3.9 times the speed for one vector. At "
              "how many vectors is it first less than 2?", "", 1, 1000),
-    Question("12-serving", "Llama 3.1 8B in 16 bits on an H100 makes 217 tokens a second at "
+    Question("12-serving", "Llama 3.1 8B in 16 bits on an H100 makes 220 tokens a second at "
              "most for one sequence. How many for 64 in all?", "tokens/s", 100, 100_000),
     Question("12-sparse", "Two of four numbers and their places: how many times as fast is the "
              "product of one vector here?", "×", 0.1, 10),

@@ -9,7 +9,7 @@ import numpy as np
 
 from rooflab.labs.precision.formats import Format, formats, raised
 from rooflab.show.scene import By, Dim, Scene
-from rooflab.show.scene.axes import Frame
+from rooflab.show.scene.axes import Frame, Scale
 from rooflab.show.scene.player import Player
 
 SHOWN = ("fp8_e5m2", "fp8_e4m3", "fp6_e3m2", "fp6_e2m3", "fp4_e2m1")
@@ -141,9 +141,8 @@ def _line(
     scene.text(wide / 2, frame.bottom + 48, ends, "soft", size=SMALL, anchor="middle", name="range")
 
 
-def _place(x: object, value: float) -> float:
+def _place(x: Scale, value: float) -> float:
     """Pixels of a number: 0 at the left end, what is infinite or none at the right."""
-    assert callable(x)
     return float(x(LOW if value == 0 else HIGH if not math.isfinite(value) else value))
 
 

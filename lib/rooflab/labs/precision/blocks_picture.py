@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rooflab.count.dtypes import dtype
 from rooflab.count.si import plain
 from rooflab.labs.precision.formats import formats, quantise
 from rooflab.show.scene import By, Dim, Scene
@@ -15,7 +16,7 @@ from rooflab.show.scene.player import Player
 
 MANY, SIZES = 64, (64, 32, 16, 8, 4)  # numbers; how many of them share a scale
 WIDE, NARROW, SMALL = 720, 400, 14
-SCALE_BITS = 8
+KIND = dtype("mxfp4")
 
 
 def example() -> np.ndarray:
@@ -91,8 +92,8 @@ def _scene(wide: float) -> Scene:
     errors = np.abs(landed - values).mean(axis=1)
     zeros = [int(((one == 0) & (values != 0)).sum()) for one in landed]
     scene.says = By("size", [
-        f"Blocks of {size} take {4 + SCALE_BITS / size:.4g} bits a number. The {MANY} numbers are "
-        f"off by {plain(error, 2)} on average, and {none} of them became 0."
+        f"Blocks of {size} take {KIND.bits + KIND.scale_bits / size:.4g} bits a number. "
+        f"The {MANY} numbers are off by {plain(error, 2)} on average, and {none} of them became 0."
         for size, error, none in zip(SIZES, errors, zeros)
     ])  # fmt: skip
     return scene

@@ -58,9 +58,8 @@ def expected(
     narrow = as_dtype("format", BLOCKS[format][0] if format in BLOCKS else format)
     seconds = []
     for kind in (as_dtype("format", "bf16"), narrow):
-        reads = (
-            1 if flag("static", static) or not kind.tensor_bytes else 2
-        )  # for the tensor's scale
+        known = flag("static", static) or not kind.tensor_bytes
+        reads = 1 if known else 2  # once more for the tensor's scale
         x, w = Operand("x", (m, k), kind).nbytes, Operand("w", (k, n), kind, axis=0).nbytes
         product = max(2 * m * n * k / (where.peak(kind) * share), (x + w + 2 * m * n) / rate)
         activation = (2 * m * k * reads + x) / rate  # bf16 has 2 bytes

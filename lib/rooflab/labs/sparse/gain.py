@@ -107,7 +107,7 @@ def gemv_gain(
         Rows and columns of W. By default 4096 columns, and in fp32 4 times the last-level cache,
         or a quarter of the free memory.
     rounds, progress : int, and bool or callable, optional
-        Turns, of three samples of each product; False draws no progress bars.
+        Samples of each product, which take turns; False draws no progress bars.
 
     Returns
     -------

@@ -12,7 +12,6 @@ from rooflab.show.scene.player import Player
 
 WIDE, NARROW, SMALL = 720, 400, 14
 LEFT, RIGHT, TOP, ROW, BAR = 84, 84, 10, 62, 15  # pixels: to the bars, of times, of a format
-NAMES = {"fp32": "fp32", "blas": "BLAS", "int8": "int8", "int4": "int4", "2:4": "2:4"}
 
 
 def bars(found: GemvGain, *kinds: str, after: Any = None) -> Player:
@@ -46,6 +45,10 @@ def bars(found: GemvGain, *kinds: str, after: Any = None) -> Player:
                   after=after)  # fmt: skip
 
 
+def _name(kind: str) -> str:
+    return "BLAS" if kind == "blas" else kind
+
+
 def _scene(found: GemvGain, kinds: tuple[str, ...], wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
     scene = Scene(wide, TOP + ROW * len(kinds) + 30, [])
@@ -54,7 +57,7 @@ def _scene(found: GemvGain, kinds: tuple[str, ...], wide: float) -> Scene:
     for row, kind in enumerate(kinds):
         limits, taken = found.predicted[kind], found.measured[kind]
         y = TOP + ROW * row
-        scene.text(LEFT - 10, y + 14, NAMES[kind], anchor="end", size=SMALL, bold=True)
+        scene.text(LEFT - 10, y + 14, _name(kind), anchor="end", size=SMALL, bold=True)
         scene.text(LEFT - 10, y + 31, si(taken.op.bytes, "B"), "soft", anchor="end", size=SMALL)
         for n, (seconds, ink) in enumerate(zip(limits, ("carrying", "computing"))):
             scene.rect(LEFT, y + n * (BAR + 2), seconds * scale, BAR, ink, radius=0, name=ink)
@@ -70,8 +73,8 @@ def _scene(found: GemvGain, kinds: tuple[str, ...], wide: float) -> Scene:
     scene.text(x + 17, foot, "measured", size=SMALL, name="key")
     first, *others = kinds
     scene.says = " ".join(
-        f"{NAMES[kind]}: {si(found.measured[kind].op.bytes, 'B')}, predicted "
-        f"{times(found.expected(kind, first), 3)} as fast as {NAMES[first]}, measured "
+        f"{_name(kind)}: {si(found.measured[kind].op.bytes, 'B')}, predicted "
+        f"{times(found.expected(kind, first), 3)} as fast as {_name(first)}, measured "
         f"{times(found.gain(kind, first), 3)}."
         for kind in others
     )

@@ -108,9 +108,11 @@ def marlin_batch(wanted: float) -> int:
 
 
 def _ideal(batch: int) -> float:
-    roofs = published()["marlin"]["machine"]
+    table = published()["marlin"]
+    roofs = table["machine"]
     a10 = Machine("a10", peaks={"fp16": roofs["fp16"]}, bandwidths=roofs["bandwidth"])
-    return ideal(a10, 18432, 73728, batch)
+    n, k = table["shape"]
+    return ideal(a10, n, k, batch)
 
 
 def marlin(after: Any = None) -> Player:

@@ -14,8 +14,7 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
     """Return y = Wx: dense, in 8 or 4 bits, or packed 2:4, each with a kernel of its own.
 
     Integers become fp32 in registers, and a scale multiplies the sum of its group. What the kernels
-    of 4 bits and 2:4 ask of x is done to it before, once for all rows. ``gemv_dense``,
-    ``gemv_int8``, ``gemv_int4`` and ``gemv_24`` are this function; the format of W decides.
+    of 4 bits and 2:4 ask of x is done to it before, once for all rows.
 
     Parameters
     ----------
@@ -34,8 +33,8 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
     >>> import numpy as np
     >>> w, x = np.float32([[0, 7, 0, -7]]), np.float32([1, 2, 3, 4])
     >>> packed, quantised = rl.sparse.pack(w), rl.sparse.quantise_weights(w, bits=4)
-    >>> rl.sparse.gemv_dense(w, x), rl.sparse.gemv_24(packed, x), rl.sparse.gemv_int4(quantised, x)
-    (array([-14.], dtype=float32), array([-14.], dtype=float32), array([-14.], dtype=float32))
+    >>> [rl.sparse.gemv(form, x).item() for form in (w, packed, quantised)]
+    [-14.0, -14.0, -14.0]
     """
     if not isinstance(w, GroupQuantised):
         check("w", w.values if isinstance(w, Packed24) else w, 2, ["float32"], finite=False)
@@ -59,6 +58,3 @@ def gemv(w: Array | GroupQuantised | Packed24, x: Array) -> Array:
         stored = w.values, w.scales.view(np.uint16), kernels.HALF
         kernels.int4(*stored, stride, left - right, right, offsets, y)
     return y
-
-
-gemv_dense = gemv_int8 = gemv_int4 = gemv_24 = gemv
