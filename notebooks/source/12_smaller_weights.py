@@ -286,7 +286,7 @@ rl.sparse.serving(after=fifth)
 #
 # <details><summary><b>A</b> int4 weights.</summary>
 #
-# This is *fewer bits first*: they do allow 2.8 times as many. But the model has to be quantised,
+# This is *fewer bits first*: they do allow 2.9 times as many. But the model has to be quantised,
 # and tested again.
 #
 # </details>

@@ -42,13 +42,13 @@ def test_two_of_four_on_an_h100_dips_to_1_60():
 
 
 def test_the_figures_of_the_text_are_those_of_the_count():
-    """220 and 196 tokens a second, 142 with 32; 2.9, 2.8 and 1.6 times; 3 % of computing."""
+    """220 and 196 tokens a second, 142 with 32; 2.9 times either way; 3 % of computing."""
     llm, gpu = rl.model("llama-3.1-8b"), rl.machine("h100-sxm")
     seconds = {n: llm.decode(n, 2048).bound(gpu) for n in (1, 8, 32)}
     assert [round(1 / s) for s in seconds.values()] == [220, 196, 142]
     assert 32 / seconds[32] * seconds[8] / 8 == pytest.approx(2.9, abs=0.05)
     int4 = llm.decode(8, 2048, weights=rl.dtype("int4", group=128, scale="fp16")).bound(gpu)
-    assert seconds[8] / int4 == pytest.approx(2.8, abs=0.05)
+    assert seconds[8] / int4 == pytest.approx(2.9, abs=0.05)
     step = llm.decode(8, 2048)
     assert step.flops / gpu.peak("bf16") / seconds[8] == pytest.approx(0.03, abs=0.005)
     rows = rl.sparse.published()["a100"]["rows"]
