@@ -88,3 +88,15 @@ def test_a_rung_that_lacks_a_number_and_a_staircase_that_is_not_there_say_so():
         model.predict_rung({}, STAIRS["h100"].machine, {})
     with pytest.raises(ValueError, match="name='a100' is unknown"):
         model.staircase("a100")
+
+
+def test_25_of_the_30_published_rungs_are_within_a_quarter():
+    """Three of the misses are on a B200 whose L2 nobody has published, two are told as missteps."""
+    off = {(name, rung.title): rung.flop_per_s / rung.published for name, rung in RUNGS}
+    near = [1 / 1.25 <= ratio <= 1.25 for ratio in off.values()]
+    assert (len(near), sum(near)) == (30, 25)
+    far = sorted(key for key, ratio in off.items() if not 1 / 1.3 <= ratio <= 1.3)
+    assert far == [
+        ("b200", "MMA of two SMs"), ("b200", "epilogue warpgroup of its own"),
+        ("b200", "persistent"), ("h100", "persistent"), ("h100", "tile 128 x 256, one consumer"),
+    ]  # fmt: skip
