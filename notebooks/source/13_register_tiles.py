@@ -328,20 +328,20 @@ rl.cuda.multiprocessor()
 # %% [markdown] tags=["core"]
 # ### Exercise 6 · How many blocks at once?
 #
-# A multiprocessor of an H100 holds at most 2,048 threads, 32 blocks, 65,536 registers and 233,472
-# bytes of shared memory. Registers are given to a warp in portions of 256: 32 times the `registers`
-# of a thread, rounded up. A block of `threads` threads, a multiple of 32, takes `shared` bytes of
-# shared memory and 1,024 more for the system. Return how many such blocks a multiprocessor holds at
+# A multiprocessor of an H100 holds at most 2,048 threads and 32 blocks. It has 233,472 bytes of
+# shared memory, and registers in four quarters of 16,384. A warp takes all its registers from one
+# quarter: 32 times the `registers` of a thread, rounded up to a multiple of 256. A block of
+# `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024 more for the
+# system. Its warps may lie in any quarters. Return how many such blocks a multiprocessor holds at
 # once. `blocks(192, 50, 20000)` is 6.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-occupancy"}
 def blocks(threads, registers, shared):
     # BEGIN SOLUTION
-    warps = threads // 32
-    portions = -(-32 * registers // 256) * 256
-    fit = (2048 // threads, 32, 65536 // (warps * portions), 233472 // (shared + 1024))
-    return min(fit)
+    each = -(-32 * registers // 256) * 256
+    by_registers = 4 * (16384 // each) // (threads // 32)
+    return min(2048 // threads, 32, by_registers, 233472 // (shared + 1024))
     # END SOLUTION
 
 

@@ -8,6 +8,7 @@ from rooflab.labs.cuda import compiler, cubin
 from rooflab.labs.cuda.compiler import CompilationError, compile, nvidia_file
 from rooflab.labs.cuda.cubin import LIMITS, occupancy, sass
 from rooflab.labs.cuda.kernels import KERNELS
+from tests.labs.cuda.test_cuda_kernels import MACROS
 
 needs_compiler = pytest.mark.skipif(
     nvidia_file("lib/libnvrtc.so.*") is None or nvidia_file("bin/nvdisasm") is None,
@@ -33,6 +34,10 @@ def test_every_kernel_compiles_for_every_gpu_it_claims(request):
             missing = [each for each in spec.sass if each not in counts]
             if local or compiled.registers > spec.registers or missing:
                 faults.append((name, capability, local, compiled.registers, missing))
+    for name, macros in MACROS.items():  # with other tiles, too, every array is in registers
+        compiled = compile(name, KERNELS[name].arch(90), macros=macros)
+        if compiled.stack_bytes:
+            faults.append((name, macros, compiled.stack_bytes))
     assert not faults
 
 

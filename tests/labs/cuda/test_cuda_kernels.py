@@ -11,18 +11,19 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from rooflab.labs.cuda.kernels import KERNELS, KernelSpec, source_of
 from rooflab.labs.cuda.loader import (
+    LoadedKernel,
     arch_for,
     load,
     operands,
     plan,
     ragged_sizes,
-    require_arrays,
     require_equal,
 )
 
@@ -153,33 +154,73 @@ def test_shapes_and_macros_that_no_launch_can_have():
         ("N=11 .* multiple of 4 .* to 12", "sgemm_float4", [(8, 4), (4, 11), (8, 11)], {}),
         ("sgemm_naive has no TILE", "sgemm_naive", gemm, {"TILE": 8}),
         ("1600 threads; a block has 1 to 1024", "sgemm_shared", gemm, {"TILE": 40}),
-        ("1 to 2.31 - 1 elements", "axpy_scalar", [(2**31,), (2**31,)], {}),
-        ("x has shape", "axpy_scalar", [(0,), (0,)], {}),
+        ("TILE=0 must be a positive integer", "sgemm_shared", gemm, {"TILE": 0}),
+        ("x has shape .* is right", "axpy_scalar", [(2**31,), (2**31,)], {}),
+        ("x has shape .* is right", "axpy_scalar", [(0,), (0,)], {}),
+        (r"A has shape \(8,\); \[M, K\]", "sgemm_naive", [(8,), (4, 12), (8, 12)], {}),
+        ("grid of .* blocks", "sgemm_coalesced", [(2**22, 1), (1, 1), (2**22, 1)], {}),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             plan(name, shapes, **macros)
 
 
 class OnGpu:
-    """As much of a CuPy array as is looked at before a launch."""
+    """As much of a CuPy array as a launch looks at."""
 
-    def __init__(self, dtype: str, address: int = 512, contiguous: bool = True) -> None:
-        self.dtype = np.dtype(dtype)
-        self.data = type("Memory", (), {"ptr": address})
-        self.flags = type("Flags", (), {"c_contiguous": contiguous})
+    def __init__(self, dtype: str, shape=(8, 8), address: int = 512, contiguous: bool = True):
+        self.dtype, self.shape, self.filled = np.dtype(dtype), shape, None
+        self.data = SimpleNamespace(ptr=address)
+        self.flags = SimpleNamespace(c_contiguous=contiguous)
+
+    def fill(self, value: float) -> None:
+        self.filled = value
+
+
+def loaded(name: str, **macros: int) -> tuple[LoadedKernel, list]:
+    """A kernel as load() returns it, and the launches that it asks for."""
+    launches: list = []
+    return LoadedKernel(
+        KERNELS[name], macros, SimpleNamespace(ndarray=OnGpu),
+        lambda grid, block, arguments, shared_mem: launches.append(
+            (grid, block, arguments, shared_mem)
+        ),
+    ), launches  # fmt: skip
+
+
+def test_a_launch_passes_arrays_then_scalars_then_sizes():
+    """In C's types: pointers, float, int, which CuPy takes from NumPy's."""
+    x, y = OnGpu("float32", (1000,)), OnGpu("float32", (1000,))
+    kernel, launches = loaded("axpy_scalar")
+    kernel.launch(x, y, alpha=3)
+    assert launches == [((4,), (256,), (x, y, 3.0, 1000), 0)]
+    assert [type(each) for each in launches[0][2][2:]] == [np.float32, np.int32]
+    a, b, c = OnGpu("float16", (64, 40)), OnGpu("float16", (40, 72)), OnGpu("float32", (64, 72))
+    kernel, launches = loaded("hgemm_mma", STAGES=2)
+    kernel.launch(a, b, c)
+    assert launches == [((1, 1), (256,), (a, b, c, 64, 72, 40), 2 * 18_944)]
+    assert c.filled is None
+    r = OnGpu("float32", (1,))
+    loaded("dot_shuffle")[0].launch(x, y, r)
+    assert r.filled == 0  # blocks add to it
 
 
 def test_arrays_that_a_kernel_would_read_wrongly():
-    spec, right = KERNELS["sgemm_float4"], OnGpu("float32")
-    require_arrays(spec, [right] * 3)
-    require_arrays(KERNELS["fp8gemm_mma"], [OnGpu("uint8"), OnGpu("uint8"), right])
+    kernel, launches = loaded("sgemm_float4")
+    right = OnGpu("float32")
     for kind, message, wrong in (
+        (TypeError, r"takes CuPy arrays, not ndarray; use cp.asarray", np.ones((8, 8))),
         (TypeError, "B is float64; sgemm_float4 takes float32", OnGpu("float64")),
-        (ValueError, r"ascontiguousarray", OnGpu("float32", contiguous=False)),
+        (ValueError, "ascontiguousarray", OnGpu("float32", contiguous=False)),
         (ValueError, "multiple of 16 bytes", OnGpu("float32", address=516)),
     ):
         with pytest.raises(kind, match=message):
-            require_arrays(spec, [right, wrong, right])
+            kernel.launch(right, wrong, right)
+    with pytest.raises(ValueError, match="scalars alpha: sgemm_float4 has none"):
+        kernel.launch(right, right, right, alpha=2)
+    assert not launches
+    kernel.launch(right, right, right)
+    bits = [OnGpu("uint8", (8, 32)), OnGpu("uint8", (8, 32)), right]
+    loaded("fp8gemm_mma")[0].launch(*bits)
 
 
 def test_gpus_that_a_kernel_runs_on(monkeypatch):

@@ -18,9 +18,9 @@ WARP, SECTOR, BANKS = 32, 32, 32
 
 
 # ---- 13-sectors ----------------------------------------------------------------------------------
-def _sectors(first: int, stride: int, itemsize: int, lanes: int = WARP, size: int = SECTOR) -> int:
+def _sectors(first: int, stride: int, itemsize: int, size: int = SECTOR) -> int:
     """Distinct sectors of the bytes that the lanes read."""
-    starts = [first + lane * stride * itemsize for lane in range(lanes)]
+    starts = [first + lane * stride * itemsize for lane in range(WARP)]
     return len({byte // size for at in starts for byte in (at, at + itemsize - 1)})
 
 
@@ -57,8 +57,6 @@ SECTORS = table(
         slip("stride in bytes", "`stride` counts numbers.",
              answer=lambda first, stride, itemsize: len(
                  {(first + lane * stride) // SECTOR for lane in range(WARP)})),
-        slip("31 lanes", "a warp has 32 lanes.",
-             answer=lambda first, stride, itemsize: _sectors(first, stride, itemsize, 31)),
     ),
 )  # fmt: skip
 
@@ -195,7 +193,7 @@ TURNS = table(
     "Shared memory has 32 banks. Word w, of 4 bytes, lies in bank w mod 32. In one turn each bank "
     "gives out one word, to as many lanes as want it. `words` lists the words that the lanes of a "
     "warp want, one for each lane. Return how many turns it takes.",
-    "turns(words)", lines=3,
+    "turns(words)", lines=2,
     cases=lambda rng: [_warp(rng) for _ in range(6)],
     domain={"words": Domain("1 to 32 whole numbers", ())},
     example=([3, 35, 67, 35, 8],),
@@ -306,8 +304,6 @@ REGISTERS = table(
              _r=lambda fmas, bandwidth: _least(bandwidth, fmas, both=1)),
         slip("numbers for bytes", "a number of fp32 has 4 bytes.",
              _r=lambda fmas, bandwidth: _least(bandwidth, fmas, 1)),
-        slip("FLOPs for multiply-adds", "`fmas` counts multiply-adds, not FLOPs.",
-             _r=lambda fmas, bandwidth: _least(bandwidth, fmas / 2)),
         slip("not a whole number", "r is a whole number, the next one up.",
              ways=[{"r": lambda fmas, bandwidth: 8 * fmas / bandwidth}]),
         slip("rounded down", "the next smaller tile still waits for shared memory.",
@@ -323,22 +319,23 @@ REGISTERS = table(
 # ---- 13-occupancy --------------------------------------------------------------------------------
 def _blocks(
     threads: int, registers: int, shared: int, *, unit: int = 256, most: int = 2048,
-    limit: int = 32, reserve: int = 1024, room: int = 233_472, file: int = 65_536,
+    limit: int = 32, reserve: int = 1024, room: int = 233_472, file: int = 65_536, parts: int = 4,
 ) -> int:  # fmt: skip
-    """Blocks that an H100's multiprocessor holds at once."""
-    warps = -(-threads // WARP)
-    each = -(-registers * WARP // unit) * unit * warps
-    return min(most // (WARP * warps), limit, file // each, room // (shared + reserve))
+    """Blocks that an H100's multiprocessor holds at once; its registers lie in ``parts``."""
+    warps = threads // WARP
+    held = parts * (file // parts // (-(-registers * WARP // unit) * unit))
+    return min(most // threads, limit, held // warps, room // (shared + reserve))
 
 
 OCCUPANCY = table(
     "13-occupancy", "How many blocks at once?", 4,
-    "A multiprocessor of an H100 holds at most 2,048 threads, 32 blocks, 65,536 registers and "
-    "233,472 bytes of shared memory. Registers are given to a warp in portions of 256: 32 times "
-    "the `registers` of a thread, rounded up. A block of `threads` threads, a multiple of 32, "
-    "takes `shared` bytes of shared memory and 1,024 more for the system. Return how many such "
-    "blocks a multiprocessor holds at once.",
-    "blocks(threads, registers, shared)", lines=4,
+    "A multiprocessor of an H100 holds at most 2,048 threads and 32 blocks. It has 233,472 bytes "
+    "of shared memory, and registers in four quarters of 16,384. A warp takes all its registers "
+    "from one quarter: 32 times the `registers` of a thread, rounded up to a multiple of 256. A "
+    "block of `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024 "
+    "more for the system. Its warps may lie in any quarters. Return how many such blocks a "
+    "multiprocessor holds at once.",
+    "blocks(threads, registers, shared)", lines=3,
     cases=drawn(6, threads=[64, 96, 128, 256, 384, 512], registers=range(24, 256),
                 shared=[0, 4096, 8192, 16384, 33792, 66560, 99328]),
     domain={"threads": Domain("a multiple of 32", ()), "registers": at_least(16),
@@ -347,16 +344,20 @@ OCCUPANCY = table(
     fixed=cases_of("threads registers shared",
         (256, 60, 0), (128, 52, 4096), (128, 60, 4096), (32, 16, 0), (1024, 32, 0), (1024, 33, 0),
         (256, 128, 16640), (64, 255, 0), (128, 40, 50000), (96, 40, 1024), (32, 16, 6272),
-        (256, 255, 232448), (512, 16, 0), (128, 36, 0), (96, 60, 0)),
+        (256, 255, 232448), (512, 16, 0), (128, 36, 0), (96, 60, 0), (64, 16, 8192),
+        (64, 40, 0), (32, 255, 0)),
     insight="One register more than 32 halves the number of blocks of 1,024 threads.",
     answer=lambda threads, registers, shared: _blocks(threads, registers, shared),
     slips=(
+        slip("one pool of registers", "a warp's registers all lie in one quarter.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared, parts=1)),
         slip("registers to the letter", "a warp's registers come in portions of 256.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared, unit=1)),
         slip("nothing for the system", "each block takes 1,024 bytes of shared memory more.",
              answer=lambda threads, registers, shared:
-                 _blocks(threads, registers, shared, reserve=0 if shared else 1)),
+                 _blocks(threads, registers, shared or 1, reserve=0)),
         slip("threads without an end", "2,048 threads are the most.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared, most=10**6)),

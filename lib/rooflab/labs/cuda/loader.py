@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,8 @@ from rooflab.labs.cuda.kernels import KernelSpec, Shape, spec_of
 from rooflab.measure.backend import select
 from rooflab.measure.settings import user_folder
 
-_MOST_ELEMENTS = 2**31 - 1  # kernels count elements in C's int
+_MOST_ELEMENTS = 2**31 - 4096  # kernels count elements, and a block beyond, in C's int
+_MOST_GRID = (2**31 - 1, 65535)  # blocks along x and y
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,10 @@ def plan(name: str, shapes: Sequence[Shape], **macros: int) -> Plan:
             f"block={block} is {np.prod(block)} threads; a block has 1 to {MOST_THREADS}: "
             f"choose other macros than {macros}"
         )
-    return Plan(sizes, spec.counts(spec.grid, values), block, *spec.counts(spec.shared, values))
+    grid = spec.counts(spec.grid, values)
+    if any(count > most for count, most in zip(grid, _MOST_GRID, strict=False)):
+        raise ValueError(f"{sizes} make a grid of {grid} blocks; at most {_MOST_GRID} can be")
+    return Plan(sizes, grid, block, *spec.counts(spec.shared, values))
 
 
 def _sizes(spec: KernelSpec, shapes: Sequence[Shape]) -> dict[str, int]:
@@ -70,15 +75,19 @@ def _sizes(spec: KernelSpec, shapes: Sequence[Shape]) -> dict[str, int]:
         raise ValueError(f"{spec.name} takes the arrays {names}, not {len(shapes)} arrays")
     sizes: dict[str, int] = {}
     for array, shape in zip(spec.arrays, shapes, strict=True):
-        for axis, length in zip(array.axes, shape, strict=False):
+        axes = ", ".join(array.axes)
+        if len(shape) != len(array.axes) or not 0 < math.prod(shape) <= _MOST_ELEMENTS:
+            raise ValueError(
+                f"{array.name} has shape {tuple(shape)}; [{axes}] of 1 to {_MOST_ELEMENTS} "
+                "elements is right"
+            )
+        for axis, length in zip(array.axes, shape, strict=True):
             sizes.setdefault(axis, length)  # "K//2" waits for an array that has K itself
     for array, shape in zip(spec.arrays, shapes, strict=True):
         right = array.shape(sizes)
         if tuple(shape) != right:
             axes = ", ".join(array.axes)
             raise ValueError(f"{array.name} has shape {tuple(shape)}; [{axes}] is {right} here")
-        if not 0 < np.prod(shape, dtype=object) <= _MOST_ELEMENTS:
-            raise ValueError(f"{array.name} has shape {tuple(shape)}: 1 to 2^31 - 1 elements")
     return {name: sizes[name] for name in spec.sizes}
 
 
@@ -157,6 +166,8 @@ def load(name: str, **macros: int) -> LoadedKernel:
     >>> kernel = load("sgemm_shared", TILE=16)       # doctest: +SKIP
     >>> kernel.launch(a, b, c)                       # doctest: +SKIP
     >>> rl.measure(rl.gemm(512, 512, 512), run=kernel.launch)  # doctest: +SKIP
+
+    Half precision: ``rl.gemm(m, n, k, "fp16", c="fp32")``, as the result is in fp32.
     """
     spec = spec_of(name, macros)
     xp = select("gpu").xp
@@ -203,18 +214,18 @@ def tensor_map(array: Any, tile: Shape) -> np.ndarray:
     """
     driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     rows, columns = array.shape
-    store = (ctypes.c_uint8 * 192)()
-    start = -ctypes.addressof(store) % 64  # it must be aligned
+    store = np.zeros(192, np.uint8)
+    start = -store.ctypes.data % 64  # it must be aligned
     u64, u32 = ctypes.c_uint64, ctypes.c_uint32
     fp16, no_interleave, swizzle_128, l2_promotion_256, zeros = 6, 0, 3, 3, 0
     status = driver.cuTensorMapEncodeTiled(
-        ctypes.byref(store, start), fp16, u32(2), ctypes.c_void_p(array.data.ptr),
+        ctypes.c_void_p(store.ctypes.data + start), fp16, u32(2), ctypes.c_void_p(array.data.ptr),
         (u64 * 2)(columns, rows), (u64 * 1)(2 * columns), (u32 * 2)(tile[1], tile[0]),
         (u32 * 2)(1, 1), no_interleave, swizzle_128, l2_promotion_256, zeros,
     )  # fmt: skip
     if status:
         raise RuntimeError(f"the driver makes no tensor map of shape {array.shape}: CUDA {status}")
-    return np.frombuffer(store, np.uint8, 128, start).copy()
+    return store[start : start + 128].copy()
 
 
 # Is a kernel right? Small integers make every sum exact in any order, so that results are compared
@@ -227,12 +238,9 @@ _RAGGED = {
 
 def ragged_sizes(spec: KernelSpec) -> list[dict[str, int]]:
     """Return sizes that fill no tile, as far as the kernel takes such, from small to large."""
+    steps = {name: spec.multiple_of.get(name, 1) for name in spec.sizes}
     return [
-        {
-            name: -(-_RAGGED[name][i] // spec.multiple_of.get(name, 1))
-            * spec.multiple_of.get(name, 1)
-            for name in spec.sizes
-        }
+        {name: -(-_RAGGED[name][i] // step) * step for name, step in steps.items()}
         for i in range(3)
     ]
 
@@ -254,7 +262,7 @@ def operands(spec: KernelSpec, sizes: Mapping[str, int]) -> tuple[list[np.ndarra
         arrays["E"], wide["A"] = _two_of_four(arrays["V"], rng)
     if "Bt" in wide:
         wide["B"] = wide["Bt"].T
-    results = {
+    results: Any = {
         "axpy": lambda x, y, **_: y + spec.scalars["alpha"] * x,
         "copy": lambda x, **_: x,
         "dot": lambda x, y, **_: [x @ y],

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rooflab.labs.cuda.emulator import numbers
+from rooflab.labs.cuda.emulator import arithmetic
 from rooflab.labs.cuda.emulator.races import Order
 from rooflab.labs.cuda.emulator.report import Fault, KernelFault, Thread
 from rooflab.labs.cuda.emulator.threads import WARP, Geometry, Mask
@@ -129,7 +129,7 @@ class Execution:
         """Let the active threads assign; the others keep what they have."""
         old, active, g = table.get(key), self.active, self.geometry
         if old is not None and g.minus(g.both(self.alive, old.defined.bits), active).count:
-            value = numbers.join(active.bits, value, old.value, self.real)
+            value = arithmetic.join(active.bits, value, old.value, self.real)
             active = g.either(old.defined, active)
         table[key] = Variable(value, active)
 
@@ -195,7 +195,7 @@ class Execution:
             raise ValueError(f"{place}: {program.name} calls itself, or {DEEPEST} deep; use a loop")
         state = self.variables, self.names, self.active, self.loops
         bound = program.bound(args)
-        variables = {name: Variable(value, self.active) for name, value in bound.items()}
+        variables = {name: Variable(value, self.geometry.all) for name, value in bound.items()}
         self.variables, self.names, self.loops = variables, program.names, []
         self.depth += 1
         program.body(self)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.count import validation
-from rooflab.labs.cuda.emulator import numbers
+from rooflab.labs.cuda.emulator import arithmetic
 from rooflab.labs.cuda.emulator.execution import Counts, Execution, Faults, Variable
 from rooflab.labs.cuda.emulator.memory import Array
 from rooflab.labs.cuda.emulator.races import Marks, Order
@@ -57,7 +57,7 @@ def launch(
     shared_limit
         Bytes of shared memory a block may have, up to 227 KiB.
     max_steps
-        Iterations of loops, and accesses (4 each), after which a launch counts as endless.
+        Iterations of loops, and accesses (4 each), after which a loop counts as endless.
 
     Returns
     -------
@@ -133,12 +133,12 @@ def _arguments(program: Program, args: Mapping[str, Any]) -> dict[str, Any]:
             kind = type(value).__name__
             raise TypeError(f"{name} is a {kind}; a kernel takes NumPy arrays and numbers")
         else:
-            values[name] = numbers.literal(value)
+            values[name] = arithmetic.literal(value)
     return values
 
 
 def _check_array(name: str, array: np.ndarray) -> None:
-    if array.dtype not in (*map(np.dtype, numbers.DTYPES.values()),):
+    if array.dtype not in (*map(np.dtype, arithmetic.DTYPES.values()),):
         raise TypeError(f"{name} has dtype {array.dtype}; a kernel takes float32, int32 and such")
     if not array.flags.c_contiguous:
         raise ValueError(f"{name} is not contiguous; pass np.ascontiguousarray({name})")
@@ -154,7 +154,7 @@ def _execute(
     double = any(isinstance(a, Array) and a.data.dtype == np.float64 for a in values.values())
     try:
         for first, box in chunks(grid, int(np.prod(block))):
-            geometry = Geometry(grid, block, first, box)
+            counts.steps, geometry = 0, Geometry(grid, block, first, box)
             real = np.float64 if double else np.float32
             state = Execution(geometry, order, faults, counts, real)
             state.names = program.names

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.labs.cuda.emulator import numbers
+from rooflab.labs.cuda.emulator import arithmetic
 from rooflab.labs.cuda.emulator.execution import Execution, Place, Variables
 from rooflab.labs.cuda.emulator.races import Conflict, Marks
 from rooflab.labs.cuda.emulator.report import SECTOR_BYTES
@@ -55,8 +55,10 @@ class LocalArray:
     def _each(self, s: Execution, index: Index, place: Place) -> Iterator[int]:
         """Yield the cells that threads mean, while those threads are the active ones."""
         cell, active = locate(s, self, index, place)
-        several = s.geometry.lanes(active, cell)[1][0] if isinstance(cell, np.ndarray) else [cell]
-        for one in np.unique(several).tolist():
+        several = [cell]
+        if isinstance(cell, np.ndarray):
+            several = np.unique(s.geometry.lanes(active, cell)[1][0]).tolist()
+        for one in several:
             with s.narrowed(s.geometry.both(active, cell == one)):
                 yield one
 
@@ -65,12 +67,12 @@ class LocalArray:
         value = None
         for cell in self._each(s, index, place):
             entry = s.read(self.table, cell, f"{self.name}[{cell}]", place)
-            value = entry if value is None else numbers.join(s.active.bits, entry, value, s.real)
+            value = entry if value is None else arithmetic.join(s.active.bits, entry, value, s.real)
         return 0 if value is None else value
 
     def store(self, s: Execution, index: Index, value: Any, place: Place) -> None:
         """Let each active thread assign an entry of its own array."""
-        value = numbers.cast(value, self.dtype)
+        value = arithmetic.cast(value, self.dtype)
         for cell in self._each(s, index, place):
             s.assign(self.table, cell, value)
 
@@ -84,7 +86,7 @@ def locate(
         raise ValueError(f"{place}: {array} has {axes} axes, here it gets {len(index)} indices")
     cell, active = 0, s.active
     for axis, (i, size) in enumerate(zip(index, array.shape)):
-        if numbers.kind(i) != "i":
+        if arithmetic.kind(i) != "i":
             raise ValueError(f"{place}: an index of {array} must be an integer; use // or int()")
         room = size - width + 1 if axis == axes - 1 else size
         lowest, highest = (i.min(), i.max()) if isinstance(i, np.ndarray) else (i, i)
@@ -182,7 +184,7 @@ def load_vector(
         for i in range(width):
             _initialised(s, array, flat + i, mask, place)
             _ordered(s, array, "read", flat + i, mask, place)
-    return tuple(numbers.normal(array.data[flat + i]) for i in range(width))
+    return tuple(arithmetic.normal(array.data[flat + i]) for i in range(width))
 
 
 def store(s: Execution, array: Any, index: Index, value: Any, place: Place) -> None:
@@ -198,23 +200,28 @@ def store_vector(s: Execution, array: Array, index: Index, values: Any, place: P
     cell, mask = _access(s, array, index, place, "stores", len(values))
     if mask.count:
         for i, value in enumerate(values):
-            value = numbers.cast(value, array.data.dtype)
+            value = arithmetic.cast(value, array.data.dtype)
             _ordered(s, array, "write", array.flat(s, cell) + i, mask, place, value)
 
 
-def atomic_add(s: Execution, array: Any, index: Index, value: Any, place: Place) -> None:
-    """Add to an entry, one thread after the other."""
+def atomic_add(s: Execution, array: Any, index: Index, value: Any, place: Place) -> Any:
+    """Add to an entry, one thread after the other; return what each has found there."""
     cell, mask = _access(s, array, index, place, "atomics", 1)
     if not mask.count:
-        return
-    value = numbers.cast(value, array.data.dtype)
+        return 0
     s.counts.atomics += mask.count
     s.counts.flops += mask.count * (array.data.dtype.kind == "f")
-    flat = array.flat(s, cell)
+    flat, value = array.flat(s, cell), arithmetic.cast(value, array.data.dtype)
     _initialised(s, array, flat, mask, place)
     _ordered(s, array, "atomic", flat, mask, place)
     _, (cells, values) = s.geometry.lanes(mask, flat, value, full=True)
-    np.add.at(array.data, cells, values)
+    before = np.empty(len(cells), array.data.dtype)
+    for lane, (one, added) in enumerate(zip(cells.tolist(), values)):
+        before[lane] = array.data[one]
+        array.data[one] += added
+    result = np.zeros(s.geometry.shape, array.data.dtype)
+    result[np.broadcast_to(mask.bits, result.shape)] = before
+    return arithmetic.normal(result)
 
 
 def _access(

@@ -104,7 +104,7 @@ class KernelFault(RuntimeError):
 
 @dataclass(frozen=True)
 class Run:
-    """Counts of one launch.
+    """Counts of one launch. Traffic is what warps ask of memory, before any cache.
 
     ``arrays``: by parameter name. ``lines``: by line number in the file, cell or text; a line of a
     function from elsewhere is ``"name:number"``. ``flops``: float +, -, * and / of threads, a fused

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.labs.cuda.emulator import memory, numbers
-from rooflab.labs.cuda.emulator.builtins import CALLS, Call, call_builtin, nearest
+from rooflab.labs.cuda.emulator import arithmetic, memory
 from rooflab.labs.cuda.emulator.execution import Counts, Execution, Faults, Place
+from rooflab.labs.cuda.emulator.intrinsics import CALLS, Call, call_builtin, nearest
 from rooflab.labs.cuda.emulator.races import Order
-from rooflab.labs.cuda.emulator.threads import Geometry
+from rooflab.labs.cuda.emulator.threads import SPECIAL, Geometry
 
 Step = Callable[[Execution], Any]
 POSSIBLE = (
@@ -94,12 +94,11 @@ def _from_code(code: CodeType, file: str) -> tuple[Any, ...]:
 
 
 def _rewritten(node: ast.FunctionDef, file: str, lines: Mapping[int, str]) -> tuple[Any, ...]:
-    rewriter = Rewriter(node.name, file, lines, node.body)
     given = node.args
+    params = tuple(each.arg for each in (*given.posonlyargs, *given.args))
+    rewriter = Rewriter(node.name, file, lines, params, node.body)
     if given.vararg or given.kwarg or given.kwonlyargs or given.defaults:
         raise rewriter.refused(node, "a kernel has plain parameters, without defaults and stars")
-    params = tuple(each.arg for each in (*given.posonlyargs, *given.args))
-    rewriter.local -= set(params)
     return node.name, file, params, rewriter.written, rewriter.block(node.body)
 
 
@@ -117,7 +116,7 @@ def _from_text(text: str) -> Program:
     one = (1, 1, 1)
     geometry, faults = Geometry(one, one, (0, 0, 0), one), Faults("", False)
     state = Execution(geometry, Order(1, 1), faults, Counts(len(text), 0), np.float64)
-    Rewriter("kernel", "", lines, constants).block(constants)(state)
+    Rewriter("kernel", "", lines, (), constants).block(constants)(state)
     names = {name: variable.value for name, variable in state.variables.items()}
     for node in functions:
         names[node.name] = Program(*_rewritten(node, "", lines), names)
@@ -126,16 +125,16 @@ def _from_text(text: str) -> Program:
 
 def operate(s: Execution, op: Callable[..., Any], a: Any, b: Any, place: Place) -> Any:
     """Return ``a op b`` by the active threads, as CUDA computes it."""
-    a, b = numbers.promoted(a, b, s.real)
-    floats = op is operator.truediv or "f" in (numbers.kind(a), numbers.kind(b))
-    if floats and op in numbers.FLOPS:
+    a, b = arithmetic.promoted(a, b, s.real)
+    floats = op is operator.truediv or "f" in (arithmetic.kind(a), arithmetic.kind(b))
+    if floats and op in arithmetic.FLOPS:
         s.counts.flops += s.active.count
     if op is operator.truediv:
-        return numbers.divide(a, b, s.real)
+        return arithmetic.divide(a, b, s.real)
     if op in _WHOLE and not floats and np.any(zero := b == 0):
         s.fault("division by zero", "an integer is divided by 0", place, zero)
         b = b + zero
-    return numbers.normal(op(a, b))
+    return arithmetic.normal(op(a, b))
 
 
 def dotted(node: ast.AST) -> str:
@@ -149,13 +148,15 @@ def dotted(node: ast.AST) -> str:
 class Rewriter:
     """Rewrites the syntax of one function: ``_for`` makes a Step of ast.For, and so on."""
 
-    def __init__(self, name: str, file: str, lines: Mapping[int, str], body: list[Any]) -> None:
+    def __init__(
+        self, name: str, file: str, lines: Mapping[int, str], params: Any, body: list[Any]
+    ) -> None:
         self.name, self.file, self.lines = name, file, lines
         self.places: dict[int, Place] = {}
         self.loops = 0
         nodes = [node for statement in body for node in ast.walk(statement)]
         names = [node for node in nodes if isinstance(node, ast.Name)]
-        self.local = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        self.local = {*params, *(node.id for node in names if isinstance(node.ctx, ast.Store))}
         # Arrays may be written wherever their name stands outside of A[i], A.shape, load4(A, i).
         entries = [node for node in nodes if isinstance(node, ast.Subscript)]
         reads = {id(_base(node)) for node in entries if isinstance(node.ctx, ast.Load)}
@@ -243,15 +244,8 @@ class Rewriter:
     def _augassign(self, node: ast.AugAssign) -> Step:
         place, op, value = self.place(node), self.operator(node.op, node), self._rewrite(node.value)
         if isinstance(node.target, ast.Name):
-            name = node.target.id
-
-            def run(s: Execution) -> None:
-                old = s.variables[name].value if name in s.variables else 0
-                if name in self.local:
-                    old = s.read(s.variables, name, name, place)
-                s.assign(s.variables, name, operate(s, op, old, value(s), place))
-
-            return run
+            read, target = self._name(node.target), self.target(node.target)
+            return lambda s: target(s, operate(s, op, read(s), value(s), place))
         if not isinstance(node.target, ast.Subscript):
             raise self.refused(node.target)
         array, index = self.entry(node.target)
@@ -290,7 +284,7 @@ class Rewriter:
         def run(s: Execution) -> None:
             values = [end(s) for end in ends]
             start, stop, step = (0, *values, 1) if len(values) == 1 else (*values, 1)[:3]
-            if any(numbers.kind(value) != "i" for value in values) or np.any(step == 0):
+            if any(arithmetic.kind(value) != "i" for value in values) or np.any(step == 0):
                 raise ValueError(f"{place}: range() takes integers (// or int()), no step of 0")
             now = start
 
@@ -334,7 +328,7 @@ class Rewriter:
     def test(self, node: ast.expr) -> Step:
         """Return what computes a condition: a bool, or an array of them."""
         value = self._rewrite(node)
-        return lambda s: numbers.truth(value(s))
+        return lambda s: arithmetic.truth(value(s))
 
     def operator(self, op: ast.AST, node: ast.AST) -> Callable[..., Any]:
         """Return Python's function for an operator."""
@@ -353,26 +347,18 @@ class Rewriter:
         name, place = node.id, self.place(node)
         if name in self.local:
             return lambda s: s.read(s.variables, name, name, place)
-        return lambda s: (
-            s.variables[name].value if name in s.variables else constant(name, s.names, place)
-        )
+        return lambda s: constant(name, s.names, place)
 
     def _attribute(self, node: ast.Attribute) -> Step:
-        name, place = dotted(node), self.place(node)
-        if node.attr in numbers.DTYPES:  # np.float32
-            return lambda s: np.dtype(numbers.DTYPES[node.attr])
+        name = dotted(node)
+        if node.attr in arithmetic.DTYPES:  # np.float32
+            return lambda s: np.dtype(arithmetic.DTYPES[node.attr])
         if node.attr == "shape":
             array = self._rewrite(node.value)
             return lambda s: array(s).shape
-        if not name.startswith("cuda."):
-            raise self.refused(node, f"{ast.unparse(node)} is not known")
-
-        def special(s: Execution) -> Any:
-            if name not in s.special:
-                raise ValueError(f"{place}: {name} is not known; {nearest(name, s.special)}")
-            return s.special[name]
-
-        return special
+        if name not in SPECIAL:
+            raise self.refused(node, f"{name} is not known; {nearest(name, SPECIAL)}")
+        return lambda s: s.special[name]
 
     def _binop(self, node: ast.BinOp) -> Step:
         op, place = self.operator(node.op, node), self.place(node)
@@ -384,7 +370,7 @@ class Rewriter:
             test = self.test(node.operand)
             return lambda s: _negated(test(s))
         value, sign = self._rewrite(node.operand), self.operator(node.op, node)
-        return lambda s: sign(numbers.promoted(value(s), 0, s.real)[0])
+        return lambda s: sign(arithmetic.promoted(value(s), 0, s.real)[0])
 
     def _boolop(self, node: ast.BoolOp) -> Step:
         tests, both = [self.test(each) for each in node.values], isinstance(node.op, ast.And)
@@ -428,7 +414,7 @@ class Rewriter:
                 if mask.count:
                     with s.narrowed(mask):
                         values.append(part(s))
-            return values[0] if len(values) < 2 else numbers.join(chosen.bits, *values, s.real)
+            return values[0] if len(values) < 2 else arithmetic.join(chosen.bits, *values, s.real)
 
         return run
 
@@ -457,7 +443,7 @@ class Rewriter:
     def _call(self, node: ast.Call) -> Step:
         name, place = dotted(node.func), self.place(node)
         last = name.rpartition(".")[2]
-        if not name or ("." in name and name not in CALLS and last not in numbers.DTYPES):
+        if not name or ("." in name and name not in CALLS and last not in arithmetic.DTYPES):
             raise self.refused(node, f"{name}() is not known; {nearest(name, CALLS)}")
         if [k.arg for k in node.keywords] != ["shape", "dtype"][-len(node.keywords) or 2 :]:
             raise self.refused(node, "arguments are given in their order, without names")
@@ -487,12 +473,12 @@ def _negated(test: Any) -> Any:
 
 def constant(name: str, names: Mapping[str, Any], place: Place) -> Any:
     """Return what a name from outside the kernel stands for: a number, a tuple, a dtype."""
-    value = names.get(name, numbers.DTYPES.get(name))
+    value = names.get(name, arithmetic.DTYPES.get(name))
     if isinstance(value, np.generic | bool | int | float | tuple):
-        return numbers.literal(value)
+        return arithmetic.literal(value)
     dtype = str(getattr(value, "__name__", value))  # of NumPy's types and of Numba's
-    if dtype in numbers.DTYPES:
-        return np.dtype(numbers.DTYPES[dtype])
+    if dtype in arithmetic.DTYPES:
+        return np.dtype(arithmetic.DTYPES[dtype])
     if name not in names:
         raise ValueError(f"{place}: {name} is not known here; assign it, or pass it as an argument")
     kind = type(value).__name__

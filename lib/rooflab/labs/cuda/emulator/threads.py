@@ -18,6 +18,11 @@ WARP = 32
 MOST_THREADS = 1 << 17  # executed at once: what fits into caches, and a local array of 64 into RAM
 Shape = tuple[int, ...]
 ONE = (1,) * 6
+SPECIAL = (
+    *(f"cuda.{name}.{axis}" for name in ("blockIdx", "threadIdx", "gridDim", "blockDim")
+      for axis in "xyz"),
+    "cuda.laneid", "cuda.warpsize",
+)  # fmt: skip
 
 
 class Mask:
@@ -58,8 +63,8 @@ class Geometry:
         self.coordinates = [self._along(i, starts[i]) for i in range(6)]
         self._representatives: dict[Shape, tuple[np.ndarray, ...]] = {}
         self.block_offset = np.arange(self.blocks).reshape(*self.shape[:3], 1, 1, 1)
-        numbers = self.representatives((*self.shape[:3], 1, 1, 1))[0] // self.block_threads
-        self.block_numbers = numbers.ravel()
+        first_threads = self.representatives((*self.shape[:3], 1, 1, 1))[0]
+        self.block_numbers = first_threads.ravel() // self.block_threads
 
     def _along(self, axis: int, start: int) -> np.ndarray:
         place = [1] * 6
@@ -68,16 +73,11 @@ class Geometry:
 
     def special(self) -> dict[str, Any]:
         """Return the values of ``cuda.threadIdx.x`` and the like, by name."""
-        values: dict[str, Any] = {"cuda.warpsize": WARP}
-        for i, axis in enumerate("zyx"):
-            values[f"cuda.blockIdx.{axis}"] = plain(self.coordinates[i])
-            values[f"cuda.threadIdx.{axis}"] = plain(self.coordinates[3 + i])
-            values[f"cuda.gridDim.{axis}"] = self.grid[2 - i]
-            values[f"cuda.blockDim.{axis}"] = self.block[2 - i]
+        places = [plain(axis) for axis in self.coordinates]
         _, _, _, z, y, x = self.coordinates
         number = x if self.block[0] % WARP == 0 else (z * self.block[1] + y) * self.block[0] + x
-        values["cuda.laneid"] = plain(number % WARP)
-        return values
+        values = (*places[2::-1], *places[:2:-1], *self.grid, *self.block, plain(number % WARP))
+        return dict(zip(SPECIAL, (*values, WARP)))
 
     # Masks keep their identity where nothing changes, so that most comparisons are quick.
 
@@ -127,10 +127,10 @@ class Geometry:
     def thread(self, number: int) -> Thread:
         """Return the thread of that number."""
         block, inside = divmod(int(number), self.block_threads)
-        places = []
-        for value, (x, y, _) in ((block, self.grid), (inside, self.block)):
-            places.append((value % x, value // x % y, value // (x * y)))
-        return Thread(*places)
+        return Thread(*(
+            (value % x, value // x % y, value // (x * y))
+            for value, (x, y, _) in ((block, self.grid), (inside, self.block))
+        ))  # fmt: skip
 
     def lanes(self, mask: Mask, *values: Any, full: bool = False) -> tuple[Any, list[np.ndarray]]:
         """Return thread numbers (lowest and highest) and values, flat, of the active threads."""
@@ -154,9 +154,8 @@ class Geometry:
         """
         if self.block[0] % WARP == 0:
             return np.broadcast_to(values, shape).reshape(-1, min(WARP, shape[5]))
-        rows = np.broadcast_to(values, (*shape[:3], *self.shape[3:])).reshape(
-            -1, self.block_threads
-        )
+        full = (*shape[:3], *self.shape[3:])
+        rows = np.broadcast_to(values, full).reshape(-1, self.block_threads)
         if self.padded:
             rows = np.pad(rows, ((0, 0), (0, -self.block_threads % WARP)))
         return rows.reshape(-1, WARP)

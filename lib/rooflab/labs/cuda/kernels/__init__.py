@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from rooflab.count.validation import unknown
+from rooflab.count.validation import size, unknown
 from rooflab.predict.catalogue import tables
 
 Shape = tuple[int, ...]
@@ -87,25 +88,26 @@ def source_of(name: str) -> str:
 
 
 def spec_of(name: str, macros: Mapping[str, object] | None = None) -> KernelSpec:
-    """Return a kernel's entry; ValueError for an unknown name, or macros that it does not use."""
+    """Return a kernel's entry; ValueError for an unknown name, or a macro that it does not use."""
     if name not in KERNELS:
         raise unknown("kernel", name, KERNELS)
     spec = KERNELS[name]
-    for macro in macros or {}:
+    for macro, value in (macros or {}).items():
         if macro not in spec.macros:
             has = ", ".join(spec.macros) or "none"
             raise ValueError(f"macros: {name} has no {macro}; it has {has}")
+        size(macro, value)
     return spec
 
 
-def _value(rule: object, names: Mapping[str, int]) -> int | Shape:
+def _value(rule: object, names: Mapping[str, int]) -> Any:
     """Return what an expression of the catalogue, which is our own, is for these values."""
-    functions = {"__builtins__": {}, "ceil": lambda size, step: -(-size // step), "min": min}
+    functions = {"__builtins__": {}, "ceil": lambda a, b: -(-a // b), "min": min}
     return eval(str(rule), functions, dict(names))
 
 
-def _spec(name: str, entry: dict[str, object]) -> KernelSpec:
-    arrays = re.findall(r"(\w+):(\w+)\[([^\]]*)\]", str(entry.pop("arrays")))
+def _spec(name: str, entry: dict[str, Any]) -> KernelSpec:
+    arrays = re.findall(r"(\w+):(\w+)\[([^\]]*)\]", entry.pop("arrays"))
     parts = tuple(Array(array, dtype, tuple(axes.split(","))) for array, dtype, axes in arrays)
     lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list)}
     return KernelSpec(name=name, arrays=parts, **{**entry, **lists})

@@ -1,5 +1,5 @@
 // AXPY, y = alpha x + y: one thread four elements, 16 bytes a load (LDG.E.128).
-// Block 256 threads; about 16 registers; 6 bytes a FLOP as before, a quarter of the instructions.
+// Block 256 threads; 18 registers; 6 bytes a FLOP as before, a quarter of the instructions.
 // x and y begin at a multiple of 16 bytes; the last thread takes the 1 to 3 elements left over.
 extern "C" __global__ void axpy_float4(const float* __restrict__ x, float* __restrict__ y,
                                        float alpha, int n) {

@@ -1,6 +1,6 @@
 // Dot product, r += x . y, with clusters of 4 blocks: block 0 reads the sums of the others in their
 // shared memory (distributed shared memory), so that the grid takes one atomic a cluster.
-// Block 256 threads, 36 bytes shared; about 24 registers; 8 bytes for 2 FLOP, 4 bytes a FLOP.
+// Block 256 threads, 36 bytes shared; 32 to 40 registers; 8 bytes for 2 FLOP, 4 bytes a FLOP.
 // The number of blocks is a multiple of 4. r begins as 0.
 #define CLUSTER 4
 #define PTX __device__ __forceinline__ static

@@ -1,6 +1,6 @@
 // Dot product, r += x . y: each thread sums a stride, a warp adds up by shuffles, a block by one
 // value a warp in shared memory, the grid by one atomic a block. r begins as 0.
-// Block 256 threads, 32 bytes shared; about 24 registers; 8 bytes for 2 FLOP, 4 bytes a FLOP.
+// Block 256 threads, 32 bytes shared; 28 to 40 registers; 8 bytes for 2 FLOP, 4 bytes a FLOP.
 __device__ __forceinline__ float warp_sum(float v) {
     for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(0xffffffffu, v, offset);
     return v;

@@ -1,5 +1,5 @@
 // GEMM in FP8 (E4M3), C = A Bt', by mma.sync m16n8k32 with fp32 sums and result.
-// Block 128 threads, a warp 16 x 32; no shared memory; about 48 registers. Fragments come straight
+// Block 128 threads, a warp 16 x 32; no shared memory; 48 to 56 registers. Fragments come straight
 // from L1 and L2: this shows the instruction, not its speed. sm_89 and sm_120 have it (QMMA); sm_90
 // and sm_100 convert to fp16 (F2FP, HMMA), as their FP8 is in wgmma and tcgen05.
 // K is a multiple of 32; M and N are any. Bt is [N][K]: four neighbours in K are one register.

@@ -1,5 +1,5 @@
 // GEMV, y = A x, with K split: a warp sums CHUNK columns of a row and adds them by one atomic.
-// Block 256 threads, 8 rows; about 24 registers; 2 bytes a FLOP, and 4 bytes of y a CHUNK.
+// Block 256 threads, 8 rows; 20 to 21 registers; 2 bytes a FLOP, and 4 bytes of y a CHUNK.
 // For wide matrices of few rows. y begins as 0; the order of the additions is not fixed.
 #ifndef CHUNK
 #define CHUNK 1024

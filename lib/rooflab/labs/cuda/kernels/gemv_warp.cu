@@ -1,5 +1,5 @@
 // GEMV, y = A x: one warp a row; its lanes read neighbours of the row and add up by shuffles.
-// Block 256 threads, 8 rows; about 24 registers; A once, 4 bytes for 2 FLOP: 2 bytes a FLOP.
+// Block 256 threads, 8 rows; 20 registers; A once, 4 bytes for 2 FLOP: 2 bytes a FLOP.
 // x comes from L1. With fewer rows than warps fit the GPU, it is not busy: see gemv_split.
 extern "C" __global__ void __launch_bounds__(256)
 gemv_warp(const float* __restrict__ A, const float* __restrict__ x, float* __restrict__ y,

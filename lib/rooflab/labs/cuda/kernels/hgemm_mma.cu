@@ -1,7 +1,7 @@
 // HGEMM, C = A B, by mma.sync m16n8k16: fp16 in, fp32 sums and result. cp.async keeps STAGES - 1
 // tiles on their way from L2 to shared memory, past the registers; ldmatrix reads fragments.
 // Block 256 threads, tile 128 x 128 x 32, a warp 64 x 32 (4 x 4 products); dynamic shared memory
-// 18.5 KiB a stage (55.5 KiB); about 128 registers. L2: (1/128 + 1/128) = 0.016 bytes a FLOP.
+// 18.5 KiB a stage (55.5 KiB); 122 to 128 registers. L2: (1/128 + 1/128) = 0.016 bytes a FLOP.
 // K and N are multiples of 8, and A, B, C begin at a multiple of 16 bytes; M is any.
 #ifndef STAGES
 #define STAGES 3

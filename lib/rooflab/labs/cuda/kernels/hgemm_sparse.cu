@@ -1,6 +1,6 @@
 // HGEMM with 2:4 sparsity, C = A Bt', by mma.sp m16n8k32: of four neighbours in a row of A two are
 // kept. V holds them, [M][K/2] fp16; E their places, 2 bits each, 16 columns of A in a uint16.
-// Block 128 threads, a warp 16 x 32; no shared memory; about 48 registers. Fragments come straight
+// Block 128 threads, a warp 16 x 32; no shared memory; 45 to 56 registers. Fragments come straight
 // from L1 and L2: this shows the instruction, not its speed. A takes 1 1/8 bytes an element, not 2.
 // K is a multiple of 32; M and N are any. Bt is [N][K].
 typedef unsigned short fp16;

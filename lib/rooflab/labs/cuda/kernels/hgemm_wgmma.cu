@@ -1,7 +1,7 @@
 // HGEMM, C = A Bt', by wgmma m64n128k16 on Hopper: a warpgroup of 128 threads multiplies tiles that
 // lie in shared memory, where TMA has put them in its 128-byte swizzle. fp16 in, fp32 out.
 // Block 256 threads, tile 128 x 128 x 64, a warpgroup 64 x 128; dynamic shared memory 32 KiB a
-// stage (128 KiB); about 90 registers. L2: (1/128 + 1/128) = 0.016 bytes a FLOP.
+// stage (128 KiB); 90 registers. L2: (1/128 + 1/128) = 0.016 bytes a FLOP.
 // N is even, K a multiple of 8; M is any: TMA fills with zeros. Bt is [N][K]. Needs sm_90a.
 #ifndef STAGES
 #define STAGES 4

@@ -1,5 +1,5 @@
 // SGEMM step 1, C = A B: as sgemm_naive, but a warp walks along a row of C.
-// Block 32 x 32 threads, no shared memory, about 32 registers.
+// Block 32 x 32 threads, no shared memory, 32 to 52 registers.
 // Still two loads an FMA, 4 bytes a FLOP, but a warp's loads of B are one line of 128 bytes and
 // its loads of A one address.
 extern "C" __global__ void sgemm_coalesced(const float* __restrict__ A, const float* __restrict__ B,

@@ -1,6 +1,6 @@
 // SGEMM step 6, C = A B: as sgemm_float4, with two buffers. The next tile is on its way from L2 to
 // registers while this one is multiplied, and one barrier a tile is enough.
-// Block 256 threads, tile 128 x 128 x 8, 8 x 8 elements a thread; 16.3 KiB shared; about 128
+// Block 256 threads, tile 128 x 128 x 8, 8 x 8 elements a thread; 16.3 KiB shared; 123 to 128
 // registers, two blocks a multiprocessor. 0.031 bytes a FLOP from L2.
 // K and N are multiples of 4, and A, B, C begin at a multiple of 16 bytes; M is any.
 #define BM 128

@@ -1,6 +1,6 @@
 // SGEMM step 3, C = A B: a thread computes a column of TM elements, so a value of B from shared
 // memory serves TM multiply-adds in registers.
-// Block BM BN / TM = 512 threads, tile 64 x 64 x 8; 4 KiB shared; about 50 registers.
+// Block BM BN / TM = 512 threads, tile 64 x 64 x 8; 4 KiB shared; 44 to 68 registers.
 // L2: 2 (1/BM + 1/BN) = 0.0625 bytes a FLOP. Shared memory: TM + 1 values for TM FMA.
 #ifndef BM
 #define BM 64

@@ -1,5 +1,5 @@
 // SGEMM step 4, C = A B: a thread computes TM x TN elements, an outer product a step of k.
-// Block BM BN / (TM TN) = 256 threads, tile 128 x 128 x 8; 8.1 KiB shared; about 128 registers.
+// Block BM BN / (TM TN) = 256 threads, tile 128 x 128 x 8; 8.1 KiB shared; 112 to 122 registers.
 // L2: 2 (1/BM + 1/BN) = 0.031 bytes a FLOP. Shared memory: TM + TN = 16 values for 64 FMA.
 // A thread's rows lie 16 apart and so do its columns: a warp's loads hit each bank once.
 #ifndef BM

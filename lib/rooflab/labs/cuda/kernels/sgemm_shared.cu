@@ -1,5 +1,5 @@
 // SGEMM step 2, C = A B: a block stages TILE x TILE tiles of A and B in shared memory.
-// Block TILE x TILE threads; 8 TILE^2 bytes shared (8 KiB); about 40 registers.
+// Block TILE x TILE threads; 8 TILE^2 bytes shared (8 KiB); 30 to 47 registers.
 // A byte from L2 serves TILE multiply-adds: 4 / TILE = 0.125 bytes a FLOP. Shared memory still
 // gives two loads an FMA; ptxas joins four of A in one LDS.128.
 #ifndef TILE

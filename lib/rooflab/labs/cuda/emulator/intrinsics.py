@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rooflab.labs.cuda.emulator import memory, numbers
+from rooflab.labs.cuda.emulator import arithmetic, memory
 from rooflab.labs.cuda.emulator.execution import Execution, Place
 from rooflab.labs.cuda.emulator.races import Marks
 
@@ -28,8 +28,8 @@ class Call(NamedTuple):
 def call_builtin(call: Call, name: str, args: tuple[Any, ...]) -> Any:
     """Call the function of that name in a kernel."""
     last = name.rpartition(".")[2]
-    if name not in CALLS and last in numbers.DTYPES and len(args) == 1:
-        return numbers.cast(args[0], call.s.real if name == "float" else numbers.DTYPES[last])
+    if name not in CALLS and last in arithmetic.DTYPES and len(args) == 1:
+        return arithmetic.cast(args[0], call.s.real if name == "float" else arithmetic.DTYPES[last])
     if name not in CALLS:
         raise ValueError(
             f"{call.place}: {name}() is not a function that a kernel can call; "
@@ -68,7 +68,7 @@ def _array(call: Call, shape: Any, dtype: Any) -> tuple[str, tuple[int, ...], np
     shape = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(size, int) and size > 0 for size in shape):
         raise ValueError(f"{call.place}: the shape of an array must be of positive constants")
-    dtype = numbers.DTYPES.get(dtype) if isinstance(dtype, str) else dtype
+    dtype = arithmetic.DTYPES.get(dtype) if isinstance(dtype, str) else dtype
     if not isinstance(dtype, np.dtype | type):
         raise ValueError(f"{call.place}: an array takes a dtype, such as float32")
     return call.place.text.partition("=")[0].strip(), shape, np.dtype(dtype)
@@ -112,13 +112,13 @@ def _store4(call: Call, array: Any, index: Any, values: Any) -> None:
     memory.store_vector(call.s, array, _index(index), values, call.place)
 
 
-def _atomic_add(call: Call, array: Any, index: Any, value: Any) -> None:
-    memory.atomic_add(call.s, array, _index(index), value, call.place)
+def _atomic_add(call: Call, array: Any, index: Any, value: Any) -> Any:
+    return memory.atomic_add(call.s, array, _index(index), value, call.place)
 
 
 def _fma(call: Call, a: Any, b: Any, c: Any) -> Any:
     call.s.counts.flops += 2 * call.s.active.count
-    return numbers.fused(a, b, c, call.s.real)
+    return arithmetic.fused(a, b, c, call.s.real)
 
 
 def _shuffle(way: str) -> Callable[..., Any]:
@@ -132,7 +132,7 @@ def _math(function: Callable[..., Any]) -> Callable[..., Any]:
 def _of_many(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(call: Call, first: Any, *others: Any) -> Any:
         for other in others:
-            first = numbers.pick(function, first, other, call.s.real)
+            first = arithmetic.pick(function, first, other, call.s.real)
         return first
 
     return run
@@ -156,8 +156,8 @@ CALLS: Mapping[str, tuple[int, int, Callable[..., Any]]] = MappingProxyType(
         "min": (2, 9, _of_many(np.minimum)),
         "max": (2, 9, _of_many(np.maximum)),
         "abs": (1, 1, lambda call, value: abs(value)),
-        "len": (1, 1, lambda call, array: getattr(array, "shape", array)[0]),
+        "len": (1, 1, lambda call, array: len(array) if type(array) is tuple else array.shape[0]),
     }
     | {f"cuda.{way}": (3, 3, _shuffle(way)) for way in SHUFFLES}
-    | {f"math.{name}": (1, 1, _math(function)) for name, function in numbers.MATH.items()}
+    | {f"math.{name}": (1, 1, _math(function)) for name, function in arithmetic.MATH.items()}
 )  # fmt: skip
