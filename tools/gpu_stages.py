@@ -335,7 +335,7 @@ STAGES = (
     Stage("roofs", roofs, 20, 60),
     Stage("exercises", exercises, 15, 60),
     Stage("record", record, 60, 500),
-    Stage("fusion", fusion, 15, 40),
+    Stage("fusion", fusion, 10, 20),
     Stage("kernels", kernels, 60, 300),
     Stage("decode", decode, 40, 120),
     Stage("versus", versus, 20, 60),
