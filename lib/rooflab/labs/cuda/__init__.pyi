@@ -16,3 +16,4 @@ from rooflab.labs.cuda.fragments_picture import fragments as fragments
 from rooflab.labs.cuda.pipeline_picture import pipeline as pipeline
 from rooflab.labs.cuda.waves_picture import library_times as library_times, waves as waves
 from rooflab.labs.cuda.cluster_picture import cluster as cluster, cluster_saving as cluster_saving
+from rooflab.labs.cuda.ncu import ncu as ncu
