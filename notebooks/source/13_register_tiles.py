@@ -12,17 +12,17 @@
 # *Run the cells from the top, each with Shift+Enter. Until you do, the results below come from
 # another computer.*
 #
-# **Why is a kernel slow that does nothing wrong?**
+# **Why can a correct program for a GPU still be slow?**
 #
 # <details><summary>45 minutes, 95 with the exercises: what you learn, and what you need</summary>
 #
-# - **count** the sectors that a warp touches, and the turns it takes at the banks,
-# - **write** kernels in which neighbours share: side by side, and by a tile in shared memory,
-# - **size** a tile in registers, and say how many blocks fit beside each other,
+# - **count** the sectors that a warp touches, and how many turns its reads take at the banks,
+# - **write** kernels whose threads read side by side, and share a tile,
+# - **size** a tile in registers, and say how many blocks fit at once,
 # - **predict** what holds a kernel back from its counts.
 #
-# You need lessons 01, 03 and 07. The *Deeper* part adds 15 minutes. A lecture shows some of it in
-# 25. No GPU is needed: kernels run in an emulator, which counts but has no clock.
+# You need lessons 01, 03 and 07. The *Deeper* part adds 15 minutes. A lecture covers part of it in
+# 25 minutes. No GPU is needed: programs run in an emulator, which counts but has no clock.
 #
 # </details>
 
@@ -32,9 +32,10 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## Ten kernels
 #
-# In 2022 Simon Boehm wrote ten kernels for one product of matrices and timed them on one GPU, an
-# RTX A6000. All ten do the same FLOPs on the same 4096 × 4096 numbers in `fp32`, and all are
-# right. **How many times as fast is the tenth as the first?**
+# A program for a GPU is called a **kernel**. In 2022 Simon Boehm wrote ten kernels for the same
+# matrix product and timed them on one GPU, an RTX A6000. All ten do the same FLOPs on the same 4096
+# × 4096 numbers in `fp32`, and all are correct. **How many times faster is the tenth than the
+# first?**
 
 # %% tags=["core"]
 stairs = rl.cuda.staircase("a6000")
@@ -43,8 +44,9 @@ first = rl.ask("13-stairs", fast.published / slow.published)
 first
 
 # %% [markdown] tags=["core"]
-# The picture opens once you have guessed. Each dot is a kernel. Step through them: this lesson is
-# about what changes from one to the next, and how far counting gets you.
+# The picture opens once you have guessed. Each step is a kernel: the line is what was published, the
+# diamond what is predicted from counts. Go through them. This lesson is about what changes from one
+# to the next, and how far counting gets you.
 
 # %% tags=["core"]
 rl.cuda.stairs("a6000", after=first)
@@ -52,21 +54,22 @@ rl.cuda.stairs("a6000", after=first)
 # %% [markdown] tags=["core"]
 # ## One thread's view
 #
-# A **kernel** is written for one **thread**. The GPU runs it for thousands, each with a place of
-# its own in a *grid*. Here is the first kernel. Each thread makes one number of C, and
-# `cuda.grid(2)` is its place (x, y).
+# A kernel is written for one **thread**. The GPU runs it for thousands, each at its own place in a
+# *grid*. Here is the first kernel. Each thread computes one number of C, and `cuda.grid(2)` is its
+# place (x, y). The words are those of the library Numba; the emulator knows them, so nothing is
+# imported.
 
 # %% tags=["core", "nbval-check-output"]
 rungs = rl.cuda.rungs()
 print(rungs["naive"].source)
 
 # %% [markdown] tags=["core"]
-# Threads do not run one by one. 32 threads with neighbouring x form a **warp**, and a warp executes
-# one instruction for all its threads at once. When it reads, 32 addresses go out together. Memory
-# answers in **sectors** of 32 bytes, so it matters how many different sectors the 32 addresses lie
-# in.
+# Threads do not run one by one. They come in **blocks**, here of 32 × 32 threads, which are numbered
+# along x first, then along y. Each 32 in a row form a **warp**, and a warp executes one instruction
+# for all its threads at once. When it reads, 32 addresses go out together. They are answered in
+# **sectors** of 32 bytes, so what matters is how many different sectors they fall into.
 #
-# In the kernel above x is the row. A lies row by row. **How many sectors does a warp touch when it
+# In the kernel above x is the row. A lies row by row. **How many sectors does a warp ask for when it
 # reads `A[row, k]`?**
 
 # %% tags=["core"]
@@ -78,22 +81,22 @@ second
 rl.cuda.coalescing(after=second)
 
 # %% [markdown] tags=["core"]
-# Threads 0 and 1 read a whole row apart. That is the longest stride the matrix has. Each sector
-# brings eight numbers, and the warp uses one. When neighbours read neighbours, their reads are
-# **coalesced**, and the same warp needs four sectors.
+# Threads 0 and 1 read a whole row apart. Each sector brings eight numbers, and the warp uses one of
+# them in this read. When neighbouring threads read neighbouring numbers, the read is **coalesced**,
+# and the same warp asks for four sectors. Caches may answer some of them. The emulator counts what
+# warps ask for.
 #
 # ### Exercise 1 · Sectors of a warp
 #
-# The 32 lanes of a warp each read one number of `itemsize` bytes. Lane 0 reads at byte `first`, a
-# multiple of itemsize; each next lane reads `stride` numbers further on. Memory moves in sectors of
-# 32 bytes, which begin at multiples of 32. Return how many different sectors the warp touches.
-# `sectors(8, 3, 4)` is 13.
+# The 32 threads of a warp each read one number of `itemsize` bytes. The first reads at byte `first`,
+# a multiple of itemsize; each after it reads `stride` numbers further on. Sectors of 32 bytes begin
+# at multiples of 32. Return how many different sectors the warp touches. `sectors(8, 3, 4)` is 12.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-sectors"}
 def sectors(first, stride, itemsize):
     # BEGIN SOLUTION
-    starts = [first + lane * stride * itemsize for lane in range(32)]
+    starts = [first + thread * stride * itemsize for thread in range(32)]
     return len({start // 32 for start in starts})  # no number lies across a border
     # END SOLUTION
 
@@ -102,22 +105,22 @@ def sectors(first, stride, itemsize):
 rl.check("13-sectors", sectors)
 
 # %% [markdown] tags=["core"]
-# The cure is to exchange two words: let x be the column. Now a warp reads one number of A, which
-# all its threads want, and 32 neighbours of B. The emulator runs both kernels for N = 64.
+# The cure is to swap two words: let x be the column. Now a warp reads one number of A, the same for
+# all, and 32 neighbouring numbers of B. The emulator runs both kernels for N = 64.
 
 # %% tags=["core", "nbval-check-output"]
 for name in ("naive", "coalesced"):
     run = rungs[name].run()
-    print(f"{name:10} {run.global_loads.sectors:8,} sectors read, {run.flops:,} FLOPs")
+    print(f"{name:10} {run.global_loads.sectors:8,} sectors asked for, {run.flops:,} FLOPs")
 
 # %% [markdown] tags=["core"]
 # ### Exercise 2 · Neighbours side by side
 #
 # Write a kernel: `B[row, column] = A[row, column] * s[row]` for matrices of `rows` × `columns`
-# numbers, which lie row by row. Each thread makes one number. `cuda.grid(2)` is the place of the
-# thread in the whole grid, as (x, y); the grid is at least as large as the matrix in both
-# directions, and often larger. Blocks are 32 × 8 threads or similar, and the threads of a warp have
-# neighbouring x. A warp may touch as few sectors as possible.
+# numbers, which lie row by row. Each thread computes one number. `cuda.grid(2)` is the place of the
+# thread in the whole grid, as (x, y). The grid is at least as large as the matrix in both
+# directions, and often larger. The threads of a warp have neighbouring x. Let a warp touch no more
+# sectors than it must.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-coalesce"}
@@ -133,17 +136,18 @@ def scale(A, s, B, rows, columns):
 rl.check("13-coalesce", scale)
 
 # %% [markdown] tags=["core"]
-# ## A tile that all can see
+# ## A tile that a block shares
 #
-# Threads come in **blocks**. A block runs on one *multiprocessor*, a core of the GPU, and its
-# threads have a small memory in common, the **shared memory**. It lies on the chip: what one thread
-# brings there, all others of the block can use.
+# A GPU has many **multiprocessors**, and one L2 cache for all of them. A block runs on one
+# multiprocessor, and its threads share a small memory there, called **shared memory**. What one
+# thread puts there, every thread of the block can use.
 #
-# So let 32 × 32 threads make a tile of C. They bring a tile of A and a tile of B, each thread one
-# number of each. Then each thread multiplies a row of one with a column of the other. Between the
-# two stands a **barrier**, `cuda.syncthreads()`: nobody goes on before all have arrived.
+# So let 32 × 32 threads compute a tile of C. They load a tile of A and a tile of B; each thread
+# loads one number of each. Then each thread multiplies a row of one by a column of the other, and
+# adds up. Between the two stands a **barrier**, `cuda.syncthreads()`: no thread goes on until all
+# have arrived.
 #
-# **How many times fewer sectors does the block read than the coalesced kernel?**
+# **How many times fewer sectors does this kernel ask for than the coalesced one?**
 
 # %% tags=["core"]
 before, tiles = rungs["coalesced"].run(), rungs["shared"].run()
@@ -152,19 +156,21 @@ third
 
 # %% tags=["core"]
 sectors_read = f"{before.global_loads.sectors:,} became {tiles.global_loads.sectors:,}"
-rl.show.say(f"Sectors read: {sectors_read}.", after=third)
+rl.show.say(f"Sectors asked for: {sectors_read}.", after=third)
 
 # %% [markdown] tags=["core"]
 # <details><summary>Why: open this when you have guessed</summary>
 #
-# In 32 steps the coalesced kernel reads 32 × 5 sectors for a warp: 4 of B, and 1 of A that all
-# lanes share. With tiles each warp brings one row of either tile: 8 sectors for the same 32
-# steps. That is 20 times fewer. The numbers asked for are 32 times fewer; but a warp whose lanes
-# all wanted the same number of A had saved some of that already.
+# In 32 steps the coalesced kernel asks for 32 × 5 sectors for a warp: 4 of B, and 1 of A that all
+# threads share. With tiles each warp loads one row of either tile: 8 sectors for the same 32 steps.
+# That is 20 times fewer. Each number is loaded 32 times less often, but part of that was saved
+# already: all threads of a warp wanted the same number of A.
+#
+# And yet Boehm's third kernel was only 1.5 times faster than his second. Something else holds it
+# back now.
 #
 # </details>
-
-# %% [markdown] tags=["core"]
+#
 # ### Vote, or choose for yourself
 #
 # A tile has 32 × 32 numbers. How often is a number used once it is in shared memory?
@@ -178,7 +184,7 @@ rl.show.say(f"Sectors read: {sectors_read}.", after=third)
 #
 # <details><summary><b>B</b> 32 times.</summary>
 #
-# **Right.** A number of A is wanted by the 32 threads of its row.
+# **Right.** Each number of A is used by the 32 threads of its row.
 #
 # </details>
 #
@@ -190,17 +196,17 @@ rl.show.say(f"Sectors read: {sectors_read}.", after=third)
 #
 # <details><summary><b>D</b> Once, but it is nearer.</summary>
 #
-# This is *only the way is shorter*: then nothing would be saved in memory.
+# This is *only the distance*: then no load would be saved.
 #
 # </details>
 #
 # ### Exercise 3 · A tile in shared memory
 #
 # Write the tiled product C = A·B, with A of M × K and B of K × N numbers. A block of 8 × 8 threads
-# makes a tile of C of 8 × 8 numbers, `T` is 8, and blocks lie over C as threads do: x goes along a
-# row. In each step all threads together bring a tile of A and one of B to shared memory, each
-# thread one number of each; then each multiplies a row with a column. `at(A, row, column)` is 0
-# outside of A. M, N and K are any.
+# computes a tile of C of 8 × 8 numbers, and `T` is 8; x runs along a row of C, for blocks as for
+# threads. In each step the threads load a tile of A and a tile of B into shared memory, one number
+# of each per thread. Then each thread multiplies a row by a column. `at(A, row, column)` is 0
+# outside of A. M, N and K can be any size. When may a tile be overwritten?
 
 
 # %% tags=["core"]
@@ -232,17 +238,18 @@ def tiled(A, B, C, M, N, K):
 rl.check("13-tiled", tiled)
 
 # %% [markdown] tags=["core"]
-# Leave a barrier out, and run the check again. The emulator names the two threads that would race
-# each other. A GPU would say nothing, and be right most of the time.
+# Now remove a barrier and run the check again. The emulator names two threads that race. A GPU
+# would say nothing. The result may be right today and wrong tomorrow.
 #
 # ## Banks
 #
-# Shared memory consists of 32 **banks**. Word 0 lies in bank 0, word 1 in bank 1, and word 32 in
-# bank 0 again. In one turn each bank gives out one word, to all lanes that want it. A tile of 32 ×
-# 32 numbers has rows of 32 words. **A warp reads a column of it. How many turns does it take?**
+# Shared memory consists of 32 **banks**. A *word* has 4 bytes, as much as a number in `fp32`. Word 0
+# lies in bank 0, word 1 in bank 1, and word 32 in bank 0 again. In one turn each bank gives out one
+# word, to all threads that want it. A tile of 32 × 32 numbers has rows of 32 words. **A warp reads a
+# column of it. How many turns does it take?**
 
 # %% tags=["core"]
-column = [32 * lane for lane in range(32)]
+column = [32 * thread for thread in range(32)]
 fourth = rl.ask("13-banks", len({word for word in column if word % 32 == 0}))  # in bank 0
 fourth
 
@@ -250,14 +257,14 @@ fourth
 rl.cuda.banks(after=fourth)
 
 # %% [markdown] tags=["core"]
-# One unused number at the end of each row moves every row one bank on. Nobody reads that number. It
-# is there for its place.
+# One unused number at the end of each row shifts every row by one bank. That number is never read;
+# it only takes up room.
 #
 # ### Exercise 4 · Turns at the banks
 #
 # Shared memory has 32 banks. Word w, of 4 bytes, lies in bank w mod 32. In one turn each bank gives
-# out one word, to as many lanes as want it. `words` lists the words that the lanes of a warp want,
-# one for each lane. Return how many turns it takes. `turns([3, 35, 67, 35, 8])` is 3.
+# out one word, to as many threads as want it. `words` lists the words that the threads of a warp
+# want, one for each. Return how many turns it takes. `turns([3, 35, 67, 35, 8])` is 3.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-turns"}
@@ -274,13 +281,24 @@ rl.check("13-turns", turns)
 # %% [markdown] tags=["core"]
 # ## A tile for each thread
 #
-# In the tiled kernel every multiply-add reads two numbers from shared memory. That is nearer than
-# memory, but not free: a multiprocessor of an A6000 can do 128 multiply-adds a clock, and its
-# shared memory gives out 32 words. So the threads wait for shared memory now.
+# In the tiled kernel every multiply-add reads two numbers from shared memory. Shared memory is
+# nearer, but not free. A multiprocessor of an A6000 can do 128 multiply-adds a clock. They want 256
+# words, and its shared memory gives out 32 a clock. So arithmetic has to wait 7 clocks of 8, and
+# this is what holds the third kernel back.
 #
-# The same trick works again, one level further in. Let a thread make 8 × 8 numbers of C, in
-# registers. In each step it reads 8 numbers of A and 8 of B, and does 64 multiply-adds with them.
-# **How many times fewer turns at shared memory does the whole product take?**
+# The same trick works again, one level closer to the arithmetic. Let a thread compute r × r numbers
+# of C, which it keeps in registers. Slide r.
+
+# %% tags=["core"]
+rl.cuda.register_tile()
+
+# %% [markdown] tags=["core"]
+# Here is such a kernel, with r = 8. Each of its 64 threads computes 8 × 8 numbers of a tile of 64 ×
+# 64. **How many times fewer turns does it take at shared memory than the tiled kernel, for the whole
+# product?** Loads into shared memory count, too.
+
+# %% tags=["core", "nbval-check-output"]
+print(rungs["registers"].source)
 
 # %% tags=["core"]
 inner = rungs["registers"].run()
@@ -289,17 +307,23 @@ fifth
 
 # %% tags=["core"]
 turns_now = f"{tiles.shared.wavefronts:,} turns became {inner.shared.wavefronts:,}"
-rl.show.say(f"{turns_now}, for {inner.flops:,} FLOPs each.", after=fifth)
+rl.show.say(f"{turns_now}, for {inner.flops:,} FLOPs in both kernels.", after=fifth)
 
 # %% [markdown] tags=["core"]
+# <details><summary>Why: open this when you have guessed</summary>
+#
+# Reading takes 16 turns for 64 multiply-adds, not 128: 8 times fewer. Writing the tiles into shared
+# memory takes 512 turns in the tiled kernel and 256 in this one, whose tile of C is twice as wide.
+#
+# </details>
+#
 # ### Exercise 5 · How large a tile for a thread?
 #
 # A thread keeps r × r numbers of C in registers. In each step it reads r numbers of A and r of B
-# from shared memory, in fp32, and does r·r multiply-adds. A multiprocessor does `fmas`
-# multiply-adds a clock, and its shared memory gives out `bandwidth` bytes a clock. No two threads
-# share what they read. Return two values: the smallest whole r with which reading does not take
-# longer than computing, and the FLOP for each byte of shared memory with that r.
-# `register_tile(48, 100)` is `(4, 1.0)`.
+# from shared memory, in fp32, and does r·r multiply-adds. A multiprocessor does `fmas` multiply-adds
+# a clock, and its shared memory gives out `bandwidth` bytes a clock. Count each thread's reads for
+# itself. Return two values: the smallest whole r for which reading takes no longer than computing,
+# and the FLOP for each byte of shared memory with that r. `register_tile(48, 100)` is `(4, 1.0)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-registers"}
@@ -318,21 +342,24 @@ rl.check("13-registers", register_tile)
 # %% [markdown] tags=["core"]
 # ## How many fit
 #
-# Registers are not free, either. A multiprocessor has 65,536 of them for all threads that are on
-# it. While one warp waits for memory, another one computes, so it helps to have several. The
-# share of warps that fit, of those that a multiprocessor can hold, is called its **occupancy**.
+# Registers are not free, either. A multiprocessor has 65,536 of them for all the threads running on
+# it. While one warp waits, another one computes, so it helps to have several at hand. **Occupancy**
+# is the number of warps that fit, divided by the most that a multiprocessor can hold.
 
 # %% tags=["core"]
 rl.cuda.multiprocessor()
 
 # %% [markdown] tags=["core"]
+# More is not always better. On the A6000 the third kernel runs at 67 %: one block of 1,024 threads
+# fits, and all of them wait at the same barrier. The tenth, the fastest, runs at 25 %.
+#
 # ### Exercise 6 · How many blocks at once?
 #
 # A multiprocessor of an H100 holds at most 2,048 threads and 32 blocks. It has 233,472 bytes of
 # shared memory, and registers in four quarters of 16,384. A warp takes all its registers from one
 # quarter: 32 times the `registers` of a thread, rounded up to a multiple of 256. A block of
 # `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024 more for the
-# system. Its warps may lie in any quarters. Return how many such blocks a multiprocessor holds at
+# system. Each warp may go to any quarter. Return how many such blocks a multiprocessor holds at
 # once. `blocks(192, 50, 20000)` is 6.
 
 
@@ -356,20 +383,22 @@ rl.check("13-occupancy", blocks)
 #
 # <details><summary><b>A</b> It is twice as fast.</summary>
 #
-# This is *more threads, more speed*: the memory had hardly anything left to give.
+# This is *more threads, more speed*: memory was already nearly saturated.
 #
 # </details>
 #
 # <details><summary><b>B</b> Next to nothing.</summary>
 #
 # **Right.** Occupancy hides waiting. At 93 % there is little waiting left to hide. A public course
-# once asked its readers to compare three kernels of different occupancy: they ran alike.
+# (mojo-gpu-puzzles) asked its readers to compare three kernels of different occupancy. They ran
+# alike.
 #
 # </details>
 #
 # <details><summary><b>C</b> It is slower: the threads get in each other's way.</summary>
 #
-# This is *full means jammed*: the hardware switches between warps at no cost.
+# This is *full means jammed*. It happens where threads lose registers or cache that they need. A
+# copy uses each number once.
 #
 # </details>
 #
@@ -382,51 +411,59 @@ rl.check("13-occupancy", blocks)
 # %% [markdown] tags=["core"]
 # ## Up the stairs, by counting
 #
-# Every rung is a count now: FLOPs, bytes from memory, bytes from L2, and bytes out of shared
-# memory. Each has a roof, and the longest of the times holds the kernel back.
+# Each kernel is now four counts: FLOPs, bytes from memory, bytes from L2, and bytes from shared
+# memory, which is one unit with the L1 cache. Each has a roof, and the longest of the four times
+# holds the kernel back.
 #
-# ### Exercise 7 · What holds this rung back?
+# ### Exercise 7 · Which change comes next?
 #
-# A kernel does `flops` FLOPs and moves `dram` bytes to and from memory, `l2` bytes between L2 and
-# the multiprocessors, and `shared` bytes out of shared memory. `roofs` lists the machine's FLOP/s,
-# and the byte/s of memory, of L2, and of all shared memories together. Everything overlaps. Return
-# two values: the FLOP/s that it reaches at most, and what holds it back: 'computing', 'dram', 'l2'
-# or 'shared'. `rung(1e12, 4e9, 5e10, 3e11, [2e13, 1e12, 3e12, 1e13])` is `(2e13, 'computing')`.
+# `work` lists what a kernel does: FLOPs, bytes from and to memory, bytes from L2, and bytes from L1
+# and shared memory. `roofs` lists FLOP/s and byte/s in the same order, and everything overlaps. Each
+# of `changes` lists four factors by which a change would multiply the work. Return two values: the
+# place, from 0, of the change that makes the kernel fastest (the first of equal ones), and how many
+# times as fast as now that is.
+# `next_rung([1e12, 4e9, 3e10, 3e11], [2e13, 1e12, 3e12, 4e12], [[1, 1, 0.5, 1], [1, 1, 1, 0.5], [1, 0.5, 1, 1]])`
+# is `(1, 1.5)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-rung"}
-def rung(flops, dram, l2, shared, roofs):
+def next_rung(work, roofs, changes):
     # BEGIN SOLUTION
-    work, names = (flops, dram, l2, shared), ("computing", "dram", "l2", "shared")
-    times = [amount / roof for amount, roof in zip(work, roofs)]
-    longest = max(times)
-    return flops / longest, names[times.index(longest)]
+    def seconds(factors):
+        return max(w * f / r for w, f, r in zip(work, factors, roofs))
+
+    times = [seconds(factors) for factors in changes]
+    return times.index(min(times)), seconds([1, 1, 1, 1]) / min(times)
     # END SOLUTION
 
 
 # %% tags=["core", "nbval-check-output"]
-rl.check("13-rung", rung)
+rl.check("13-rung", next_rung)
 
 # %% [markdown] tags=["core"]
-# Go back to the picture of the ten kernels, and look at what is longest in each. Kernel 3 has its
-# tile in shared memory, and waits for shared memory. Kernel 4 keeps a column of 8 numbers in
-# registers, kernel 5 a square of 8 × 8. From there on arithmetic is longest, and the stairs are
-# low. All predictions come from such counts. For two other GPUs they were made before anyone looked
-# at what had been published: lesson 14 shows how that went.
+# Go back to the picture of the ten kernels, and look at the longest bar of each. The next cell lists
+# them. The model behind them adds what does not overlap: a block whose warps all wait, and
+# instructions that are no arithmetic. Two of its constants were fitted to these ten kernels; one of
+# them says that arithmetic runs at 57.5 % of the peak. For two other GPUs the predictions were made
+# before anyone looked at what had been published. Lesson 14 shows how that went.
+
+# %% tags=["core", "nbval-check-output"]
+for number, rung in enumerate(stairs.rungs, 1):
+    off = rung.flop_per_s / rung.published
+    print(f"{number:2} {rung.title:24} {rung.predict().limit:16} predicted ÷ published {off:.2f}")
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: turn a matrix round
+# ## Deeper: transpose a matrix
 #
 # To write the transpose of a matrix, a warp reads a row of one matrix and has to write a column of
-# the other. Or the other way round: somebody walks down a column. Unless a tile lies between.
+# the other. Either way one side is read or written by column, unless a tile lies between.
 #
-# ### Exercise 8 · Turn a matrix round
+# ### Exercise 8 · Transpose a matrix
 #
-# Write a kernel that makes `B` the transpose of `A`, both of N × N numbers, with N a multiple of
-# 32. Block (x, y) of the grid takes the 32 × 32 numbers of A in columns from 32·x on and rows
-# from 32·y on. It has 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a thread
-# may have to move several numbers. Both matrices have to be touched row by row, and the banks
-# without a conflict.
+# Write a kernel that makes `B` the transpose of `A`, both of N × N numbers, with N a multiple of 32.
+# Block (x, y) of the grid takes the 32 × 32 numbers of A in columns from 32·x on and rows from 32·y
+# on. It has 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a thread may have to
+# move several numbers. Read and write both matrices row by row, and cause no bank conflict.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "13-transpose"}
@@ -450,23 +487,25 @@ rl.check("13-transpose", transpose)
 # ## Deeper: in real CUDA
 #
 # The package contains all of these kernels in CUDA C++, too, and more. NVIDIA's compiler does not
-# need a GPU, so you can look at what becomes of them: registers, and instructions of the innermost
-# loop. `LDS` reads shared memory, `FFMA` is a multiply-add in fp32.
+# need a GPU, so you can see what it makes of them: registers of a thread, bytes of shared memory,
+# registers that did not fit and were *spilled* to memory, and the instructions of the innermost
+# loop. `LDG` reads memory, `LDS` shared memory, `FFMA` is a multiply-add in fp32.
 
 # %% tags=["deep"]
 print(rl.cuda.summary("sgemm_shared", "sgemm_registers_2d", "sgemm_float4"))
 
 # %% [markdown] tags=["deep"]
-# The compiler reads up to four words at once (`.128`), and so needs fewer instructions for as many
-# bytes. On a machine with an NVIDIA GPU, `rl.cuda.load("sgemm_float4")` runs the kernel.
+# Where the author of a kernel or the compiler reads four words at once (`.128`), the same bytes take
+# fewer instructions. On a machine with an NVIDIA GPU `rl.cuda.load("sgemm_float4").launch(A, B, C)`
+# runs the kernel on CuPy's arrays.
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping
 #
-# - A warp has 32 threads, a sector 32 bytes. A coalesced read of fp32 touches 4 sectors, a column
-#   32.
+# - A warp has 32 threads, a sector 32 bytes. A coalesced read of fp32 asks for 4 sectors, a column
+#   for 32.
 # - A tile of T × T numbers uses each of its numbers T times. In fp32 that is T/4 FLOP/byte.
-# - 32 banks, one word each in a turn; rows of 33 words for columns.
+# - 32 banks give one word each a turn. Pad rows to 33 words to read columns.
 # - 8 × 8 numbers a thread, so that shared memory keeps up with the multiply-adds.
 # - 65,536 registers a multiprocessor: 64 registers for each of 1,024 threads.
 #
@@ -474,7 +513,7 @@ print(rl.cuda.summary("sgemm_shared", "sgemm_registers_2d", "sgemm_float4"))
 #
 # - **Count** sectors: the different ones among 32 addresses. Count turns: the fullest bank.
 # - **Write** kernels with x along a row, and a tile with two barriers.
-# - **Size** a tile in registers by what shared memory gives out, and look at how many blocks fit.
+# - **Size** a tile in registers by what shared memory gives out, and check how many blocks fit.
 # - **Predict** what holds a kernel back: the longest of its times.
 #
 # The next lesson takes the same stairs on a newer GPU, with cores that multiply whole tiles.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
-from rooflab.exercises.registry import exercise
+from rooflab.exercises.compare import same
+from rooflab.exercises.observe.plaindata import to_plain
+from rooflab.exercises.registry import exercise, exercises
 from tools.lesson import read_lesson
 
 SOURCES = sorted((Path(__file__).resolve().parents[2] / "notebooks" / "source").glob("[0-9]*.py"))
@@ -167,3 +170,23 @@ def test_a_word_is_explained_before_it_is_used(name, word, explained):
     used = re.search(explained, body)
     assert used, f"nothing in the lesson is {explained!r}: what is to come after {word!r}?"
     assert body.index(word) <= used.start(), used.group()
+
+
+CALL = re.compile(r"`(\w+)(\([^`]*)\)` is (`[^`]+`|-?[\d.,e+-]*\d)")
+
+
+def test_the_example_of_a_statement_has_the_value_that_the_text_says() -> None:
+    """`f(1, 2)` is 3: computed by the reference, to the digits that are written."""
+    by_name, faults, count = {one.name: one for one in exercises().values()}, [], 0
+    for source in SOURCES:
+        cells = markdown(source)
+        for name, arguments, written in CALL.findall(" ".join(" ".join(cells).split())):
+            try:
+                given = ast.literal_eval(f"{arguments},)")
+            except ValueError:  # a name that a cell above defines
+                continue
+            value = to_plain(by_name[name].reference(*given))
+            if not same(to_plain(ast.literal_eval(written.strip("`"))), value, 1e-3):
+                faults.append((source.stem, name, written, value))
+            count += 1
+    assert not faults and count >= 34, (faults, count)

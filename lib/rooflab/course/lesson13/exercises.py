@@ -26,10 +26,9 @@ def _sectors(first: int, stride: int, itemsize: int, size: int = SECTOR) -> int:
 
 SECTORS = table(
     "13-sectors", "Sectors of a warp", 3,
-    "The 32 lanes of a warp each read one number of `itemsize` bytes. Lane 0 reads at byte "
-    "`first`, a multiple of itemsize; each next lane reads `stride` numbers further on. Memory "
-    "moves in sectors of 32 bytes, which begin at multiples of 32. Return how many different "
-    "sectors the warp touches.",
+    "The 32 threads of a warp each read one number of `itemsize` bytes. The first reads at byte "
+    "`first`, a multiple of itemsize; each after it reads `stride` numbers further on. Sectors of "
+    "32 bytes begin at multiples of 32. Return how many different sectors the warp touches.",
     "sectors(first, stride, itemsize)", lines=2,
     cases=lambda rng: [
         {"first": rng.randrange(0, 65) * size, "stride": rng.randrange(0, 12), "itemsize": size}
@@ -42,14 +41,14 @@ SECTORS = table(
         (0, 1, 4), (4, 1, 4), (0, 2, 4), (12, 8, 4), (0, 32, 4), (0, 0, 4), (0, 1, 16), (16, 1, 16),
         (0, 1, 1), (31, 1, 1), (0, 5, 8), (6, 1, 2), (0, 4096, 2), (64, 3, 8)),
     insight="A warp that begins one number late touches one sector more; with stride 8 and fp32 "
-            "each lane has a sector of its own.",
+            "each thread has a sector of its own.",
     answer=lambda first, stride, itemsize: _sectors(first, stride, itemsize),
     slips=(
-        slip("a sector for each lane", "neighbours may share a sector.", answer=WARP),
+        slip("a sector for each thread", "neighbours may share a sector.", answer=WARP),
         slip("bytes asked for", "count the sectors that are touched, not the bytes that are used.",
              answer=lambda itemsize: -(-WARP * itemsize // SECTOR)),
         slip("begins where a sector begins", "`first` may lie inside a sector.", first=0),
-        slip("gaps count", "a sector that no lane touches does not move.",
+        slip("gaps count", "a sector that no thread touches is not asked for.",
              answer=lambda first, stride, itemsize:
                  (first + 31 * stride * itemsize + itemsize - 1) // SECTOR - first // SECTOR + 1),
         slip("lines of 128 bytes", "a sector has 32 bytes.",
@@ -57,6 +56,8 @@ SECTORS = table(
         slip("stride in bytes", "`stride` counts numbers.",
              answer=lambda first, stride, itemsize: len(
                  {(first + lane * stride) // SECTOR for lane in range(WARP)})),
+        slip("the whole span", "count sectors that are touched; a thread touches one at most.",
+             answer=lambda stride, itemsize: -(-WARP * stride * itemsize // SECTOR)),
     ),
 )  # fmt: skip
 
@@ -81,10 +82,10 @@ GUARD = "if row < rows and column < columns:"
 COALESCE = kernel_exercise(
     "13-coalesce", "Neighbours side by side", 3,
     "Write a kernel: `B[row, column] = A[row, column] * s[row]` for matrices of `rows` × `columns` "
-    "numbers, which lie row by row. Each thread makes one number. `cuda.grid(2)` is the place of "
-    "the thread in the whole grid, as (x, y); the grid is at least as large as the matrix in both "
-    "directions, and often larger. Blocks are 32 × 8 threads or similar, and the threads of a warp "
-    "have neighbouring x. A warp may touch as few sectors as possible.",
+    "numbers, which lie row by row. Each thread computes one number. `cuda.grid(2)` is the place "
+    "of the thread in the whole grid, as (x, y). The grid is at least as large as the matrix in "
+    "both directions, and often larger. The threads of a warp have neighbouring x. Let a warp "
+    "touch no more sectors than it must.",
     "scale(A, s, B, rows, columns)", SCALE_TEXT,
     [
         ("a warp walks down a column", "the threads of a warp have neighbouring x, so x has to "
@@ -93,7 +94,8 @@ COALESCE = kernel_exercise(
          "column < columns may work.",
          (GUARD, "if row >= 0:"), (GUARD, "if column < columns:"), (GUARD, "if row < rows:"),
          ("row < rows and", "row <= rows and"), (GUARD, "if row < columns and column < rows:")),
-        ("scaled by column", "s has a number for each row.", ("s[row]", "s[column % rows]")),
+        ("scaled by column", "s has a number for each row.",
+         ("s[row]", "s[column % rows]"), ("s[row]", "s[column]")),
         ("not written", "B is to be written.", ("B[row, column] =", "value =")),
     ],
     cases=lambda rng: [_scaled(rng.randrange(20, 70), rng.randrange(33, 120), 32, 8)],
@@ -114,10 +116,10 @@ T = 8
 """
 TILED_TEXT = AT + """\
 def tiled(A, B, C, M, N, K):
-    As, Bs = cuda.shared.array((T, T), float32), cuda.shared.array((T, T), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    As = cuda.shared.array((T, T), float32)
+    Bs = cuda.shared.array((T, T), float32)
+    x, y, total = cuda.threadIdx.x, cuda.threadIdx.y, float32(0)
     column, row = cuda.grid(2)
-    total = float32(0)
     for k in range(0, K, T):
         As[y, x], Bs[y, x] = at(A, row, k + x), at(B, k + y, column)
         cuda.syncthreads()
@@ -138,10 +140,11 @@ LAST = "        cuda.syncthreads()\n    if row"
 TILED = kernel_exercise(
     "13-tiled", "A tile in shared memory", 6,
     "Write the tiled product C = A·B, with A of M × K and B of K × N numbers. A block of 8 × 8 "
-    "threads makes a tile of C of 8 × 8 numbers, `T` is 8, and blocks lie over C as threads do: x "
-    "goes along a row. In each step all threads together bring a tile of A and one of B to shared "
-    "memory, each thread one number of each; then each multiplies a row with a column. `at(A, row, "
-    "column)` is 0 outside of A. M, N and K are any.",
+    "threads computes a tile of C of 8 × 8 numbers, and `T` is 8; x runs along a row of C, for "
+    "blocks as for threads. In each step the threads load a tile of A and a tile of B into shared "
+    "memory, one number of each per thread. Then each thread multiplies a row by a column. "
+    "`at(A, row, column)` is 0 outside of A. M, N and K can be any size. When may a tile be "
+    "overwritten?",
     "tiled(A, B, C, M, N, K)", TILED_TEXT,
     [
         ("no second barrier", "a fast warp brings the next tile while a slow one still multiplies "
@@ -149,7 +152,7 @@ TILED = kernel_exercise(
         ("no first barrier", "a thread multiplies numbers that others bring; wait for them.",
          ("column)\n        cuda.syncthreads()\n", "column)\n")),
         ("returns early", "a thread outside of C still has to bring its numbers of both tiles.",
-         ("    total =", "    if row >= M or column >= N:\n        return\n    total =")),
+         ("    for k", "    if row >= M or column >= N:\n        return\n    for k")),
         ("C has no guard", "the last blocks stand out over the edge of C.",
          ("    if row < M and column < N:\n        C", "    C")),
         ("the last step is left out", "K need not be a multiple of T.",
@@ -191,8 +194,8 @@ def _warp(rng: random.Random) -> Case:
 TURNS = table(
     "13-turns", "Turns at the banks", 3,
     "Shared memory has 32 banks. Word w, of 4 bytes, lies in bank w mod 32. In one turn each bank "
-    "gives out one word, to as many lanes as want it. `words` lists the words that the lanes of a "
-    "warp want, one for each lane. Return how many turns it takes.",
+    "gives out one word, to as many threads as want it. `words` lists the words that the threads "
+    "of a warp want, one for each. Return how many turns it takes.",
     "turns(words)", lines=2,
     cases=lambda rng: [_warp(rng) for _ in range(6)],
     domain={"words": Domain("1 to 32 whole numbers", ())},
@@ -205,7 +208,7 @@ TURNS = table(
     insight="Rows of 33 words put a column into 32 different banks.",
     answer=lambda words: _turns(words),
     slips=(
-        slip("a word for each lane", "lanes that want the same word get it in the same turn.",
+        slip("a word for each thread", "threads that want the same word get it in the same turn.",
              answer=lambda words: max(
                  sum(w % BANKS == bank for w in words) for bank in range(BANKS))),
         slip("16 banks", "there are 32 banks.", answer=lambda words: _turns(words, 16)),
@@ -243,12 +246,12 @@ def _square(n: int, y: int) -> Case:
 
 
 TRANSPOSE = kernel_exercise(
-    "13-transpose", "Turn a matrix round", 5,
+    "13-transpose", "Transpose a matrix", 5,
     "Write a kernel that makes `B` the transpose of `A`, both of N × N numbers, with N a multiple "
     "of 32. Block (x, y) of the grid takes the 32 × 32 numbers of A in columns from 32·x on and "
     "rows from 32·y on. It has 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a "
-    "thread may have to move several numbers. Both matrices have to be touched row by row, and the "
-    "banks without a conflict.",
+    "thread may have to move several numbers. Read and write both matrices row by row, and cause "
+    "no bank conflict.",
     "transpose(A, B, N)", TRANSPOSE_TEXT,
     [
         ("no padding", "a column of 32 × 32 words lies in one bank.", ("(32, 33)", "(32, 32)")),
@@ -284,9 +287,9 @@ REGISTERS = table(
     "13-registers", "How large a tile for a thread?", 4,
     "A thread keeps r × r numbers of C in registers. In each step it reads r numbers of A and r of "
     "B from shared memory, in fp32, and does r·r multiply-adds. A multiprocessor does `fmas` "
-    "multiply-adds a clock, and its shared memory gives out `bandwidth` bytes a clock. No two "
-    "threads share what they read. Return two values: the smallest whole r with which reading does "
-    "not take longer than computing, and the FLOP for each byte of shared memory with that r.",
+    "multiply-adds a clock, and its shared memory gives out `bandwidth` bytes a clock. Count each "
+    "thread's reads for itself. Return two values: the smallest whole r for which reading takes no "
+    "longer than computing, and the FLOP for each byte of shared memory with that r.",
     "register_tile(fmas, bandwidth)", lines=3,
     cases=drawn(5, fmas=[16, 32, 64, 128, 256, 512], bandwidth=[32, 64, 96, 128, 200, 256]),
     domain=dict.fromkeys(("fmas", "bandwidth"), Domain("above 0", ())),
@@ -306,6 +309,8 @@ REGISTERS = table(
              _r=lambda fmas, bandwidth: _least(bandwidth, fmas, 1)),
         slip("not a whole number", "r is a whole number, the next one up.",
              ways=[{"r": lambda fmas, bandwidth: 8 * fmas / bandwidth}]),
+        slip("one more than needed", "where it divides exactly, that r is enough.",
+             _r=lambda fmas, bandwidth: math.floor(8 * fmas / bandwidth) + 1),
         slip("rounded down", "the next smaller tile still waits for shared memory.",
              _r=lambda fmas, bandwidth: max(1, math.floor(8 * fmas / bandwidth))),
         slip("multiply-adds", ways=[{"flop_per_byte": lambda _r: _r / 8}]),
@@ -333,7 +338,7 @@ OCCUPANCY = table(
     "of shared memory, and registers in four quarters of 16,384. A warp takes all its registers "
     "from one quarter: 32 times the `registers` of a thread, rounded up to a multiple of 256. A "
     "block of `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024 "
-    "more for the system. Its warps may lie in any quarters. Return how many such blocks a "
+    "more for the system. Each warp may go to any quarter. Return how many such blocks a "
     "multiprocessor holds at once.",
     "blocks(threads, registers, shared)", lines=3,
     cases=drawn(6, threads=[64, 96, 128, 256, 384, 512], registers=range(24, 256),
@@ -352,6 +357,9 @@ OCCUPANCY = table(
         slip("one pool of registers", "a warp's registers all lie in one quarter.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared, parts=1)),
+        slip("registers by the thread", "registers are given to warps, from one quarter each.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared, unit=1, parts=1)),
         slip("registers to the letter", "a warp's registers come in portions of 256.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared, unit=1)),
@@ -377,63 +385,75 @@ OCCUPANCY = table(
 
 
 # ---- 13-rung -------------------------------------------------------------------------------------
-def _seconds(
-    flops: float, dram: float, l2: float, shared: float, roofs: Sequence[float]
-) -> list[float]:
-    return [work / roof for work, roof in zip((flops, dram, l2, shared), roofs, strict=True)]
+def _longest(work: Sequence[float], roofs: Sequence[float], factors: Sequence[float]) -> float:
+    return max(w * f / r for w, f, r in zip(work, factors, roofs, strict=True))
+
+
+def _first(values: Sequence[float]) -> int:
+    return list(values).index(min(values))
 
 
 def _rung(rng: random.Random) -> Case:
-    n, tile = rng.choice((2048, 4096, 8192)), rng.choice((16, 32, 64, 128))
-    flops = 2 * n**3
-    return {"flops": flops, "dram": 12 * n * n * rng.choice((1, 4, 16)), "l2": 8 * n**3 // tile,
-            "shared": 8 * n**3 // rng.choice((1, 4, 8)),
-            "roofs": [rng.choice((1.95e13, 3.87e13, 6.7e13)), rng.choice((7.7e11, 2e12, 3.35e12)),
-                      rng.choice((2e12, 5.5e12)), rng.choice((1e13, 3.3e13))]}  # fmt: skip
+    """A kernel whose L1 and shared memory, or L2, hold it back, and three or four changes."""
+    n, tile, r = rng.choice((2048, 4096)), rng.choice((16, 32, 64)), rng.choice((1, 1, 4))
+    work = [2 * n**3, 12 * n * n * rng.choice((1, 4, 16)), 8 * n**3 // tile, 8 * n**3 // r]
+    changes = [[1, 1, 0.5, 1], [1, 1, 1, rng.choice((0.125, 0.25, 0.5))], [1, 0.25, 1, 1],
+               [1, 1, 0.25, 1.5]]  # fmt: skip
+    rng.shuffle(changes)
+    return {"work": work, "roofs": [rng.choice((1.95e13, 3.87e13)), 7.68e11,
+                                    rng.choice((2e12, 5.5e12)), 1.9e13],
+            "changes": changes[: rng.choice((3, 4))]}  # fmt: skip
 
 
-A6000 = [3.87e13, 7.68e11, 3e12, 1.9e13]
-NAMES = ("computing", "dram", "l2", "shared")
+ONE, A6000 = [1, 1, 1, 1], [3.87e13, 7.68e11, 5.6e12, 1.9e13]
+SHARED_TILE = [2 * 4096**3, 12 * 4096**2, 8 * 4096**3 // 32, 8 * 4096**3]
 RUNG = table(
-    "13-rung", "What holds this rung back?", 4,
-    "A kernel does `flops` FLOPs and moves `dram` bytes to and from memory, `l2` bytes between L2 "
-    "and the multiprocessors, and `shared` bytes out of shared memory. `roofs` lists the machine's "
-    "FLOP/s, and the byte/s of memory, of L2, and of all shared memories together. Everything "
-    "overlaps. Return two values: the FLOP/s that it reaches at most, and what holds it back: "
-    "'computing', 'dram', 'l2' or 'shared'.",
-    "rung(flops, dram, l2, shared, roofs)", lines=4,
-    cases=lambda rng: [_rung(rng) for _ in range(5)],
-    domain=dict.fromkeys(("flops", "dram", "l2", "shared"), Domain("above 0", ()))
-        | {"roofs": Domain("four numbers above 0", ())},
-    example=(1e12, 4e9, 5e10, 3e11, [2e13, 1e12, 3e12, 1e13]),
-    fixed=cases_of("flops dram l2 shared roofs",
-        (2 * 4096**3, 12 * 4096**2, 8 * 4096**3 // 32, 8 * 4096**3, A6000),
-        (2 * 4096**3, 12 * 4096**2, 8 * 4096**3 // 128, 4096**3, A6000),
-        (2 * 4096**3, 12 * 4096**2, 8 * 4096**3, 1, A6000), (2e9, 1.2e10, 1.2e10, 1e9, A6000),
-        (2e12, 1e10, 3e11, 1e11, [1e13, 1e12, 2e12, 1e13])),
-    insight="A tile of 32 × 32 in shared memory leaves the A6000 waiting for shared memory.",
+    "13-rung", "Which change comes next?", 5,
+    "`work` lists what a kernel does: FLOPs, bytes from and to memory, bytes from L2, and bytes "
+    "from L1 and shared memory. `roofs` lists FLOP/s and byte/s in the same order, and everything "
+    "overlaps. Each of `changes` lists four factors by which a change would multiply the work. "
+    "Return two values: the place, from 0, of the change that makes the kernel fastest (the first "
+    "of equal ones), and how many times as fast as now that is.",
+    "next_rung(work, roofs, changes)", lines=4,
+    cases=lambda rng: [_rung(rng) for _ in range(6)],
+    domain=dict.fromkeys(("work", "roofs"), Domain("four numbers above 0", ()))
+        | {"changes": Domain("1 or more lists of four factors above 0", ())},
+    example=([1e12, 4e9, 3e10, 3e11], [2e13, 1e12, 3e12, 4e12],
+             [[1, 1, 0.5, 1], [1, 1, 1, 0.5], [1, 0.5, 1, 1]]),
+    fixed=cases_of("work roofs changes",
+        (SHARED_TILE, A6000, [[1, 1, 0.25, 1], [1, 1, 1, 0.125], [1, 0.1, 1, 1]]),
+        (SHARED_TILE, A6000, [[1, 1, 1, 0.5], [1, 1, 3, 0.125], [1, 1, 1, 0.25]]),
+        ([2e12, 1e10, 3e11, 1e11], A6000, [[1, 1, 0.5, 1], [0.5, 1, 2, 1], [0.9, 1, 1, 1]]),
+        ([1e9, 1e9, 1e9, 1e9], [1e12, 1e9, 1e10, 1e11], [[1, 0.5, 1, 1], [0.1, 1, 0.1, 0.1]]),
+        ([1e12, 1e9, 1e9, 1e9], [1e12, 1e12, 1e12, 1e12], [[1, 0.1, 1, 1], [1, 1, 0.1, 1]]),
+        (SHARED_TILE, A6000, [[1, 1, 1, 2], [1, 8, 1, 1]]),
+        (SHARED_TILE, A6000, [[1, 1, 1, 0.5], [1, 1, 1, 0.5]])),
+    insight="Kernel 3 needs 8 × 8 numbers a thread. Then arithmetic takes longest, and no further "
+            "saving of bytes helps.",
     answer={
-        "_times": lambda flops, dram, l2, shared, roofs: _seconds(flops, dram, l2, shared, roofs),
-        "flop per s": lambda flops, _times: flops / max(_times),
-        "held back by": lambda _times: NAMES[_times.index(max(_times))],
+        "_times": lambda work, roofs, changes: [_longest(work, roofs, c) for c in changes],
+        "_now": lambda work, roofs: _longest(work, roofs, ONE),
+        "place": lambda _times: _first(_times),
+        "times as fast": lambda _now, _times: _now / min(_times),
     },
     slips=(
         slip("sum for max", "everything overlaps: the longest time decides.",
-             ways=[{"flop_per_s": lambda flops, _times: flops / sum(_times)}]),
-        slip("min for max", ways=[{"flop_per_s": lambda flops, _times: flops / min(_times)}]),
-        slip("shared memory is free", "shared memory has a roof, too.",
-             ways=[{"_times": lambda flops, dram, l2, roofs:
-                    _seconds(flops, dram, l2, 0, roofs)}]),
-        slip("only memory", "L2 has a roof of its own.",
-             ways=[{"_times": lambda flops, dram, shared, roofs:
-                    _seconds(flops, dram, 0, shared, roofs)}]),
-        slip("the slowest roof", "what holds it back is the longest time, not the lowest roof.",
-             ways=[{"held_back_by": lambda roofs: NAMES[1 + roofs[1:].index(min(roofs[1:]))]}]),
-        slip("the most bytes", "more bytes may go through a wider door.",
-             ways=[{"held_back_by": lambda dram, l2, shared:
-                    NAMES[1 + [dram, l2, shared].index(max(dram, l2, shared))]}]),
-        slip("the shortest time", "the longest time holds it back.",
-             ways=[{"held_back_by": lambda _times: NAMES[_times.index(min(_times))]}]),
+             ways=[{"times_as_fast": lambda work, roofs, changes, _times:
+                    sum(w / r for w, r in zip(work, roofs))
+                    / min(sum(w * f / r for w, f, r in zip(work, c, roofs)) for c in changes)}]),
+        slip("the strongest on what takes longest now", "another time may take over.",
+             ways=[{"place": lambda work, roofs, changes: _first(
+                    [c[_first([-w / r for w, r in zip(work, roofs)])] for c in changes])}]),
+        slip("all of the change is gained", "another time may take over.",
+             ways=[{"times_as_fast": lambda work, roofs, changes:
+                    1 / min(c[_first([-w / r for w, r in zip(work, roofs)])] for c in changes)}]),
+        slip("the most bytes saved", "bytes are only as dear as their roof is low.",
+             ways=[{"place": lambda work, changes: _first(
+                    [sum(w * f for w, f in zip(work[1:], c[1:])) for c in changes])}]),
+        slip("the last of equal ones", "of equal changes take the first.",
+             ways=[{"place": lambda _times: len(_times) - 1 - _first(_times[::-1])}]),
+        slip("upside down", "that is how many times as *long*.",
+             ways=[{"times_as_fast": lambda _now, _times: min(_times) / _now}]),
     ),
 )  # fmt: skip
 

@@ -1,17 +1,19 @@
 """Judge kernels: right on every grid, without a fault, and with no more traffic than needed.
 
 Only the text of a kernel is believed. The judge gives it to the emulator, on arrays of its own.
+Where the reference is CUDA C++, so is the answer; NVRTC has to accept it too if it is installed.
 
 A case says the launch: "grid", "block", and "arguments" in the order of the signature, each a
 number or the shape of an array of fp32. Arrays named in "empty" come without values. "counts"
 names what is held to the reference's, times the exercise's par: "sectors" of global memory,
-"requests" to it, "wavefronts" of shared memory.
+"requests" to it, "wavefronts" of shared memory, "barriers" of blocks, "atomics" of threads.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,9 +25,12 @@ from rooflab.count.si import grouped
 from rooflab.exercises.exercise import Case, Exercise, Observation
 from rooflab.exercises.observe.kernel import text_of
 from rooflab.exercises.verdict import Verdict, failed, passed
+from rooflab.labs.cuda.compiler import CompilationError, compile
 from rooflab.labs.cuda.emulator import Run, launch
+from rooflab.labs.cuda.emulator.cuda_text import emulate
 
 STEPS = 2_000_000
+CUDA = "__global__"  # stands in CUDA C++, never in Python
 CLOSE = 1e-4  # of the largest magnitude of an array: sums of fp32 in another order
 COUNTS: Mapping[str, tuple[str, Callable[[Run], int]]] = {
     "sectors": ("sectors of 32 bytes to and from global memory", lambda run: sum(
@@ -33,6 +38,8 @@ COUNTS: Mapping[str, tuple[str, Callable[[Run], int]]] = {
     "requests": ("requests of warps to global memory", lambda run: sum(
         each.requests for each in (run.global_loads, run.global_stores, run.global_atomics))),
     "wavefronts": ("turns of shared memory", lambda run: run.shared.wavefronts),
+    "barriers": ("barriers of all blocks", lambda run: run.barriers),
+    "atomics": ("atomic additions", lambda run: run.atomics),
 }  # fmt: skip
 
 
@@ -79,15 +86,35 @@ def examined(exercise: Exercise, case: Case, seen: Observation) -> Finding:
     text = seen.get("value")
     if not isinstance(text, str):
         return Finding("what came back is no kernel")
-    return _examined(exercise, case, text)
+    finding = _examined(exercise, case, text)
+    refusal = "" if finding.problem or CUDA not in text else _refusal(text)
+    return Finding(refusal) if refusal else finding
+
+
+@lru_cache(maxsize=64)
+def _refusal(text: str) -> str:
+    """What NVRTC says against a text, "" if nothing, or if it is not installed.
+
+    A text that includes files is not compiled: a message could quote a file of this machine.
+    """
+    try:
+        if "include" not in re.sub(r"[\s\\]", "", text):
+            compile(text)
+    except CompilationError as error:
+        return str(error)
+    except ModuleNotFoundError:
+        pass
+    return ""
 
 
 def _examined(exercise: Exercise, case: Case, text: str) -> Finding:
-    right, budget = _reference(text_of(exercise.reference), json.dumps(case))
+    wanted = text_of(exercise.reference)
+    if CUDA in wanted and CUDA not in text:
+        return Finding(f"CUDA C++ is wanted, with a {CUDA} void function")
+    right, budget = _reference(wanted, json.dumps(case))
     arguments = _arguments(case)
     try:
-        run = launch(text, tuple(case["grid"]), tuple(case["block"]), *arguments.values(),
-                     on_fault="collect", max_steps=STEPS)  # fmt: skip
+        run = _run(text, case, arguments, on_fault="collect", max_steps=STEPS)
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         return Finding(str(error) or type(error).__name__)
     if run.faults:
@@ -108,9 +135,14 @@ def _reference(text: str, case_text: str) -> tuple[dict[str, np.ndarray], dict[s
     """The arrays after the reference's launch, and what it counted."""
     case = json.loads(case_text)
     arguments = _arguments(case)
-    run = launch(text, tuple(case["grid"]), tuple(case["block"]), *arguments.values())
+    run = _run(text, case, arguments)
     arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
     return arrays, {name: COUNTS[name][1](run) for name in case.get("counts", ("sectors",))}
+
+
+def _run(text: str, case: Case, arguments: Mapping[str, Any], **options: Any) -> Run:
+    start = emulate if CUDA in text else launch
+    return start(text, tuple(case["grid"]), tuple(case["block"]), *arguments.values(), **options)
 
 
 def _arguments(case: Case) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def collect(
         return [{"missing": True} for _ in cases]
     if kind == "value":
         return [observe(lambda: answer)]
-    if not callable(answer):
+    if not callable(answer) and (kind, type(answer)) != ("kernel", str):  # CUDA C++ is a text
         why = "a function is wanted, not its value: define it with def, and hand in its name "
         why += "without brackets"
         return [{"unreadable": why} for _ in cases]
@@ -41,7 +41,8 @@ def collect(
     if kind == "function":
         run = partial(_called, run, [name for case in cases for name in case])
     seen = until_stopped(lambda case: run(case, answer), cases, over)
-    if untouched(answer) or not all(each.get("missing") for each in seen):
+    unfinished = kind == "kernel" or untouched(answer)
+    if unfinished or not all(each.get("missing") for each in seen):
         return seen
     nothing = {"unreadable": "it returned None for every case; does it reach a return?"}
     return [{**{key: each[key] for key in each if key != "missing"}, **nothing} for each in seen]

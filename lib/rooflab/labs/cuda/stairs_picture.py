@@ -17,7 +17,7 @@ WIDE, NARROW, SMALL = 720, 400, 14
 GPUS = {"a6000": "RTX A6000, fp32", "h100": "H100, bf16", "b200": "B200, fp16"}
 PARTS = {  # of a prediction: its name in the picture, and its ink
     "compute": ("arithmetic", "computing"), "issue": ("other instructions", "overhead"),
-    "shared": ("shared memory", "carrying"), "l2": ("L2", "carrying"),
+    "shared": ("L1, shared memory", "carrying"), "l2": ("L2", "carrying"),
     "dram": ("memory", "carrying"),
     "spills": ("registers spilled", "warn"), "exposed latency": ("waiting", "warn"),
     "epilogue": ("writing the result", "overhead"),
@@ -33,6 +33,8 @@ NOTES = {
 
 def stairs(gpu: str = "a6000", after: Any = None) -> Player:
     """Show a published staircase beside what was predicted of it, kernel by kernel.
+
+    L1 and shared memory are one unit of a multiprocessor, and one bar.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ def _scene(gpu: str, steps: Staircase, wide: float) -> Scene:
         scene.dot(x(n), y(predicted), "diamond", 6, fill="paper", ink="carrying", width=2.5,
                   opacity=chosen, name="predicted")  # fmt: skip
     scene.text(frame.left, 302, "line: published", size=SMALL, name="key")
-    scene.text(frame.left + 120, 302, "diamond: predicted by counting", "carrying", size=SMALL,
+    scene.text(frame.left + 120, 302, "diamond: predicted from counts", "carrying", size=SMALL,
                name="key")  # fmt: skip
     _parts(scene, Frame(150, 318, wide - 60, 494), rungs)
     scene.slider("kernel", "kernel")

@@ -77,7 +77,9 @@ def _array(call: Call, shape: Any, dtype: Any) -> tuple[str, tuple[int, ...], np
 def _shared_array(call: Call, shape: Any, dtype: Any) -> memory.Array:
     s, key = call.s, (call.place, call.column)
     if key not in s.shared:
-        name, shape, dtype = _array(call, shape, dtype)
+        names, shape, dtype = _array(call, shape, dtype)
+        before = sum(place == call.place for place, _ in s.shared)
+        name = [*map(str.strip, names.split(",")), names][before]  # As, Bs = one, another
         cells = int(np.prod(shape))
         taken = sum(a.cells * a.data.itemsize for a in s.shared.values()) + cells * dtype.itemsize
         if taken > s.counts.shared_limit:

@@ -1,0 +1,4 @@
+RIGHT = {}
+WRONG = {}
+TOLD = {}
+PASSED_ONCE = []
