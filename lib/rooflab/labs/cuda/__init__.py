@@ -5,5 +5,6 @@ from __future__ import annotations
 from rooflab.labs.cuda.device import Device, SimulatedGpu
 from rooflab.labs.cuda.modules import imported_as_cupy
 from rooflab.labs.cuda.standin import StandIn
+from rooflab.labs.cuda.user_kernels import Launch
 
-__all__ = ["Device", "SimulatedGpu", "StandIn", "imported_as_cupy"]
+__all__ = ["Device", "Launch", "SimulatedGpu", "StandIn", "imported_as_cupy"]
