@@ -19,9 +19,9 @@ from .kernels import KERNELS
 
 TF32_MATH, FULL_SUMS_MATH = 3, 16  # of cublas_api.h; CuPy has no names for them
 REGISTERS = 32  # of every kernel: two thousand threads of it fit
-CARD = Device(  # a hundredth of an H100, so that NumPy can follow
-    "NVIDIA Fake H100", 3.3e10, 5.5e10, 4 << 20,
-    {"float32": 6e11, "float64": 3e11, "tf32": 4e12, "float16": 6.5e12, "bfloat16": 6.5e12},
+CARD = Device(  # a thousandth of an H100, so that NumPy can follow
+    "NVIDIA Fake H100", 3.3e9, 5.5e9, 4 << 20,
+    {"float32": 6e10, "float64": 3e10, "tf32": 4e11, "float16": 6.5e11, "bfloat16": 6.5e11},
     kernel_s=2e-6, setup_s=0.0,
 )  # fmt: skip
 
@@ -151,7 +151,7 @@ class Cupy(StandIn):
         return self.computed(getattr(np, name), a, axis=axis, out=out, keepdims=keep)
 
     def _set_math_mode(self, handle: int, mode: int) -> None:
-        if mode not in (0, 1, 2, TF32_MATH, FULL_SUMS_MATH):
+        if handle != Card.cublas_handle or mode not in (0, 1, 2, TF32_MATH, FULL_SUMS_MATH):
             raise RuntimeError("CUBLAS_STATUS_INVALID_VALUE")
         self.math_mode = mode
 

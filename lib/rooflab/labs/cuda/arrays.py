@@ -9,6 +9,7 @@ larger array has been computed with, and only its values are not known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -64,14 +65,10 @@ class ndarray(Namespace):
     def __init__(self, cp: StandIn, memory: Memory, view: np.ndarray) -> None:
         self._cp, self._memory, self._view = cp, memory, view
 
-    shape = property(lambda self: self._view.shape)
-    strides = property(lambda self: self._view.strides)
-    dtype = property(lambda self: self._view.dtype)
-    size = property(lambda self: self._view.size)
-    ndim = property(lambda self: self._view.ndim)
-    nbytes = property(lambda self: self._view.nbytes)
-    itemsize = property(lambda self: self._view.itemsize)
-    flags = property(lambda self: self._view.flags)
+    shape, strides, dtype, size, ndim, nbytes, itemsize, flags = (
+        property(attrgetter(f"_view.{name}"))
+        for name in ("shape", "strides", "dtype", "size", "ndim", "nbytes", "itemsize", "flags")
+    )
     data = property(lambda self: MemoryPointer(self))
     T = property(lambda self: self._seen(self._view.T))
 
@@ -170,10 +167,7 @@ class ndarray(Namespace):
     def __deepcopy__(self, memo: object) -> ndarray:
         return self.copy()
 
-    def astype(
-        self, dtype: DTypeLike, order: str = "K", casting: None = None, subok: None = None,
-        copy: bool = True,
-    ) -> ndarray:  # fmt: skip
+    def astype(self, dtype: DTypeLike, order: str = "K", *, copy: bool = True) -> ndarray:
         return self if not copy and self.dtype == dtype else self._cp.array(self, dtype=dtype)
 
     def __imatmul__(self, other: object) -> NoReturn:

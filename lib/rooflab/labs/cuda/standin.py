@@ -216,7 +216,8 @@ class StandIn(Namespace):
 
         def compute(x: np.ndarray, y: np.ndarray, *old: np.ndarray) -> np.ndarray:
             many = self.multiplied(x, y) if x.ndim else repeated(_wide(x) * _wide(y), k)
-            return scale * many.astype(a.dtype) + (kept * old[0] if old else 0)
+            scaled = many.astype(a.dtype, copy=False) * scale if scale != 1 else many
+            return scaled + kept * old[0] if old else scaled
 
         name = _PRODUCTS[min(len(shape), 2)]
         self.blas(name, compute, [a, b, out] if beta else [a, b], out, flops=2 * out.size * k)
