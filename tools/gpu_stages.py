@@ -1,7 +1,8 @@
 """The stages of `python course.py gpu`, in their order: what each one finds on a GPU.
 
 Which machine is it, do the tests pass, is the clock right, where are the roofs, are right answers
-accepted and wrong ones named, a recording, a decoding model, other people's timers, the lessons.
+accepted and wrong ones named, a recording, fused chains, a decoding model, other people's timers,
+the lessons.
 """
 
 from __future__ import annotations
@@ -194,6 +195,31 @@ def record(run: Run) -> bool:
     return True
 
 
+def fusion(run: Run) -> None:
+    """Elementwise chains: each call a kernel, and all of them one, made by cupy.fuse."""
+    for name in ("sin_sqrt", "bias_gelu"):
+        for way in ("temporaries", "fused"):
+            rows = 64 if run.quick else 1 << 15
+            run.once(f"fusion/{name}, {way}", lambda n=name, w=way, r=rows: _chain(n, w, r))
+
+
+def _chain(name: str, way: str, rows: int, columns: int = 4096) -> dict[str, object]:
+    from rooflab.labs.fusion.chains import chains
+    from rooflab.measure.backend import select
+    from rooflab.measure.gpu import time_gpu
+
+    chain, cp = chains()[name], select("gpu").xp
+    inputs, names = [cp.asarray(a) for a in chain.example(rows, columns)], {"np": cp}
+    exec(chain.source(), names)
+    call = cp.fuse(names[name]) if way == "fused" else names[name]
+    off = float(abs(call(*inputs) - names[name](*inputs)).max())
+    seconds = time_gpu(cp, lambda: call(*inputs), cache="cold").median_s
+    op = chain.ledger(rows, columns, way=way)
+    rate = round(op.bytes / seconds / 1e9, 1)
+    told = {"us": round(1e6 * seconds, 2), "GB/s": rate, "bytes": op.bytes}
+    return told if off < 1e-5 else {"error": f"the fused chain is off by {off}", **told}
+
+
 def decode(run: Run) -> None:
     """A real transformer's steps, and what was predicted of them."""
     import rooflab as rl
@@ -271,6 +297,7 @@ STAGES = (
     Stage("roofs", roofs, 20, 60),
     Stage("exercises", exercises, 15, 60),
     Stage("record", record, 60, 500),
+    Stage("fusion", fusion, 15, 40),
     Stage("decode", decode, 40, 120),
     Stage("versus", versus, 20, 60),
     Stage("lessons", lessons, 60, 400),

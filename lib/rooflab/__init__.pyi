@@ -18,7 +18,7 @@ from rooflab.exercises.progress import progress as progress
 from rooflab.exercises.sentences import conclude as conclude
 from rooflab.exercises.sorting import sort as sort
 from rooflab.labs import cache as cache, fusion as fusion, loops as loops, memory as memory, search as search
-from rooflab.labs import precision as precision, sparse as sparse
+from rooflab.labs import cuda as cuda, precision as precision, sparse as sparse
 from rooflab.labs.golf.score import Golf as Golf, golf as golf
 from rooflab.labs.llm.catalogue import model as model, models as models
 from rooflab.labs.llm.decode_loop import DecodeRun as DecodeRun, decode_loop as decode_loop

@@ -14,7 +14,7 @@
 #
 # **If the weights take a quarter of the bytes, is the model four times as fast?**
 #
-# <details><summary>45 minutes, 80 with the exercises: what you learn, and what you need</summary>
+# <details><summary>45 minutes, 85 with the exercises: what you learn, and what you need</summary>
 #
 # - **count** the bytes of packed weights, with their scales,
 # - **predict** who gains: large or small layers, few tokens or many,
@@ -383,6 +383,41 @@ for m in (1, 128, 345, 4096):
 # falls: at 345 vectors the dense product has reached its ridge, the sparse one has not. Measured
 # gains were smaller: 1.20 to 1.22 times was reported for 8192 × 8192 matrices on an H100, with
 # NVIDIA's own library.
+#
+# ### Exercise 7 · The small print
+#
+# Three lines of public pages: *E3M2: microscaling format, 4 bits* (the README of ml_dtypes);
+# *MXFP4: every 16 consecutive elements share a scale, stored as E4M3* (Modal's almanac); *int4 and
+# 2:4, in groups of 128: near-optimal speed-ups of around 5.3 times* (Sparse-Marlin). Count what
+# they store.
+#
+# A weight has a sign, `exponent` bits of exponent and `mantissa` bits of mantissa. Of each `of`
+# weights `kept` are stored. Where that is not all of them, each stored weight also has its place, a
+# number from 0 to `of` - 1; `of` is a power of two. Each `block` weights, stored or not, share a
+# scale of `scale` bits. Return the bits that a weight takes on average.
+# `weight_bits(2, 2, 4, 8, 16, 8)` is 4.5.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "12-claim-bits"}
+def weight_bits(exponent, mantissa, kept, of, block, scale):
+    # BEGIN SOLUTION
+    place = (of - 1).bit_length() if kept < of else 0
+    return (1 + exponent + mantissa + place) * kept / of + scale / block
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("12-claim-bits", weight_bits)
+
+# %% tags=["deep", "nbval-check-output"]
+print(f"E3M2: {1 + 3 + 2} bits")
+print(f"MXFP4, 32 share 8 bits: {4 + 8 / 32}; 16 share 8 bits, as in NVFP4: {4 + 8 / 16}")
+for scale in (0, 16):
+    print(f"int4, 2:4, scales of {scale:2} bits: {16 / ((4 + 2) / 2 + scale / 128):.2f} times fewer")
+
+# %% [markdown] tags=["deep"]
+# E3M2 has 6 bits. Sixteen elements with a scale in E4M3 are NVFP4. And 5.3 times is beyond what the
+# bytes allow: 5.33 forgets the scales.
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping

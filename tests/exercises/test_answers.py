@@ -27,6 +27,7 @@ from tests.exercises.dresses import FUNCTIONS, PARTS, RESULTS, dressed
 from tests.exercises.support.quick_verdict import quick_verdict
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import changed, merged, put
+from tests.support.cells import run_cell
 
 LESSONS = sorted({one.lesson for one in exercises().values()})
 TABLES = {n: importlib.import_module(f"tests.course.answers.lesson{n}") for n in LESSONS}
@@ -45,7 +46,7 @@ def cell(source: str) -> str:
 
 def made(source: str) -> object:
     scope: dict[str, object] = {"__name__": "__main__"}
-    exec(cell(source), scope)
+    run_cell(cell(source), scope)
     return scope["answer"]
 
 

@@ -6,18 +6,16 @@ NVRTC and nvdisasm come from NVIDIA's wheels (extra "test", Linux on x86-64). Sk
 from __future__ import annotations
 
 import ast
-import ctypes
 import re
-import subprocess
-import sys
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import rooflab
+from rooflab.labs.cuda.compiler import Resources, compile, nvidia_file
+from rooflab.labs.cuda.cubin import machine_code
 from rooflab.measure.cuda_sources import BATCH, SOURCES, THREADS, CudaSource
-from tests.support.cubin import Resources, resources
 from tests.support.rows import each_row
 
 STREAMING = {
@@ -58,61 +56,13 @@ BUILDS = [
 ]
 
 
-def _nvidia(pattern: str) -> Path | None:
-    """A file of NVIDIA's wheels."""
-    for folder in map(Path, sys.path):
-        for found in sorted(folder.glob(f"nvidia/*/{pattern}")):
-            return found
-    return None
-
-
-NVRTC, NVDISASM = _nvidia("lib/libnvrtc.so*"), _nvidia("bin/nvdisasm")
 needs_compiler = pytest.mark.skipif(
-    NVRTC is None or NVDISASM is None,
+    nvidia_file("lib/libnvrtc.so.*") is None or nvidia_file("bin/nvdisasm") is None,
     reason="nvidia-cuda-nvrtc or nvidia-cuda-nvdisasm is not installed",
 )
 
 
-def cubin(code: str, options: tuple[str, ...], arch: int) -> bytes:
-    """Machine code for one architecture, by NVRTC with CuPy's default standard, C++17."""
-    nvrtc = ctypes.CDLL(str(NVRTC))
-    program = ctypes.c_void_p()
-    assert not nvrtc.nvrtcCreateProgram(
-        ctypes.byref(program), code.encode(), b"rooflab.cu", 0, None, None
-    )
-    words = [word.encode() for word in (f"-arch=sm_{arch}", "-std=c++17", *options)]
-    failed = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
-    size = ctypes.c_size_t()
-    kind = "ProgramLog" if failed else "CUBIN"
-    assert not getattr(nvrtc, f"nvrtcGet{kind}Size")(program, ctypes.byref(size))
-    text = ctypes.create_string_buffer(size.value)
-    assert not getattr(nvrtc, f"nvrtcGet{kind}")(program, text)
-    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    assert not failed, text.value.decode()
-    return text.raw
-
-
-def machine_code(cubin: bytes) -> dict[str, list[str]]:
-    """Kernel -> its instructions, with a line ".L" where a block begins."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "kernel.cubin")
-        path.write_bytes(cubin)
-        text = subprocess.run(
-            [str(NVDISASM), "-c", "-ndf", str(path)], capture_output=True, text=True, check=True
-        ).stdout
-    kernels: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in text.splitlines():
-        if begins := re.match(r"\s*\.text\.(\w+):", line):
-            lines = kernels.setdefault(begins[1], [])
-        elif instruction := re.match(r"\s*/\*[0-9a-f]+\*/\s+(.*?)\s*;", line):
-            lines.append(instruction[1])
-        elif line.startswith(".L_x"):
-            lines.append(".L")
-    return kernels
-
-
-def loads_in_flight(lines: list[str]) -> int:
+def loads_in_flight(lines: Sequence[str]) -> int:
     """The most unconditional 16-byte loads under way at once in any block of the code.
 
     A load is under way from its issue until an instruction reads one of its four registers.
@@ -121,7 +71,7 @@ def loads_in_flight(lines: list[str]) -> int:
     most = 0
     for line in lines:
         load = re.match(r"(@!?U?P\d+\s+)?LDG\.E\.128[.\w]* R(\d+), (.*)", line)
-        if line == ".L":
+        if line.startswith(".L"):
             waiting.clear()
         for number in re.findall(r"\bR(\d+)\b", load[3] if load else line):
             done = waiting.get(int(number))
@@ -147,40 +97,40 @@ def test_machine_code(source: CudaSource, options, arch, request):
     """No local memory: a spill or an indexed array would show as a stack frame."""
     if arch not in (75, 90, 120) and not request.config.option.all:
         return  # the oldest, a middle and the newest generation, each time
-    code = cubin(source.code, options, arch)
-    found = resources(code)
-    assert set(found) == set(source.kernels)
-    for name, used in found.items():
-        assert used.frame == 0, f"{name} keeps {used.frame} bytes a thread in local memory"
+    compiled = compile(source.code, f"sm_{arch}", options)
+    assert set(compiled.kernels) == set(source.kernels)
+    for name, used in compiled.kernels.items():
+        bytes_of_stack = used.stack_bytes + used.spill_loads
+        assert bytes_of_stack == 0, f"{name} keeps {bytes_of_stack} bytes a thread in local memory"
         assert used.registers <= 128
-    instructions = machine_code(code)
-    for name in source.kernels:
-        lines = instructions[name]
+    for name, lines in machine_code(compiled.cubin).items():
         assert not [line for line in lines if re.search(r"\b(LDL|STL)\b", line)]
         if source not in SOURCES.values():
             continue
         if name == "fma_roof":
             check_multiply_adds(lines, "FFMA" if "float" in options[0] else "DFMA")
         else:
-            check_stream(name, lines, found[name], arch)
+            check_stream(name, lines, compiled.kernels[name], arch)
 
 
-def check_multiply_adds(lines: list[str], instruction: str) -> None:
+def check_multiply_adds(lines: Sequence[str], instruction: str) -> None:
     """The loop is multiply-adds and next to nothing else: none was removed, none was split."""
     begin, end = _loop(lines)
-    loop = [line for line in lines[begin:end] if line != ".L"]
+    loop = [line for line in lines[begin:end] if not line.startswith(".L")]
     count = sum(bool(re.search(rf"\b{instruction}\b", line)) for line in loop)
     assert count == 8 * 32
     assert len(loop) <= 1.03 * count
 
 
-def _loop(lines: list[str]) -> tuple[int, int]:
+def _loop(lines: Sequence[str]) -> tuple[int, int]:
     """The longest stretch without a label or a branch, up to the branch that closes it."""
-    cuts = [i for i, line in enumerate(lines) if line == ".L" or re.search(r"\bBRA\b", line)]
+    cuts = [
+        i for i, line in enumerate(lines) if line.startswith(".L") or re.search(r"\bBRA\b", line)
+    ]
     return max(zip(cuts, cuts[1:], strict=False), key=lambda cut: cut[1] - cut[0])
 
 
-def check_stream(name: str, lines: list[str], used: Resources, arch: int) -> None:
+def check_stream(name: str, lines: Sequence[str], used: Resources, arch: int) -> None:
     """16 bytes a load, enough of them under way, and enough threads beside each other."""
     flight = loads_in_flight(lines)
     assert flight >= STREAMING[name], f"{name}: {flight} loads of 16 bytes under way"
@@ -198,13 +148,3 @@ def test_the_reader_of_machine_code_sees_a_late_load():
     assert loads_in_flight([*code[:2], "LDG.E.128 R12, [R2.64+0x20]", code[2]]) == 3
     assert loads_in_flight([code[0], ".L", code[1]]) == 1
     assert loads_in_flight(["LDG.E R4, [R2.64]", "@P0 LDG.E.128 R8, [R2.64]"]) == 0
-
-
-@needs_compiler
-def test_a_source_that_indexes_a_local_array_is_caught():
-    code = """extern "C" __global__ void bad(float* x, int n) {
-        float held[64];
-        for (int i = 0; i < 64; ++i) held[i] = x[i];
-        for (int i = 0; i < n; ++i) x[i] = held[(i * 7) % 64];
-    }"""
-    assert resources(cubin(code, (), 90))["bad"].frame == 256

@@ -29,6 +29,7 @@ from rooflab.grade.inside.limits import ONE_THREAD, processes
 TOO_MUCH = {  # kind of exercise that is judged apart → what is said where that cannot be done
     "golf": "its NumPy calls could not be run once more: they took too much memory or time",
     "schedule": "its loops could not be judged: they took too much memory or time",
+    "kernel": "its kernel could not be judged: it took too much memory or time",
 }
 SECONDS = 45.0  # of processor time for all cases of an exercise; golf itself stops each one sooner
 LONGEST = 6 * SECONDS  # by the clock

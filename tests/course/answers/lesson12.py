@@ -51,6 +51,13 @@ RIGHT = {
         return max(2*m*n*k/rate, (weights + ends)/bandwidth)
     return time(n*k*bits/8, peak)/time(n*k//2*(bits + 2)/8, 2*peak)""",
     ],
+    "12-claim-bits": [
+        """def answer(e, m, kept, of, block, scale):
+    per_group = kept*(1 + e + m)
+    if kept != of:
+        per_group += kept*math.log2(of)
+    return per_group/of + scale/block""",
+    ],
     "12-best": [
         """def answer(options, kv, room, bandwidth, deadline):
     found = (-1, 0.0)

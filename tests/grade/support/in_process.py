@@ -16,6 +16,7 @@ from rooflab.grade.inside.limits import Limits
 from rooflab.grade.inside.protocol import settled
 from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome
 from rooflab.grade.pipeline import Runner
+from tests.support.cells import run_cell
 
 
 def run(locked: Locked, limits: Limits | None = None) -> Outcome:
@@ -45,7 +46,7 @@ def run(locked: Locked, limits: Limits | None = None) -> Outcome:
         if "rooflab.grade.inside.kernel" in cell.source:
             continue  # it locks functions, but not in the test's own process
         try:
-            exec(compile(cell.source, "cell", "exec"), names)
+            run_cell(cell.source, names)
         except Exception as error:
             if mark["role"] == ANSWER:
                 printed[mark["exercise"]] = describe(error)

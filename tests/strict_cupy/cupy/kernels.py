@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.labs.cuda import Device, Launch
+from rooflab.labs.cuda import Device
+from rooflab.labs.cuda.user_kernels import Launch
 
 Effect = Callable[[Launch, Device], float]
 """Does what a kernel does to its arrays; returns the seconds that it takes on the device."""

@@ -357,6 +357,54 @@ HALF = table(
 )  # fmt: skip
 
 
+# ---- 12-claim-bits -------------------------------------------------------------------------------
+BITS = table(
+    "12-claim-bits", "The small print", 4,
+    "A weight has a sign, `exponent` bits of exponent and `mantissa` bits of mantissa. Of each "
+    "`of` weights `kept` are stored. Where that is not all of them, each stored weight also has "
+    "its place, a number from 0 to `of` - 1; `of` is a power of two. Each `block` weights, stored "
+    "or not, share a scale of `scale` bits. Return the bits that a weight takes on average.",
+    "weight_bits(exponent, mantissa, kept, of, block, scale)", lines=2,
+    cases=drawn(5, exponent=range(6), mantissa=range(1, 8), kept=[1, 2, 3], of=[4, 8, 16],
+                block=[16, 32, 64, 128], scale=[8, 16, 32]),
+    domain=dict.fromkeys(("exponent", "mantissa", "scale"), at_least(0))
+        | dict.fromkeys(("kept", "of", "block"), at_least(1)),
+    example=(2, 2, 4, 8, 16, 8),
+    fixed=cases_of("exponent mantissa kept of block scale",
+        (3, 2, 1, 1, 1, 0), (2, 1, 4, 4, 32, 8), (2, 1, 4, 4, 16, 8), (0, 3, 2, 4, 128, 16),
+        (0, 3, 4, 4, 128, 16), (5, 10, 2, 4, 1, 0), (4, 3, 2, 4, 32, 8), (8, 7, 1, 2, 64, 32)),
+    insight="Sparse-Marlin stores 3.125 bits a weight: 16 bits are 5.12 times as many.",
+    answer={
+        "_number": lambda exponent, mantissa: 1 + exponent + mantissa,
+        "_place": lambda kept, of: (of - 1).bit_length() if kept < of else 0,
+        "_stored": lambda kept, of: kept / of,
+        "_scale": lambda block, scale: scale / block,
+        "answer": lambda _number, _place, _stored, _scale: (_number + _place) * _stored + _scale,
+    },
+    slips=(
+        slip("no sign", "a weight has a sign, too.",
+             _number=lambda exponent, mantissa: exponent + mantissa),
+        slip("scales are free", "the scale of a block is shared, not free.", _scale=0),
+        slip("places are free", "a stored weight needs its place, if some are left out.", _place=0),
+        slip("a place for every weight", "only stored weights have a place.",
+             answer=lambda _number, _place, _stored, _scale: _number * _stored + _place + _scale),
+        slip("places where all are kept", "if all weights are stored, none needs a place.",
+             _place=lambda of: (of - 1).bit_length()),
+        slip("a bit for each place", "to tell `of` places apart takes log2(of) bits.",
+             _place=lambda kept, of: int(kept < of)),
+        slip("a bit for every weight of the group",
+             "a place is a number from 0 to `of` - 1; a mask of `of` bits is another way.",
+             answer=lambda _number, _stored, _scale, kept, of:
+                 _number * _stored + (kept < of) + _scale),
+        slip("only stored weights share", "a block counts weights that are left out, too.",
+             _scale=lambda block, scale, _stored: scale / block * _stored),
+        slip("a scale for each weight", "`block` weights share the scale.",
+             _scale=lambda scale: scale),
+        slip("nothing is left out", "of each `of` weights only `kept` are stored.", _stored=1),
+    ),
+)  # fmt: skip
+
+
 # ---- 12-best -------------------------------------------------------------------------------------
 Options = Sequence[Sequence[float]]  # bytes of the weights, seconds of computing for a sequence
 
@@ -471,4 +519,4 @@ def _only(options: Options, place: int, *more: float) -> tuple[int, float]:
     return (place, tokens) if chosen == 0 else (-1, 0.0)
 
 
-EXERCISES = (NIBBLES, SMALL, KNEE, PRUNE, BEST, HALF)
+EXERCISES = (NIBBLES, SMALL, KNEE, PRUNE, BEST, HALF, BITS)

@@ -14,7 +14,7 @@ from types import FunctionType
 from rooflab.exercises.observe.observation import Case, Observation, observe, stopped
 
 #: Kinds of exercises whose answer is a function; a module beside this one runs it.
-RUNNERS = ("function", "arrays", "timing", "golf", "schedule", "prediction")
+RUNNERS = ("function", "arrays", "timing", "golf", "schedule", "prediction", "kernel")
 
 
 def _never(seen: Observation) -> str:

@@ -1,10 +1,7 @@
-"""CUDA lab: a stand-in for CuPy that keeps simulated time and logs what a program asks of a GPU."""
+"""CUDA lab: kernels in an emulator and in NVIDIA's compiler, their pictures, and a small CuPy."""
 
 from __future__ import annotations
 
-from rooflab.labs.cuda.device import Device, SimulatedGpu
-from rooflab.labs.cuda.modules import imported_as_cupy
-from rooflab.labs.cuda.standin import StandIn
-from rooflab.labs.cuda.user_kernels import Launch
+from rooflab.lazy import attach
 
-__all__ = ["Device", "Launch", "SimulatedGpu", "StandIn", "imported_as_cupy"]
+__getattr__, __dir__, __all__ = attach(__name__)

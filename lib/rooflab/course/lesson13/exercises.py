@@ -1,0 +1,440 @@
+"""Exercises of lesson 13: sectors, banks, tiles in shared memory and in registers, occupancy.
+
+The wrong answers are those of public courses on CUDA: a missing second barrier, a thread that
+returns before a barrier, a tile without padding, "a 32 × 32 tile is read 1,024 times less often".
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+from rooflab.course.kernels import kernel_exercise, launched
+from rooflab.exercises.exercise import Case, Domain, at_least, cases_of, one_of
+from rooflab.exercises.table import drawn, slip, table
+
+WARP, SECTOR, BANKS = 32, 32, 32
+
+
+# ---- 13-sectors ----------------------------------------------------------------------------------
+def _sectors(first: int, stride: int, itemsize: int, size: int = SECTOR) -> int:
+    """Distinct sectors of the bytes that the lanes read."""
+    starts = [first + lane * stride * itemsize for lane in range(WARP)]
+    return len({byte // size for at in starts for byte in (at, at + itemsize - 1)})
+
+
+SECTORS = table(
+    "13-sectors", "Sectors of a warp", 3,
+    "The 32 lanes of a warp each read one number of `itemsize` bytes. Lane 0 reads at byte "
+    "`first`, a multiple of itemsize; each next lane reads `stride` numbers further on. Memory "
+    "moves in sectors of 32 bytes, which begin at multiples of 32. Return how many different "
+    "sectors the warp touches.",
+    "sectors(first, stride, itemsize)", lines=2,
+    cases=lambda rng: [
+        {"first": rng.randrange(0, 65) * size, "stride": rng.randrange(0, 12), "itemsize": size}
+        for size in rng.choices((1, 2, 4, 8, 16), k=6)
+    ],
+    domain={"first": Domain("a multiple of itemsize", ()), "stride": at_least(0),
+            "itemsize": one_of(1, 2, 4, 8, 16)},
+    example=(8, 3, 4),
+    fixed=cases_of("first stride itemsize",
+        (0, 1, 4), (4, 1, 4), (0, 2, 4), (12, 8, 4), (0, 32, 4), (0, 0, 4), (0, 1, 16), (16, 1, 16),
+        (0, 1, 1), (31, 1, 1), (0, 5, 8), (6, 1, 2), (0, 4096, 2), (64, 3, 8)),
+    insight="A warp that begins one number late touches one sector more; with stride 8 and fp32 "
+            "each lane has a sector of its own.",
+    answer=lambda first, stride, itemsize: _sectors(first, stride, itemsize),
+    slips=(
+        slip("a sector for each lane", "neighbours may share a sector.", answer=WARP),
+        slip("bytes asked for", "count the sectors that are touched, not the bytes that are used.",
+             answer=lambda itemsize: -(-WARP * itemsize // SECTOR)),
+        slip("begins where a sector begins", "`first` may lie inside a sector.", first=0),
+        slip("gaps count", "a sector that no lane touches does not move.",
+             answer=lambda first, stride, itemsize:
+                 (first + 31 * stride * itemsize + itemsize - 1) // SECTOR - first // SECTOR + 1),
+        slip("lines of 128 bytes", "a sector has 32 bytes.",
+             answer=lambda first, stride, itemsize: _sectors(first, stride, itemsize, size=128)),
+        slip("stride in bytes", "`stride` counts numbers.",
+             answer=lambda first, stride, itemsize: len(
+                 {(first + lane * stride) // SECTOR for lane in range(WARP)})),
+    ),
+)  # fmt: skip
+
+
+# ---- 13-coalesce ---------------------------------------------------------------------------------
+SCALE_TEXT = """\
+def scale(A, s, B, rows, columns):
+    column, row = cuda.grid(2)
+    if row < rows and column < columns:
+        B[row, column] = A[row, column] * s[row]
+"""
+
+
+def _scaled(rows: int, columns: int, x: int, y: int) -> Case:
+    grid = (-(-max(rows, columns) // x), -(-max(rows, columns) // y))
+    sizes = {"A": [rows, columns], "s": [rows], "B": [rows, columns], "rows": rows,
+             "columns": columns}  # fmt: skip
+    return launched(grid, (x, y), sizes, "B")
+
+
+GUARD = "if row < rows and column < columns:"
+COALESCE = kernel_exercise(
+    "13-coalesce", "Neighbours side by side", 3,
+    "Write a kernel: `B[row, column] = A[row, column] * s[row]` for matrices of `rows` × `columns` "
+    "numbers, which lie row by row. Each thread makes one number. `cuda.grid(2)` is the place of "
+    "the thread in the whole grid, as (x, y); the grid is at least as large as the matrix in both "
+    "directions, and often larger. Blocks are 32 × 8 threads or similar, and the threads of a warp "
+    "have neighbouring x. A warp may touch as few sectors as possible.",
+    "scale(A, s, B, rows, columns)", SCALE_TEXT,
+    [
+        ("a warp walks down a column", "the threads of a warp have neighbouring x, so x has to "
+         "be the column.", ("column, row = cuda", "row, column = cuda")),
+        ("no guard", "the grid is larger than the matrix, in both directions: only row < rows and "
+         "column < columns may work.",
+         (GUARD, "if row >= 0:"), (GUARD, "if column < columns:"), (GUARD, "if row < rows:"),
+         ("row < rows and", "row <= rows and"), (GUARD, "if row < columns and column < rows:")),
+        ("scaled by column", "s has a number for each row.", ("s[row]", "s[column % rows]")),
+        ("not written", "B is to be written.", ("B[row, column] =", "value =")),
+    ],
+    cases=lambda rng: [_scaled(rng.randrange(20, 70), rng.randrange(33, 120), 32, 8)],
+    fixed=(_scaled(64, 96, 32, 8), _scaled(37, 65, 64, 4), _scaled(90, 17, 32, 4)),
+    lines=3,
+)  # fmt: skip
+
+
+# ---- 13-tiled ------------------------------------------------------------------------------------
+AT = """\
+def at(A, row, column):
+    return A[row, column] if row < A.shape[0] and column < A.shape[1] else 0.0
+
+
+T = 8
+
+
+"""
+TILED_TEXT = AT + """\
+def tiled(A, B, C, M, N, K):
+    As, Bs = cuda.shared.array((T, T), float32), cuda.shared.array((T, T), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    total = float32(0)
+    for k in range(0, K, T):
+        As[y, x], Bs[y, x] = at(A, row, k + x), at(B, k + y, column)
+        cuda.syncthreads()
+        for i in range(T):
+            total += As[y, i] * Bs[i, x]
+        cuda.syncthreads()
+    if row < M and column < N:
+        C[row, column] = total
+"""
+
+
+def _product(m: int, n: int, k: int, tile: int = 8, **more: object) -> Case:
+    sizes = {"A": [m, k], "B": [k, n], "C": [m, n], "M": m, "N": n, "K": k}
+    return launched((-(-n // tile), -(-m // tile)), (8, 8), sizes, "C", **more)
+
+
+LAST = "        cuda.syncthreads()\n    if row"
+TILED = kernel_exercise(
+    "13-tiled", "A tile in shared memory", 6,
+    "Write the tiled product C = A·B, with A of M × K and B of K × N numbers. A block of 8 × 8 "
+    "threads makes a tile of C of 8 × 8 numbers, `T` is 8, and blocks lie over C as threads do: x "
+    "goes along a row. In each step all threads together bring a tile of A and one of B to shared "
+    "memory, each thread one number of each; then each multiplies a row with a column. `at(A, row, "
+    "column)` is 0 outside of A. M, N and K are any.",
+    "tiled(A, B, C, M, N, K)", TILED_TEXT,
+    [
+        ("no second barrier", "a fast warp brings the next tile while a slow one still multiplies "
+         "this one.", (LAST, "    if row")),
+        ("no first barrier", "a thread multiplies numbers that others bring; wait for them.",
+         ("column)\n        cuda.syncthreads()\n", "column)\n")),
+        ("returns early", "a thread outside of C still has to bring its numbers of both tiles.",
+         ("    total =", "    if row >= M or column >= N:\n        return\n    total =")),
+        ("C has no guard", "the last blocks stand out over the edge of C.",
+         ("    if row < M and column < N:\n        C", "    C")),
+        ("the last step is left out", "K need not be a multiple of T.",
+         ("range(0, K, T)", "range(0, K - T + 1, T)")),
+        ("the tile of A stays", "the tile of A moves along the row.", ("row, k + x)", "row, x)")),
+        ("one of both is turned round", "a thread multiplies a row of one tile with a column of "
+         "the other.", ("Bs[i, x]", "Bs[x, i]")),
+        ("from memory after all", "once it is in shared memory, take it from there.",
+         ("total += As[y, i] * Bs[i, x]", "total += at(A, row, k + i) * Bs[i, x]")),
+        ("a warp walks down a column", "x goes along a row of C.",
+         ("column, row = cuda.grid(2)",
+          "row, column = x + T * cuda.blockIdx.y, y + T * cuda.blockIdx.x")),
+    ],
+    cases=lambda rng: [_product(rng.randrange(9, 30), rng.randrange(9, 30), rng.randrange(9, 30))],
+    fixed=(_product(24, 16, 32), _product(19, 21, 13), _product(8, 8, 7), _product(5, 30, 17)),
+    lines=8,
+)  # fmt: skip
+
+
+# ---- 13-turns ------------------------------------------------------------------------------------
+def _turns(words: Sequence[int], banks: int = BANKS) -> int:
+    lines: dict[int, set[int]] = {}
+    for word in words:
+        lines.setdefault(word % banks, set()).add(word)
+    return max(map(len, lines.values()))
+
+
+def _warp(rng: random.Random) -> Case:
+    """Words of a column, of a row with gaps, of a pattern with repeats, or of chance."""
+    length, first = rng.choice((31, 32, 33, 34, 36, 40, 48, 64)), rng.randrange(64)
+    shape = rng.randrange(3)
+    lanes = range(WARP)
+    words = ([first + lane * length for lane in lanes] if shape == 0
+             else [first + lane // 4 * length + lane % 4 for lane in lanes] if shape == 1
+             else [rng.randrange(256) for _ in lanes])  # fmt: skip
+    return {"words": words}
+
+
+TURNS = table(
+    "13-turns", "Turns at the banks", 3,
+    "Shared memory has 32 banks. Word w, of 4 bytes, lies in bank w mod 32. In one turn each bank "
+    "gives out one word, to as many lanes as want it. `words` lists the words that the lanes of a "
+    "warp want, one for each lane. Return how many turns it takes.",
+    "turns(words)", lines=2,
+    cases=lambda rng: [_warp(rng) for _ in range(6)],
+    domain={"words": Domain("1 to 32 whole numbers", ())},
+    example=([3, 35, 67, 35, 8],),
+    fixed=tuple({"words": words} for words in (
+        list(range(32)), [32 * lane for lane in range(32)], [33 * lane for lane in range(32)],
+        [7] * 32, [2 * lane for lane in range(32)], [lane // 2 * 64 for lane in range(32)], [5],
+        [0, 32, 0, 32, 1, 2, 3], [34 * lane for lane in range(32)],
+        [0, 16, 32, 48, 64] + [1] * 20)),
+    insight="Rows of 33 words put a column into 32 different banks.",
+    answer=lambda words: _turns(words),
+    slips=(
+        slip("a word for each lane", "lanes that want the same word get it in the same turn.",
+             answer=lambda words: max(
+                 sum(w % BANKS == bank for w in words) for bank in range(BANKS))),
+        slip("16 banks", "there are 32 banks.", answer=lambda words: _turns(words, 16)),
+        slip("banks in use", "each bank works in every turn: the fullest one decides.",
+             answer=lambda words: len({w % BANKS for w in words})),
+        slip("different words", "banks work side by side.", answer=lambda words: len(set(words))),
+        slip("shared among the banks", "the words do not spread themselves evenly.",
+             answer=lambda words: -(-len(set(words)) // BANKS)),
+        slip("conflicts", "a warp without a conflict takes one turn, not none.",
+             answer=lambda words: _turns(words) - 1),
+    ),
+)  # fmt: skip
+
+
+# ---- 13-transpose --------------------------------------------------------------------------------
+TRANSPOSE_TEXT = """\
+def transpose(A, B, N):
+    tile = cuda.shared.array((32, 33), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    left, top = 32 * cuda.blockIdx.x, 32 * cuda.blockIdx.y
+    for i in range(y, 32, cuda.blockDim.y):
+        tile[i, x] = A[top + i, left + x]
+    cuda.syncthreads()
+    for i in range(y, 32, cuda.blockDim.y):
+        B[left + i, top + x] = tile[x, i]
+"""
+
+
+TURN = TRANSPOSE_TEXT[TRANSPOSE_TEXT.index("    for") :]
+
+
+def _square(n: int, y: int) -> Case:
+    return launched((n // 32, n // 32), (32, y), {"A": [n, n], "B": [n, n], "N": n}, "B",
+                    counts=("sectors", "wavefronts"))  # fmt: skip
+
+
+TRANSPOSE = kernel_exercise(
+    "13-transpose", "Turn a matrix round", 5,
+    "Write a kernel that makes `B` the transpose of `A`, both of N × N numbers, with N a multiple "
+    "of 32. Block (x, y) of the grid takes the 32 × 32 numbers of A in columns from 32·x on and "
+    "rows from 32·y on. It has 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a "
+    "thread may have to move several numbers. Both matrices have to be touched row by row, and the "
+    "banks without a conflict.",
+    "transpose(A, B, N)", TRANSPOSE_TEXT,
+    [
+        ("no padding", "a column of 32 × 32 words lies in one bank.", ("(32, 33)", "(32, 32)")),
+        ("column by column", "both matrices have to be touched row by row, by way of shared "
+         "memory.",
+         (TURN, "    for i in range(y, 32, cuda.blockDim.y):\n"
+                "        B[left + x, top + i] = A[top + i, left + x]\n"),
+         (TURN, "    for i in range(y, 32, cuda.blockDim.y):\n"
+                "        B[left + i, top + x] = A[top + x, left + i]\n"),
+         ("B[left + i, top + x] = tile[x, i]", "B[left + x, top + i] = tile[i, x]")),
+        ("no barrier", "a thread takes numbers that others brought; wait for them.",
+         ("    cuda.syncthreads()\n", "")),
+        ("blocks stay where they are", "the tile of B lies where row and column of the block are "
+         "exchanged.", ("B[left + i, top + x]", "B[top + i, left + x]")),
+        ("not turned", "read the tile along a column, or write it so.",
+         ("= tile[x, i]", "= tile[i, x]")),
+        ("one number a thread", "a block may have fewer than 32 threads along y.",
+         ("for i in range(y, 32, cuda.blockDim.y):", "for i in range(y, y + 1):")),
+    ],
+    cases=lambda rng: [_square(32 * rng.randrange(2, 4), rng.choice((4, 8)))],
+    fixed=(_square(64, 8), _square(32, 32), _square(96, 4)),
+    lines=8,
+)  # fmt: skip
+
+
+# ---- 13-registers --------------------------------------------------------------------------------
+def _least(bandwidth: float, fmas: float, itemsize: float = 4, both: int = 2) -> int:
+    """The least r for which r + r numbers a step come as fast as r · r multiply-adds go."""
+    return next(r for r in range(1, 10_000) if both * r * itemsize * fmas <= r * r * bandwidth)
+
+
+REGISTERS = table(
+    "13-registers", "How large a tile for a thread?", 4,
+    "A thread keeps r × r numbers of C in registers. In each step it reads r numbers of A and r of "
+    "B from shared memory, in fp32, and does r·r multiply-adds. A multiprocessor does `fmas` "
+    "multiply-adds a clock, and its shared memory gives out `bandwidth` bytes a clock. No two "
+    "threads share what they read. Return two values: the smallest whole r with which reading does "
+    "not take longer than computing, and the FLOP for each byte of shared memory with that r.",
+    "register_tile(fmas, bandwidth)", lines=3,
+    cases=drawn(5, fmas=[16, 32, 64, 128, 256, 512], bandwidth=[32, 64, 96, 128, 200, 256]),
+    domain=dict.fromkeys(("fmas", "bandwidth"), Domain("above 0", ())),
+    example=(48, 100),
+    fixed=cases_of("fmas bandwidth", (128, 128), (64, 128), (128, 256), (4, 128), (100, 96),
+                   (512, 128), (1, 1), (192, 64)),
+    insight="With 128 multiply-adds and 128 bytes a clock, r is 8: 64 registers for C alone.",
+    answer={
+        "_r": lambda fmas, bandwidth: _least(bandwidth, fmas),
+        "r": lambda _r: _r,
+        "flop per byte": lambda _r: 2 * _r * _r / (8 * _r),
+    },
+    slips=(
+        slip("one operand", "r numbers of A and r of B are read.",
+             _r=lambda fmas, bandwidth: _least(bandwidth, fmas, both=1)),
+        slip("numbers for bytes", "a number of fp32 has 4 bytes.",
+             _r=lambda fmas, bandwidth: _least(bandwidth, fmas, 1)),
+        slip("not a whole number", "r is a whole number, the next one up.",
+             ways=[{"r": lambda fmas, bandwidth: 8 * fmas / bandwidth}]),
+        slip("rounded down", "the next smaller tile still waits for shared memory.",
+             _r=lambda fmas, bandwidth: max(1, math.floor(8 * fmas / bandwidth))),
+        slip("multiply-adds", ways=[{"flop_per_byte": lambda _r: _r / 8}]),
+        slip("upside down", ways=[{"flop_per_byte": lambda _r: 4 / _r}]),
+        slip("each product reads twice", "in registers a number is used r times.",
+             ways=[{"flop_per_byte": 0.25}]),
+    ),
+)  # fmt: skip
+
+
+# ---- 13-occupancy --------------------------------------------------------------------------------
+def _blocks(
+    threads: int, registers: int, shared: int, *, unit: int = 256, most: int = 2048,
+    limit: int = 32, reserve: int = 1024, room: int = 233_472, file: int = 65_536, parts: int = 4,
+) -> int:  # fmt: skip
+    """Blocks that an H100's multiprocessor holds at once; its registers lie in ``parts``."""
+    warps = threads // WARP
+    held = parts * (file // parts // (-(-registers * WARP // unit) * unit))
+    return min(most // threads, limit, held // warps, room // (shared + reserve))
+
+
+OCCUPANCY = table(
+    "13-occupancy", "How many blocks at once?", 4,
+    "A multiprocessor of an H100 holds at most 2,048 threads and 32 blocks. It has 233,472 bytes "
+    "of shared memory, and registers in four quarters of 16,384. A warp takes all its registers "
+    "from one quarter: 32 times the `registers` of a thread, rounded up to a multiple of 256. A "
+    "block of `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024 "
+    "more for the system. Its warps may lie in any quarters. Return how many such blocks a "
+    "multiprocessor holds at once.",
+    "blocks(threads, registers, shared)", lines=3,
+    cases=drawn(6, threads=[64, 96, 128, 256, 384, 512], registers=range(24, 256),
+                shared=[0, 4096, 8192, 16384, 33792, 66560, 99328]),
+    domain={"threads": Domain("a multiple of 32", ()), "registers": at_least(16),
+            "shared": at_least(0)},
+    example=(192, 50, 20_000),
+    fixed=cases_of("threads registers shared",
+        (256, 60, 0), (128, 52, 4096), (128, 60, 4096), (32, 16, 0), (1024, 32, 0), (1024, 33, 0),
+        (256, 128, 16640), (64, 255, 0), (128, 40, 50000), (96, 40, 1024), (32, 16, 6272),
+        (256, 255, 232448), (512, 16, 0), (128, 36, 0), (96, 60, 0), (64, 16, 8192),
+        (64, 40, 0), (32, 255, 0)),
+    insight="One register more than 32 halves the number of blocks of 1,024 threads.",
+    answer=lambda threads, registers, shared: _blocks(threads, registers, shared),
+    slips=(
+        slip("one pool of registers", "a warp's registers all lie in one quarter.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared, parts=1)),
+        slip("registers to the letter", "a warp's registers come in portions of 256.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared, unit=1)),
+        slip("nothing for the system", "each block takes 1,024 bytes of shared memory more.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared or 1, reserve=0)),
+        slip("threads without an end", "2,048 threads are the most.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared, most=10**6)),
+        slip("blocks without an end", "32 blocks are the most.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared, limit=10**6)),
+        slip("registers without an end", "65,536 registers are the most.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared, file=10**9)),
+        slip("shared memory without an end", "233,472 bytes of shared memory are the most.",
+             answer=lambda threads, registers, shared: _blocks(threads, registers, 0)),
+        slip("warps", "blocks are asked for, not warps.",
+             answer=lambda threads, registers, shared:
+                 _blocks(threads, registers, shared) * threads // WARP),
+    ),
+)  # fmt: skip
+
+
+# ---- 13-rung -------------------------------------------------------------------------------------
+def _seconds(
+    flops: float, dram: float, l2: float, shared: float, roofs: Sequence[float]
+) -> list[float]:
+    return [work / roof for work, roof in zip((flops, dram, l2, shared), roofs, strict=True)]
+
+
+def _rung(rng: random.Random) -> Case:
+    n, tile = rng.choice((2048, 4096, 8192)), rng.choice((16, 32, 64, 128))
+    flops = 2 * n**3
+    return {"flops": flops, "dram": 12 * n * n * rng.choice((1, 4, 16)), "l2": 8 * n**3 // tile,
+            "shared": 8 * n**3 // rng.choice((1, 4, 8)),
+            "roofs": [rng.choice((1.95e13, 3.87e13, 6.7e13)), rng.choice((7.7e11, 2e12, 3.35e12)),
+                      rng.choice((2e12, 5.5e12)), rng.choice((1e13, 3.3e13))]}  # fmt: skip
+
+
+A6000 = [3.87e13, 7.68e11, 3e12, 1.9e13]
+NAMES = ("computing", "dram", "l2", "shared")
+RUNG = table(
+    "13-rung", "What holds this rung back?", 4,
+    "A kernel does `flops` FLOPs and moves `dram` bytes to and from memory, `l2` bytes between L2 "
+    "and the multiprocessors, and `shared` bytes out of shared memory. `roofs` lists the machine's "
+    "FLOP/s, and the byte/s of memory, of L2, and of all shared memories together. Everything "
+    "overlaps. Return two values: the FLOP/s that it reaches at most, and what holds it back: "
+    "'computing', 'dram', 'l2' or 'shared'.",
+    "rung(flops, dram, l2, shared, roofs)", lines=4,
+    cases=lambda rng: [_rung(rng) for _ in range(5)],
+    domain=dict.fromkeys(("flops", "dram", "l2", "shared"), Domain("above 0", ()))
+        | {"roofs": Domain("four numbers above 0", ())},
+    example=(1e12, 4e9, 5e10, 3e11, [2e13, 1e12, 3e12, 1e13]),
+    fixed=cases_of("flops dram l2 shared roofs",
+        (2 * 4096**3, 12 * 4096**2, 8 * 4096**3 // 32, 8 * 4096**3, A6000),
+        (2 * 4096**3, 12 * 4096**2, 8 * 4096**3 // 128, 4096**3, A6000),
+        (2 * 4096**3, 12 * 4096**2, 8 * 4096**3, 1, A6000), (2e9, 1.2e10, 1.2e10, 1e9, A6000),
+        (2e12, 1e10, 3e11, 1e11, [1e13, 1e12, 2e12, 1e13])),
+    insight="A tile of 32 × 32 in shared memory leaves the A6000 waiting for shared memory.",
+    answer={
+        "_times": lambda flops, dram, l2, shared, roofs: _seconds(flops, dram, l2, shared, roofs),
+        "flop per s": lambda flops, _times: flops / max(_times),
+        "held back by": lambda _times: NAMES[_times.index(max(_times))],
+    },
+    slips=(
+        slip("sum for max", "everything overlaps: the longest time decides.",
+             ways=[{"flop_per_s": lambda flops, _times: flops / sum(_times)}]),
+        slip("min for max", ways=[{"flop_per_s": lambda flops, _times: flops / min(_times)}]),
+        slip("shared memory is free", "shared memory has a roof, too.",
+             ways=[{"_times": lambda flops, dram, l2, roofs:
+                    _seconds(flops, dram, l2, 0, roofs)}]),
+        slip("only memory", "L2 has a roof of its own.",
+             ways=[{"_times": lambda flops, dram, shared, roofs:
+                    _seconds(flops, dram, 0, shared, roofs)}]),
+        slip("the slowest roof", "what holds it back is the longest time, not the lowest roof.",
+             ways=[{"held_back_by": lambda roofs: NAMES[1 + roofs[1:].index(min(roofs[1:]))]}]),
+        slip("the most bytes", "more bytes may go through a wider door.",
+             ways=[{"held_back_by": lambda dram, l2, shared:
+                    NAMES[1 + [dram, l2, shared].index(max(dram, l2, shared))]}]),
+        slip("the shortest time", "the longest time holds it back.",
+             ways=[{"held_back_by": lambda _times: NAMES[_times.index(min(_times))]}]),
+    ),
+)  # fmt: skip
+
+EXERCISES = (SECTORS, COALESCE, TILED, TURNS, TRANSPOSE, REGISTERS, OCCUPANCY, RUNG)

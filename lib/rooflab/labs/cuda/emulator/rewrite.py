@@ -1,0 +1,485 @@
+"""Rewrite a kernel, statement by statement, into functions over all threads of an Execution."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import textwrap
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import CodeType, FunctionType, MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rooflab.labs.cuda.emulator import arithmetic, memory
+from rooflab.labs.cuda.emulator.execution import Counts, Execution, Faults, Place
+from rooflab.labs.cuda.emulator.intrinsics import CALLS, Call, call_builtin, nearest
+from rooflab.labs.cuda.emulator.races import Order
+from rooflab.labs.cuda.emulator.threads import SPECIAL, Geometry
+
+Step = Callable[[Execution], Any]
+POSSIBLE = (
+    "A kernel may use numbers, arrays, if, for … in range(), while, break, continue, return, calls "
+    "of functions written like it, math, min, max, abs, and cuda's names"
+)
+_OPERATORS: Mapping[type, Callable[..., Any]] = MappingProxyType({
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
+})  # fmt: skip
+_WHOLE = frozenset((operator.floordiv, operator.mod))
+_CONSTRUCTS = MappingProxyType({
+    "ListComp": "a list comprehension", "List": "a list", "Dict": "a dictionary", "Set": "a set",
+    "JoinedStr": "text", "FunctionDef": "a function in a function", "GeneratorExp": "a generator",
+    "ClassDef": "a class", "Slice": "a slice", "NamedExpr": ":=", "Starred": "a * argument",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Program:
+    """A rewritten function: parameters, those it may write, its body, the names around it."""
+
+    name: str
+    file: str
+    params: tuple[str, ...]
+    written: frozenset[str]
+    body: Step
+    names: Mapping[str, Any]
+
+    def bound(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        """Return arguments by parameter; ValueError unless there are as many."""
+        if len(args) != len(self.params):
+            raise ValueError(
+                f"{self.name} takes {len(self.params)} arguments ({', '.join(self.params)}), "
+                f"not {len(args)}"
+            )
+        return dict(zip(self.params, args))
+
+
+def program_of(kernel: Any) -> Program:
+    """Return the rewritten form of a function, or of a text whose last function is the kernel."""
+    if isinstance(kernel, Program):
+        return kernel
+    if isinstance(kernel, str):
+        return _from_text(textwrap.dedent(kernel))
+    function = getattr(kernel, "py_func", kernel)  # of Numba's dispatcher
+    if not isinstance(function, FunctionType):
+        kind = type(kernel).__name__
+        raise TypeError(f"kernel is a {kind}; it must be a function of one thread, or its text")
+    code = function.__code__
+    cells = zip(code.co_freevars, function.__closure__ or ())
+    closure = {name: cell.cell_contents for name, cell in cells}
+    return Program(*_from_code(code, code.co_filename), ChainMap(closure, function.__globals__))
+
+
+@cache
+def _from_code(code: CodeType, file: str) -> tuple[Any, ...]:
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except OSError:
+        raise ValueError(f"the source of {code.co_name} is lost; pass the kernel as text") from None
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, max(first, 1) - 1)
+    node = tree.body[0]
+    if not isinstance(node, ast.FunctionDef):
+        raise ValueError(f"{code.co_name} must be defined by def, not by lambda")
+    return _rewritten(node, file, dict(enumerate(lines, max(first, 1))))
+
+
+def _rewritten(node: ast.FunctionDef, file: str, lines: Mapping[int, str]) -> tuple[Any, ...]:
+    given = node.args
+    params = tuple(each.arg for each in (*given.posonlyargs, *given.args))
+    rewriter = Rewriter(node.name, file, lines, params, node.body)
+    if given.vararg or given.kwarg or given.kwonlyargs or given.defaults:
+        raise rewriter.refused(node, "a kernel has plain parameters, without defaults and stars")
+    return node.name, file, params, rewriter.written, rewriter.block(node.body)
+
+
+@lru_cache(256)
+def _from_text(text: str) -> Program:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise ValueError(f"kernel, line {error.lineno}: this is no Python: {error.msg}") from None
+    lines = dict(enumerate(text.splitlines(), 1))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        raise ValueError("kernel has no function; it must be the text of one: def kernel(A, n): …")
+    constants = [node for node in tree.body if isinstance(node, ast.Assign)]
+    one = (1, 1, 1)
+    geometry, faults = Geometry(one, one, (0, 0, 0), one), Faults("", False)
+    state = Execution(geometry, Order(1, 1), faults, Counts(len(text), 0), np.float64)
+    Rewriter("kernel", "", lines, (), constants).block(constants)(state)
+    names = {name: variable.value for name, variable in state.variables.items()}
+    for node in functions:
+        names[node.name] = Program(*_rewritten(node, "", lines), names)
+    return names[functions[-1].name]
+
+
+def operate(s: Execution, op: Callable[..., Any], a: Any, b: Any, place: Place) -> Any:
+    """Return ``a op b`` by the active threads, as CUDA computes it."""
+    a, b = arithmetic.promoted(a, b, s.real)
+    floats = op is operator.truediv or "f" in (arithmetic.kind(a), arithmetic.kind(b))
+    if floats and op in arithmetic.FLOPS:
+        s.counts.flops += s.active.count
+    if op is operator.truediv:
+        return arithmetic.divide(a, b, s.real)
+    if op in _WHOLE and not floats and np.any(zero := b == 0):
+        s.fault("division by zero", "an integer is divided by 0", place, zero)
+        b = b + zero
+    return arithmetic.normal(op(a, b))
+
+
+def dotted(node: ast.AST) -> str:
+    """Return ``cuda.atomic.add`` for that expression, "" for what is no such name."""
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return f"{owner}.{node.attr}".removeprefix("numba.") if owner else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+class Rewriter:
+    """Rewrites the syntax of one function: ``_for`` makes a Step of ast.For, and so on."""
+
+    def __init__(
+        self, name: str, file: str, lines: Mapping[int, str], params: Any, body: list[Any]
+    ) -> None:
+        self.name, self.file, self.lines = name, file, lines
+        self.places: dict[int, Place] = {}
+        self.loops = 0
+        nodes = [node for statement in body for node in ast.walk(statement)]
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        self.local = {*params, *(node.id for node in names if isinstance(node.ctx, ast.Store))}
+        # Arrays may be written wherever their name stands outside of A[i], A.shape, load4(A, i).
+        entries = [node for node in nodes if isinstance(node, ast.Subscript)]
+        reads = {id(_base(node)) for node in entries if isinstance(node.ctx, ast.Load)}
+        reads -= {id(_base(node)) for node in entries if isinstance(node.ctx, ast.Store)}
+        reads |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+        calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
+        reads |= {id(node.args[0]) for node in calls if dotted(node.func) == "cuda.load4"}
+        self.written = frozenset(name.id for name in names if id(name) not in reads)
+
+    def place(self, node: Any) -> Place:
+        """Return the line of a node, one object for each line."""
+        text = self.lines.get(node.lineno, "").partition(" #")[0].strip()
+        return self.places.setdefault(node.lineno, Place(node.lineno, text, self.name, self.file))
+
+    def refused(self, node: Any, what: str = "") -> ValueError:
+        """Return the error for what a kernel cannot hold."""
+        kind = type(node).__name__
+        what = what or f"{_CONSTRUCTS.get(kind, kind.lower())} is not possible in a kernel here"
+        return ValueError(f"{self.place(node)} of {self.name}: {what}. {POSSIBLE}")
+
+    def _rewrite(self, node: Any) -> Step:
+        rewrite = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if rewrite is None:
+            raise self.refused(node)
+        step: Step = rewrite(node)
+        return step
+
+    # Statements: each is executed by the threads that are active.
+
+    def block(self, statements: list[Any]) -> Step:
+        """Return what executes statements as long as a thread is active."""
+        steps = [(self._rewrite(each), self.place(each)) for each in statements]
+
+        def run(s: Execution) -> None:
+            for step, place in steps:
+                s.place = place
+                step(s)
+                if not s.active.count:
+                    return
+
+        return run
+
+    def _expr(self, node: ast.Expr) -> Step:
+        if isinstance(node.value, ast.Call):
+            return self._call(node.value)
+        if not isinstance(node.value, ast.Constant):  # a docstring
+            raise self.refused(node, "this line has no effect")
+        return lambda s: None
+
+    def _pass(self, node: ast.stmt) -> Step:
+        return lambda s: None
+
+    _import = _importfrom = _pass
+
+    def _assign(self, node: ast.Assign) -> Step:
+        value, targets = self._rewrite(node.value), [self.target(each) for each in node.targets]
+
+        def run(s: Execution) -> None:
+            result = value(s)
+            for target in targets:
+                target(s, result)
+
+        return run
+
+    def target(self, node: ast.expr) -> Callable[[Execution, Any], None]:
+        """Return what assigns a value to a name, an entry of an array, or several of them."""
+        place = self.place(node)
+        if isinstance(node, ast.Name):
+            return lambda s, value: s.assign(s.variables, node.id, value)
+        if isinstance(node, ast.Subscript):
+            array, index = self.entry(node)
+            return lambda s, value: memory.store(s, array(s), index(s), value, place)
+        if not isinstance(node, ast.Tuple):
+            raise self.refused(node)
+        targets = [self.target(each) for each in node.elts]
+
+        def run(s: Execution, value: Any) -> None:
+            if not isinstance(value, tuple) or len(value) != len(targets):
+                raise ValueError(f"{place}: {len(targets)} names need as many values")
+            for target, each in zip(targets, value):
+                target(s, each)
+
+        return run
+
+    def _augassign(self, node: ast.AugAssign) -> Step:
+        place, op, value = self.place(node), self.operator(node.op, node), self._rewrite(node.value)
+        if isinstance(node.target, ast.Name):
+            read, target = self._name(node.target), self.target(node.target)
+            return lambda s: target(s, operate(s, op, read(s), value(s), place))
+        if not isinstance(node.target, ast.Subscript):
+            raise self.refused(node.target)
+        array, index = self.entry(node.target)
+
+        def change(s: Execution) -> None:
+            to, at = array(s), index(s)
+            result = operate(s, op, memory.load(s, to, at, place), value(s), place)
+            memory.store(s, to, at, result, place)
+
+        return change
+
+    def _if(self, node: ast.If) -> Step:
+        test, yes, no = self.test(node.test), self.block(node.body), self.block(node.orelse)
+        return lambda s: s.branch(test(s), yes, no)
+
+    def _while(self, node: ast.While) -> Step:
+        test, place, body = self.test(node.test), self.place(node), self._loop_body(node)
+        return lambda s: s.repeat(test, body, place)
+
+    def _loop_body(self, node: ast.While | ast.For) -> Step:
+        if node.orelse:
+            raise self.refused(node, "else after a loop is not possible in a kernel here")
+        self.loops += 1
+        body = self.block(node.body)
+        self.loops -= 1
+        return body
+
+    def _for(self, node: ast.For) -> Step:
+        call, place, target = node.iter, self.place(node), node.target
+        if not (isinstance(call, ast.Call) and dotted(call.func) == "range") or not (
+            isinstance(target, ast.Name) and 1 <= len(call.args) <= 3
+        ):
+            raise self.refused(node, "a for loop is: for i in range(start, stop, step)")
+        ends, body = [self._rewrite(each) for each in call.args], self._loop_body(node)
+
+        def run(s: Execution) -> None:
+            values = [end(s) for end in ends]
+            start, stop, step = (0, *values, 1) if len(values) == 1 else (*values, 1)[:3]
+            if any(arithmetic.kind(value) != "i" for value in values) or np.any(step == 0):
+                raise ValueError(f"{place}: range() takes integers (// or int()), no step of 0")
+            now = start
+
+            def test(s: Execution) -> Any:
+                if isinstance(step, int):
+                    return now < stop if step > 0 else now > stop
+                return np.where(step > 0, now < stop, now > stop)
+
+            def iteration(s: Execution) -> None:
+                nonlocal now
+                s.assign(s.variables, target.id, now)
+                now = now + step
+                body(s)
+
+            s.repeat(test, iteration, place)
+
+        return run
+
+    def _break(self, node: ast.Break | ast.Continue) -> Step:
+        way = type(node).__name__.lower()
+        if not self.loops:
+            raise self.refused(node, f"{way} stands outside a loop")
+        return lambda s: s.leave(way)
+
+    _continue = _break
+
+    def _return(self, node: ast.Return) -> Step:
+        value, place = node.value and self._rewrite(node.value), self.place(node)
+
+        def run(s: Execution) -> None:
+            if value and not s.depth:
+                raise ValueError(f"{place}: a kernel returns nothing; write results into an array")
+            if value:
+                s.assign(s.variables, "return", value(s))
+            s.leave("return")
+
+        return run
+
+    # Expressions.
+
+    def test(self, node: ast.expr) -> Step:
+        """Return what computes a condition: a bool, or an array of them."""
+        value = self._rewrite(node)
+        return lambda s: arithmetic.truth(value(s))
+
+    def operator(self, op: ast.AST, node: ast.AST) -> Callable[..., Any]:
+        """Return Python's function for an operator."""
+        if type(op) not in _OPERATORS:
+            raise self.refused(node, f"the operator {type(op).__name__} is not possible here")
+        return _OPERATORS[type(op)]
+
+    def _constant(self, node: ast.Constant) -> Step:
+        return lambda s: node.value
+
+    def _tuple(self, node: ast.Tuple) -> Step:
+        parts = [self._rewrite(each) for each in node.elts]
+        return lambda s: tuple(part(s) for part in parts)
+
+    def _name(self, node: ast.Name) -> Step:
+        name, place = node.id, self.place(node)
+        if name in self.local:
+            return lambda s: s.read(s.variables, name, name, place)
+        return lambda s: constant(name, s.names, place)
+
+    def _attribute(self, node: ast.Attribute) -> Step:
+        name = dotted(node)
+        if node.attr in arithmetic.DTYPES:  # np.float32
+            return lambda s: np.dtype(arithmetic.DTYPES[node.attr])
+        if node.attr == "shape":
+            array = self._rewrite(node.value)
+            return lambda s: array(s).shape
+        if name not in SPECIAL:
+            raise self.refused(node, f"{name} is not known; {nearest(name, SPECIAL)}")
+        return lambda s: s.special[name]
+
+    def _binop(self, node: ast.BinOp) -> Step:
+        op, place = self.operator(node.op, node), self.place(node)
+        left, right = self._rewrite(node.left), self._rewrite(node.right)
+        return lambda s: operate(s, op, left(s), right(s), place)
+
+    def _unaryop(self, node: ast.UnaryOp) -> Step:
+        if isinstance(node.op, ast.Not):
+            test = self.test(node.operand)
+            return lambda s: _negated(test(s))
+        value, sign = self._rewrite(node.operand), self.operator(node.op, node)
+        return lambda s: sign(arithmetic.promoted(value(s), 0, s.real)[0])
+
+    def _boolop(self, node: ast.BoolOp) -> Step:
+        tests, both = [self.test(each) for each in node.values], isinstance(node.op, ast.And)
+
+        def run(s: Execution) -> Any:
+            """Evaluate each part only by the threads that need it, as Python does."""
+            result = tests[0](s)
+            for test in tests[1:]:
+                undecided = s.geometry.both(s.active, result if both else _negated(result))
+                if not undecided.count:
+                    break
+                with s.narrowed(undecided):
+                    part = test(s)
+                result = result & part if both else result | part
+            return result
+
+        return run
+
+    def _compare(self, node: ast.Compare) -> Step:
+        place = self.place(node)
+        ops = [self.operator(op, node) for op in node.ops]
+        parts = [self._rewrite(each) for each in (node.left, *node.comparators)]
+
+        def run(s: Execution) -> Any:
+            values = [part(s) for part in parts]
+            result: Any = True
+            for op, a, b in zip(ops, values, values[1:]):
+                part = operate(s, op, a, b, place)
+                result = part if result is True else result & part
+            return result
+
+        return run
+
+    def _ifexp(self, node: ast.IfExp) -> Step:
+        test, *parts = self.test(node.test), self._rewrite(node.body), self._rewrite(node.orelse)
+
+        def run(s: Execution) -> Any:
+            chosen = s.geometry.both(s.active, test(s))
+            values = []
+            for mask, part in zip((chosen, s.geometry.minus(s.active, chosen)), parts):
+                if mask.count:
+                    with s.narrowed(mask):
+                        values.append(part(s))
+            return values[0] if len(values) < 2 else arithmetic.join(chosen.bits, *values, s.real)
+
+        return run
+
+    def entry(self, node: ast.Subscript) -> tuple[Step, Callable[[Execution], tuple[Any, ...]]]:
+        """Return what gives the array of ``A[i, j]`` or ``A[i][j]``, and the index."""
+        parts, base = [node.slice], node.value
+        while isinstance(base, ast.Subscript):
+            parts, base = [base.slice, *parts], base.value
+        flat = [n for part in parts for n in (part.elts if isinstance(part, ast.Tuple) else [part])]
+        indices = [self._rewrite(each) for each in flat]
+        return self._rewrite(base), lambda s: tuple(index(s) for index in indices)
+
+    def _subscript(self, node: ast.Subscript) -> Step:
+        array, index, place = *self.entry(node), self.place(node)
+
+        def run(s: Execution) -> Any:
+            owner, at = array(s), index(s)
+            if not isinstance(owner, tuple):
+                return memory.load(s, owner, at, place)
+            if len(at) != 1 or at[0] not in range(len(owner)):
+                raise ValueError(f"{place}: the index must be one of 0 to {len(owner) - 1}")
+            return owner[at[0]]
+
+        return run
+
+    def _call(self, node: ast.Call) -> Step:
+        name, place = dotted(node.func), self.place(node)
+        last = name.rpartition(".")[2]
+        if not name or ("." in name and name not in CALLS and last not in arithmetic.DTYPES):
+            raise self.refused(node, f"{name}() is not known; {nearest(name, CALLS)}")
+        if [k.arg for k in node.keywords] != ["shape", "dtype"][-len(node.keywords) or 2 :]:
+            raise self.refused(node, "arguments are given in their order, without names")
+        parts = [self._rewrite(each) for each in (*node.args, *(k.value for k in node.keywords))]
+
+        def run(s: Execution) -> Any:
+            args = tuple(part(s) for part in parts)
+            function = s.names.get(name)
+            function = getattr(function, "py_func", function)
+            if isinstance(function, Program | FunctionType):
+                return s.call(program_of(function), args, place)
+            return call_builtin(Call(s, place, node.col_offset), name, args)
+
+        return run
+
+
+def _base(node: Any) -> Any:
+    """Return the expression that ``A[i][j]`` indexes."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _negated(test: Any) -> Any:
+    return ~test if isinstance(test, np.ndarray) else not test
+
+
+def constant(name: str, names: Mapping[str, Any], place: Place) -> Any:
+    """Return what a name from outside the kernel stands for: a number, a tuple, a dtype."""
+    value = names.get(name, arithmetic.DTYPES.get(name))
+    if isinstance(value, np.generic | bool | int | float | tuple):
+        return arithmetic.literal(value)
+    dtype = str(getattr(value, "__name__", value))  # of NumPy's types and of Numba's
+    if dtype in arithmetic.DTYPES:
+        return np.dtype(arithmetic.DTYPES[dtype])
+    if name not in names:
+        raise ValueError(f"{place}: {name} is not known here; assign it, or pass it as an argument")
+    kind = type(value).__name__
+    raise ValueError(f"{place}: {name} is a {kind} from outside the kernel; pass it as an argument")

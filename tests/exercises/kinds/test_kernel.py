@@ -1,0 +1,86 @@
+"""Kernels as answers: what is believed is their text, and what the emulator says of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from rooflab.course.kernels import kernel, kernel_exercise, launched
+from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.kernel import text_of
+from tests.support.cells import run_cell
+
+REVERSE = """\
+def reverse(A, B, n):
+    i = cuda.grid(1)
+    if i < n:
+        B[i] = A[n - 1 - i]
+"""
+EXERCISE = kernel_exercise(
+    "90-reverse", "Turn round", 2, "", "reverse(A, B, n)", REVERSE,
+    [("no guard", "the grid is larger.", ("if i < n:", "if i >= 0:")),
+     ("one off", "the last place is n - 1.", ("n - 1 - i", "n - 2 - i")),
+     ("in place", "B is to be written.", ("B[i] = A[n - 1 - i]", "A[i] = A[i]"))],
+    cases=lambda rng: [launched((3,), (32,), {"A": [70], "B": [70], "n": 70}, "B",
+                                counts=("sectors", "requests"))],
+)  # fmt: skip
+
+
+def verdict_on(answer):
+    cases = EXERCISE.draw(0)
+    return judge(EXERCISE, cases, collect(EXERCISE.kind, cases, answer))
+
+
+def cell(text: str, name: str = "reverse"):
+    names: dict[str, object] = {}
+    run_cell(text, names)
+    return names[name]
+
+
+def test_any_style_of_a_right_kernel_passes():
+    texts = (
+        "def reverse(A, B, n):\n    for i in range(cuda.grid(1), n, cuda.gridsize(1)):\n"
+        "        B[n - 1 - i] = A[i]\n",
+        "LAST = 1\n\ndef place(i, n):\n    return n - LAST - i\n\n\n" + REVERSE.replace(
+            "n - 1 - i", "place(i, n)"),
+        REVERSE.replace("i = cuda.grid(1)",
+                        "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
+    )  # fmt: skip
+    for text in texts:
+        verdict = verdict_on(cell(text))
+        assert verdict.passed and "20 sectors" in verdict.reason, (text, verdict)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("i < n", "i <= n"), "out of bounds: line 4"),
+        (("        B[i] = A[n - 1 - i]", "        B[i] = A[n - 1 - i]\n        B[i] = A[i]"),
+         "B[0] is not right, nor are 69 others"),
+        (("n - 1 - i]", "n - 1 - i] + 0 * A[i]"), "right, but it takes 29 sectors"),
+        (("B[i] = A", "B[0] = A"), "race"),
+        (("    if", "    open('x')\n    if"), "open"),
+        (("    if", "    while True:\n        i = i\n    if"), "line"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(change, words):
+    assert change[0] in REVERSE
+    verdict = verdict_on(cell(REVERSE.replace(*change)))
+    assert not verdict.passed and words in verdict.reason, verdict
+
+
+def test_what_is_no_kernel_is_refused_and_a_forged_observation_too():
+    assert "function of one thread" in verdict_on(print).reason
+    assert "not known" in verdict_on(eval("lambda A, B, n: None")).reason
+    cases = EXERCISE.draw(0)
+    for value in (3, ["x"], "", "x = 1", "def f(: pass", "__import__('os')"):
+        assert not judge(EXERCISE, cases, [{"value": value}]).passed, value
+
+
+def test_a_text_brings_the_numbers_and_functions_that_it_uses():
+    text = "T = 4\nNAMES = ['x']\n\n\ndef twice(x):\n    return T * x\n\n\n"
+    text += "def run(A):\n    A[0] = twice(T)\n"
+    assert text_of(cell(text, "run")) == (
+        "T = 4\ndef twice(x):\n    return T * x\n\ndef run(A):\n    A[0] = twice(T)\n"
+    )
+    assert text_of(kernel(REVERSE)) == REVERSE

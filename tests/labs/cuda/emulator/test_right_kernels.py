@@ -1,0 +1,130 @@
+"""Right kernels: no false alarm, values and traffic by formula and as the oracle has them."""
+
+from __future__ import annotations
+
+import linecache
+from math import gcd
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rooflab.labs.cuda.emulator import launch, rewrite, threads
+from tests.labs.cuda.emulator.kernels import GEMM, NAIVE, launches, random, zeros
+from tests.labs.cuda.emulator.oracle import execute
+
+sizes = st.integers(1, 20)
+
+
+def copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in given)
+
+
+@given(sizes, sizes, sizes)
+@settings(max_examples=3, deadline=None)
+def test_values_and_sectors_are_the_oracles(m: int, n: int, k: int) -> None:
+    faults = {}
+    for name, each in launches(m, n, k).items():
+        mine, other = copied(each), copied(each)
+        run, sectors = launch(*mine), execute(*other)
+        counted = {"loads": run.global_loads.sectors, "stores": run.global_stores.sectors}
+        error = max(np.abs(a - b).max() for a, b in zip(mine, other) if isinstance(a, np.ndarray))
+        if counted != sectors or error > (1e-5 if name in ("split", "dot") else 0):
+            faults[name] = counted, sectors, error
+    assert faults == {}
+
+
+def test_blocks_that_execute_apart_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = {name: (each, launch(*each)) for name, each in launches(20, 40, 7).items()}
+    monkeypatch.setattr(threads, "MOST_THREADS", 200)
+    for name, each in launches(20, 40, 7).items():
+        assert launch(*each) == together[name][1], name
+        assert all(np.array_equal(a, b) for a, b in zip(each, together[name][0])), name
+
+
+def test_products_move_what_the_ledger_says() -> None:
+    n, tile = 64, 16
+    a, b, c = random(n, n), random(n, n), zeros(n, n)
+    naive = launch(NAIVE.format(first="col", second="row"), (2, 8), (32, 8), a, b, c, n, n, n)
+    assert naive.flops == 2 * n**3
+    assert naive.arrays["A"].loads.sectors == n**3 // 32  # one word for all lanes of a warp
+    assert naive.arrays["B"].loads.bytes_moved == 4 * n**3
+    across = launch(NAIVE.format(first="row", second="col"), (2, 8), (32, 8), a, b, c, n, n, n)
+    assert across.arrays["A"].loads.sectors_per_request == 32
+    tiled = launch(GEMM.format(T=tile, pad=0), (4, 4), (tile, tile), a, b, c, n, n, n)
+    assert tiled.global_loads.bytes_moved == tiled.global_loads.bytes_asked == 2 * 4 * n**3 // tile
+    assert tiled.global_stores.bytes_moved == 4 * n**2
+    assert tiled.barriers == (n // tile) ** 2 * 2 * (n // tile)
+    assert tiled.lines[14].shared_requests == 2 * n**3 // 32 and tiled.shared.conflicts == 0
+    np.testing.assert_allclose(c, a @ b, atol=1e-5)
+
+
+def test_a_stride_costs_sectors_and_bank_conflicts() -> None:
+    """32 words s apart lie in min(4·s, 32) sectors, and gcd(s, 32) of them in a bank."""
+    text = """
+def strided(x, stride, offset):
+    s = cuda.shared.array(33 * 32, float32)
+    t = cuda.threadIdx.x
+    s[stride * t] = x[stride * t + offset]
+"""
+    x = zeros(33 * 32)
+    for stride in (1, 2, 3, 4, 8, 16, 32, 33):
+        run = launch(text, 1, 32, x, stride, 0)
+        assert run.global_loads.sectors == min(4 * stride, 32)
+        assert run.shared.wavefronts == gcd(stride, 32) == run.shared.conflicts + 1
+    assert launch(text, 1, 32, x, 1, 1).global_loads.sectors == 5  # not aligned
+    assert launch(text, 1, 32, x, 0, 0).shared.wavefronts == 1  # a broadcast
+    wide = "def wide(x):\n    s = cuda.shared.array(256, {})\n    {}"
+    for dtype, body, passes in (
+        ("float64", "s[cuda.grid(1)] = 1.0", 2),
+        ("float32", "cuda.store4(s, 4 * cuda.grid(1), (1, 2, 3, 4))", 4),
+    ):
+        run = launch(wide.format(dtype, body), 1, 32, x)
+        assert (run.shared.wavefronts, run.shared.conflicts) == (passes, 0)
+
+
+def test_a_cells_function_keeps_its_lines_and_is_rewritten_once() -> None:
+    cell = "# a cell\ndef scale(A, n):\n    i = cuda.grid(1)\n    if i < n:\n        A[i] *= F\n"
+    linecache.cache["<cell>"] = (len(cell), None, cell.splitlines(True), "<cell>")
+    names: dict[str, Any] = {"F": np.float64(0.1)}
+    exec(compile(cell, "<cell>", "exec"), names)
+    a = np.ones(40, np.float32)
+    assert [*launch(names["scale"], 2, 32, a, 40).lines] == [5]
+    assert a[39] == np.float32(0.1)
+    bodies = {rewrite.program_of(names["scale"]).body for _ in range(2)}
+    assert len(bodies) == 1
+
+
+def test_float32_stays_float32() -> None:
+    text = """
+def mix(x, y, n):
+    i = cuda.grid(1)
+    y[i] = (x[i] + 1e-9) * 3 + i * 0.1 - i / 7 + (0.5 if i % 2 else i)
+"""
+    x, y = random(64), zeros(64)
+    run = launch(text, 2, 32, x, y, 64)
+    i, f = np.arange(64, dtype=np.float32), np.float32
+    right = (x + f(1e-9)) * f(3) + i * f(0.1) - i / f(7) + np.where(i % 2, f(0.5), i)
+    assert np.array_equal(y, right) and run.flops == 7 * 64
+
+
+def test_what_no_kernel_can_hold_is_refused_with_its_line() -> None:
+    bodies = {
+        "[1, 2]": "a list", "x[0:2]": "a slice", "lambda: 1": "lambda", "print(i)": "print",
+        "np.sqrt(x[i])": "math.sqrt", "cuda.threadIdx.w": "cuda.threadIdx.x", "x + 1": "no number",
+        "x[i, 0]": "1 axes", "x[i / 2]": "integer", "z": "not known", "cuda.fma(1.0, 2.0)": "3 arg",
+        "cuda.shared.array(20000, float32)": "49,152", "cuda.shared.array(i, float32)": "const",
+    }  # fmt: skip
+    for body, words in bodies.items():
+        with pytest.raises(ValueError, match=rf"line 3 .*({words})"):
+            launch(f"def kernel(x):\n    i = cuda.grid(1)\n    a = {body}", 1, 32, zeros(64))
+    x = zeros(64)
+    for wrong, words in (
+        ((1, 2000, x), "1024"), ((1, (32, 64), x), "1024 threads"), ((1, 32), "1 arguments"),
+        ((1, 32, x[::2]), "ascontiguous"), ((1, 32, x.astype(complex)), "complex"),
+        ((1, 32, "x"), "str"), ((0, 32, x), "grid"),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match=words):
+            launch("def kernel(x):\n    pass", *wrong)
