@@ -192,7 +192,7 @@ def test_launches_of_cuda_kernels_are_logged_and_do_what_is_said_of_them(cp):
 
     def effect(launch):
         launches.append(launch)
-        launch.args[0][: launch.args[1]] += float(launch.macros["BY"])
+        launch.args[0][: launch.args[1]] += float(launch.macros.get("BY", 2))
         return 1e-3
 
     cp.kernels["mine"] = effect
@@ -205,6 +205,8 @@ def test_launches_of_cuda_kernels_are_logged_and_do_what_is_said_of_them(cp):
     assert (entry["kernel"], entry["stream"]) == ("mine", stream.ptr)
     assert entry["end"] - entry["begin"] == pytest.approx(1e-3)
     assert (launches[0].threads, launches[0].grid) == (192, (2, 3))
+    cp.RawModule(path="a.cubin").get_function("mine")((1,), (1,), (x, np.int32(1)))
+    assert x[0].item() == 2 and cp.gpu.log[-2]["kernel"] == "mine"
     cp.RawKernel(MINE, "empty")((1,), (1,), ())  # it has nothing that it could write
     assert cp.gpu.log[-1]["kernel"] == "empty"
 

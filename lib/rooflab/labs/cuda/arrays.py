@@ -222,7 +222,7 @@ class ndarray(Namespace):
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """The method that is the function ``cp.name`` of the array and what else is given."""
+    """Return the method that is the function ``cp.name`` of the array and what else is given."""
     return lambda self, *args, **more: getattr(self._cp, name)(self, *args, **more)
 
 

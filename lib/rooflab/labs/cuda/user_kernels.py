@@ -63,7 +63,7 @@ class RawKernel(Namespace):
     _called = "RawKernel()"
 
     def __init__(
-        self, cp: StandIn, code: str, name: str, options: tuple[str, ...] = (),
+        self, cp: StandIn, code: str | None, name: str, options: tuple[str, ...] = (),
         backend: str = "nvrtc", **_: object,
     ) -> None:  # fmt: skip
         if not isinstance(options, tuple):
@@ -73,7 +73,7 @@ class RawKernel(Namespace):
     def __call__(
         self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], **_: object
     ) -> None:
-        if not re.search(rf"\b{re.escape(self.name)}\s*\(", self.code):
+        if self.code and not re.search(rf"\b{re.escape(self.name)}\s*\(", self.code):
             raise CUDADriverError("CUDA_ERROR_NOT_FOUND: named symbol not found")
         sides = [tuple(int(n) for n in shape) for shape in (grid, block)]
         wrong = any(not 1 <= len(side) <= 3 or min(side) < 1 for side in sides)
@@ -92,13 +92,14 @@ class RawKernel(Namespace):
 
 
 class RawModule(Namespace):
-    """Several kernels of one source."""
+    """Several kernels of one source, or of the machine code at ``path``, which nobody reads."""
 
     _called = "RawModule()"
 
     def __init__(
-        self, cp: StandIn, *, code: str, options: tuple[str, ...] = (), **_: object
-    ) -> None:
+        self, cp: StandIn, *, code: str | None = None, path: str | None = None,
+        options: tuple[str, ...] = (), **_: object,
+    ) -> None:  # fmt: skip
         self.get_function = lambda name: RawKernel(cp, code, name, options)
 
 
