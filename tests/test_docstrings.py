@@ -25,6 +25,7 @@ from tests.support.machine import ROOFS
 #: no Returns section; no Examples section.
 SECTIONS = {"GL08", "PR01", "PR02", "PR03", "RT01", "EX01"}
 RESULTS = {"PR01", "PR02"}  # a class whose objects come from a function needs no parameters
+STAND_IN = {"Device", "SimulatedGpu", "StandIn", "imported_as_cupy"}  # no lesson calls them
 NAMES = sorted(
     [
         *(n for n in rooflab._HOME if n != "mine" and not ismodule(getattr(rooflab, n))),
@@ -34,6 +35,7 @@ NAMES = sorted(
         *(f"fusion.{name}" for name in rooflab.fusion.__all__ if name != "Step"),
         *(f"precision.{name}" for name in rooflab.precision.__all__),
         *(f"sparse.{name}" for name in rooflab.sparse.__all__),
+        *(f"cuda.{name}" for name in rooflab.cuda.__all__ if name not in STAND_IN),
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
         *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),

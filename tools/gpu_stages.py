@@ -1,8 +1,8 @@
 """The stages of `python course.py gpu`, in their order: what each one finds on a GPU.
 
 Which machine is it, do the tests pass, is the clock right, where are the roofs, are right answers
-accepted and wrong ones named, a recording, fused chains, a decoding model, other people's timers,
-the lessons.
+accepted and wrong ones named, a recording, fused chains, our CUDA kernels, a decoding model, other
+people's timers, the lessons.
 """
 
 from __future__ import annotations
@@ -220,6 +220,44 @@ def _chain(name: str, way: str, rows: int, columns: int = 4096) -> dict[str, obj
     return told if off < 1e-5 else {"error": f"the fused chain is off by {off}", **told}
 
 
+def kernels(run: Run) -> None:
+    """Our CUDA kernels: right on ragged sizes, and how fast beside the libraries' routines."""
+    import rooflab as rl
+    from rooflab.labs.cuda.kernels import KERNELS
+    from rooflab.labs.cuda.loader import check
+
+    side = 512 if run.quick else 4096
+    for name, spec in KERNELS.items():
+        run.once(f"kernels/{name}, right", lambda n=name: check(n) or "on ragged sizes")
+        run.once(f"kernels/{name}, speed", lambda s=spec: _speed(s, side))
+    peers = [rl.gemm(side, side, side, kind) for kind in ("fp32", "fp16")]
+    for op in (*peers, rl.gemv(4 * side, 4 * side), rl.axpy(16 * side * side)):
+        run.once(f"kernels/library, {op.label}, us",
+                 lambda o=op: round(1e6 * rl.measure(o, backend="gpu").median_s, 2))  # fmt: skip
+
+
+def _speed(spec: Any, side: int) -> dict[str, object]:
+    """Cold microseconds, GB/s of the operands and TFLOP/s of a kernel on random small integers."""
+    import numpy as np
+
+    from rooflab.labs.cuda.loader import load, stored_as
+    from rooflab.measure.backend import select
+    from rooflab.measure.gpu import time_gpu
+
+    cp, gemm = select("gpu").xp, spec.product == "gemm"
+    sizes = dict.fromkeys("MNK", side if gemm else 4 * side) | {"n": 16 * side * side}
+    draw, arrays = np.random.default_rng(0), []
+    for array in spec.arrays:
+        host = draw.integers(0, 2, array.shape(sizes), np.int8).astype(stored_as(array.dtype))
+        arrays.append(cp.asarray(host))
+    kernel = load(spec.name)
+    seconds = time_gpu(cp, lambda: kernel.launch(*arrays), cache="cold").median_s
+    moved = sum(array.nbytes for array in arrays)
+    flops = 2 * side**3 if gemm else 0
+    return {"us": round(1e6 * seconds, 2), "GB/s": round(moved / seconds / 1e9, 1),
+            "TFLOP/s": round(flops / seconds / 1e12, 2)}  # fmt: skip
+
+
 def decode(run: Run) -> None:
     """A real transformer's steps, and what was predicted of them."""
     import rooflab as rl
@@ -297,7 +335,8 @@ STAGES = (
     Stage("roofs", roofs, 20, 60),
     Stage("exercises", exercises, 15, 60),
     Stage("record", record, 60, 500),
-    Stage("fusion", fusion, 15, 40),
+    Stage("fusion", fusion, 10, 20),
+    Stage("kernels", kernels, 60, 300),
     Stage("decode", decode, 40, 120),
     Stage("versus", versus, 20, 60),
     Stage("lessons", lessons, 60, 400),

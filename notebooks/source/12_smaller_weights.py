@@ -413,7 +413,8 @@ rl.check("12-claim-bits", weight_bits)
 print(f"E3M2: {1 + 3 + 2} bits")
 print(f"MXFP4, 32 share 8 bits: {4 + 8 / 32}; 16 share 8 bits, as in NVFP4: {4 + 8 / 16}")
 for scale in (0, 16):
-    print(f"int4, 2:4, scales of {scale:2} bits: {16 / ((4 + 2) / 2 + scale / 128):.2f} times fewer")
+    times = 16 / ((4 + 2) / 2 + scale / 128)
+    print(f"int4, 2:4, scales of {scale:2} bits: {times:.2f} times fewer")
 
 # %% [markdown] tags=["deep"]
 # E3M2 has 6 bits. Sixteen elements with a scale in E4M3 are NVFP4. And 5.3 times is beyond what the

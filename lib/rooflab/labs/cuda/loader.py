@@ -174,7 +174,7 @@ def load(name: str, **macros: int) -> LoadedKernel:
     device = xp.cuda.Device()
     arch = arch_for(spec, int(device.compute_capability))
     compiled = compile(name, arch, macros=macros)
-    # CuPy's own compiler would make machine code too ("sm_", no PTX, since version 9), but knows
+    # CuPy's own compiler makes machine code too, as far as its users show, but knows
     # neither sm_90a nor NVRTC's bundled headers. Machine code needs no newer driver, as PTX does.
     folder = user_folder("cache") / "cubins"
     digest = hashlib.sha256(compiled.cubin).hexdigest()[:16]

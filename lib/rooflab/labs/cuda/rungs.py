@@ -123,4 +123,3 @@ def rungs() -> Mapping[str, Rung]:
         Rung("shared", SHARED, (32, 32), 32), Rung("registers", REGISTERS, (64, 1), 64),
     )  # fmt: skip
     return {rung.name: rung for rung in made}
-

@@ -16,7 +16,7 @@ WORDS = ("LDG", "LDG.128", "LDS", "LDS.128", "FFMA", "HMMA", "HGMMA")  # of a ho
 
 @dataclass(frozen=True)
 class Row:
-    """One kernel: registers a thread, shared bytes a block, bytes spilled, its hot loop's counts."""
+    """One kernel: registers a thread, shared bytes a block, bytes spilled, its hot loop."""
 
     registers: int
     shared: int

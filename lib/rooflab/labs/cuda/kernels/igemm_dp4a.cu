@@ -1,6 +1,6 @@
 // IGEMM, C = A Bt': int8 in, int32 sums; __dp4a does four multiply-adds in one instruction.
-// Block 256 threads, tile 64 x 64 x 32, 4 x 4 elements a thread; 4.3 KiB shared; 48 to 62 registers.
-// L2: (1/64 + 1/64) / 2 = 0.016 bytes an operation, a quarter of what fp32 takes at this tile.
+// Block 256 threads, tile 64 x 64 x 32, 4 x 4 elements a thread; 4.3 KiB shared; 48 to 62
+// registers. L2: (1/64 + 1/64) / 2 = 0.016 bytes an operation, a quarter of fp32's at this tile.
 // K is a multiple of 4, and A and Bt begin at a multiple of 4 bytes; M and N are any. Bt is [N][K].
 #define BM 64
 #define BN 64

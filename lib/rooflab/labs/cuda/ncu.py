@@ -1,0 +1,112 @@
+"""Counters of NVIDIA's profiler, ncu, read from the table that it prints with --csv."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rooflab.count.si import plain, si
+
+_OPS = "sm__sass_thread_inst_executed_op_{}_pred_on.sum"
+METRICS: Mapping[str, str] = {
+    "seconds": "gpu__time_duration.sum", "dram": "dram__bytes.sum", "l2": "lts__t_bytes.sum",
+    "l1": "l1tex__t_bytes.sum", **{name: _OPS.format(name) for name in ("fadd", "fmul", "ffma")},
+}  # fmt: skip
+COMMAND = f"ncu --csv --metrics {','.join(METRICS.values())} python program.py"
+_UNITS = {
+    "byte": 1.0, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "inst": 1.0, "": 1.0,
+    "nsecond": 1e-9, "usecond": 1e-6, "msecond": 1e-3, "second": 1.0,
+    "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What ncu counted of one launch: seconds, FLOPs in fp32, and bytes at each level.
+
+    A level that was not asked for has 0 bytes.
+    """
+
+    kernel: str
+    grid: str
+    block: str
+    seconds: float
+    flops: float
+    dram: float
+    l2: float
+    l1: float
+
+    def __str__(self) -> str:
+        levels = [f"{name} {si(value, 'B')}, {plain(self.flops / value, 3)} FLOP/byte"
+                  for name, value in (("DRAM", self.dram), ("L2", self.l2), ("L1", self.l1))
+                  if value]  # fmt: skip
+        rate = si(self.flops / self.seconds, "FLOP/s")
+        return f"{self.kernel}: {si(self.seconds, 's')}, {rate}; {'; '.join(levels)}"
+
+
+def ncu(table: str | Path) -> tuple[Counters, ...]:
+    """Read what ncu printed with ``--csv``, one entry a launch.
+
+    The command that prints all that is read is ``rooflab.labs.cuda.ncu.COMMAND``. Both forms are
+    read: a row for each metric, and a column for each (``--page raw``).
+
+    Parameters
+    ----------
+    table : str or Path
+        The text, or the file it was written to.
+
+    Returns
+    -------
+    tuple of Counters
+        In the order of the launches.
+
+    Raises
+    ------
+    ValueError
+        For a text without ncu's table, without the time of a launch, or with an unknown unit.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> text = files("rooflab.labs.cuda").joinpath("ncu_example.csv").read_text("utf-8")
+    >>> print(rl.cuda.ncu(text)[2])
+    sgemm_float4: 7.54 ms, 18.2 TFLOP/s; DRAM 543 MB, 253 FLOP/byte; L2 4.36 GB, 31.5 FLOP/byte; ...
+    """
+    text = table if isinstance(table, str) else table.read_text("utf-8-sig")
+    lines = text.lstrip("\ufeff").splitlines()
+    start = next((n for n, line in enumerate(lines) if line.startswith('"ID",')), None)
+    if start is None:
+        raise ValueError('table= has no line that begins with "ID", as ncu --csv prints one')
+    rows = list(csv.DictReader(io.StringIO("\n".join(lines[start:]))))
+    launches: dict[tuple[str, ...], dict[str, float]] = {}
+    for row, metric, value, unit in _values(rows):
+        key = (row["ID"], row["Kernel Name"], row["Grid Size"], row["Block Size"])
+        if unit not in _UNITS:
+            raise ValueError(f"table= gives {metric} in {unit!r}; known units: {', '.join(_UNITS)}")
+        launches.setdefault(key, {})[metric] = float(value.replace(",", "")) * _UNITS[unit]
+    return tuple(_counters(key, values) for key, values in launches.items())
+
+
+def _values(rows: list[dict[str, str]]) -> Iterator[tuple[dict[str, str], str, str, str]]:
+    """Row, metric, value and unit of either form of the table."""
+    known = set(METRICS.values())
+    if rows and "Metric Name" in rows[0]:
+        for row in rows:
+            if row["Metric Name"] in known:
+                yield row, row["Metric Name"], row["Metric Value"], row["Metric Unit"]
+        return
+    units = rows[0] if rows and not rows[0]["ID"] else {}
+    for row in (row for row in rows if row["ID"]):
+        for metric in known & row.keys():
+            yield row, metric, row[metric], units.get(metric, "")
+
+
+def _counters(key: tuple[str, ...], values: Mapping[str, float]) -> Counters:
+    found = {name: values.get(metric, 0.0) for name, metric in METRICS.items()}
+    if not found["seconds"]:
+        raise ValueError(f"table= has no {METRICS['seconds']} of {key[1]}: ask ncu for it")
+    flops = found["fadd"] + found["fmul"] + 2 * found["ffma"]
+    return Counters(*key[1:], found["seconds"], flops, found["dram"], found["l2"], found["l1"])
