@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import types
+from dataclasses import replace
 
 import pytest
 
@@ -15,8 +16,7 @@ from rooflab.measure import gpu, roofs
 from rooflab.measure.backend import Backend
 from rooflab.measure.cuda_sources import THREADS
 from rooflab.predict.machine import Machine
-from tests.strict_cupy.cupy import _kernels
-from tests.support.fake_cupy import FakeCupy, the_gpu
+from tests.support.fake_cupy import STEADY, FakeCupy
 from tests.support.rows import each_row
 
 PEAK = {"fp32": 6e13, "fp64": 3e13}
@@ -28,12 +28,12 @@ MULTIPROCESSORS = 4
 
 def measured(monkeypatch, tensor=TENSOR, free=16 << 30, l2=L2):
     """The roofs of the pretended card, the shares told, and (kernel, arguments) of each launch."""
-    xp = FakeCupy(l2=l2)
-    the_gpu.reset(
-        l2=l2, multiprocessors=MULTIPROCESSORS, free=1 << 30, call_s=0.0, floor_s=0.0,
-        rates={**PEAK, **RATE},
+    peak = {"float32": PEAK["fp32"], "float64": PEAK["fp64"]}
+    card = replace(
+        STEADY, bandwidth=RATE["dram"], l2_bandwidth=RATE["l2"], peak=peak, kernel_s=0.0
     )  # fmt: skip
-    launches = []
+    xp = FakeCupy(l2=l2, free=1 << 30, device=card)
+    xp.multiprocessors, launches = MULTIPROCESSORS, []
 
     def watched(name, effect):
         return lambda launch: launches.append((name, launch)) or effect(launch)
@@ -42,11 +42,10 @@ def measured(monkeypatch, tensor=TENSOR, free=16 << 30, l2=L2):
         kind = op.compute_dtype.name
         if kind not in tensor:
             raise RuntimeError("no such product here")
-        call = lambda: the_gpu.launch("product", op.flops / tensor[kind])  # noqa: E731
+        call = lambda: xp.launch("product", op.flops / tensor[kind])  # noqa: E731
         return types.SimpleNamespace(bind=lambda operands: call)
 
-    effects = {name: watched(name, effect) for name, effect in _kernels.KERNELS.items()}
-    monkeypatch.setattr(_kernels, "KERNELS", effects)
+    xp.kernels = {name: watched(name, effect) for name, effect in xp.kernels.items()}
     monkeypatch.setattr(roofs, "MEMORY", 4 * l2)  # the pretended memory is this machine's
     monkeypatch.setattr(roofs, "available_bytes", lambda backend: free)
     monkeypatch.setattr(roofs, "kernel_for", product)

@@ -1,59 +1,119 @@
-"""The strict fake of CuPy as a fixture: a fresh GPU that logs what it is told, in order.
+"""CuPy of tests/strict_cupy as a fixture: a fresh GPU that tells what it was asked for, in order.
 
-What CuPy does and refuses is written once, in tests/strict_cupy. Here it gets a queue that moves
-only with routines and kernels, each of ``kernel_s``, so that a test can say what a time must be.
+Every kernel takes ``kernel_s`` and Python no time, so a test can say what a time must be. ``log``
+names routines, kernels, records and waits; element-wise operations are not in it.
 """
 
 from __future__ import annotations
 
 import types
+from dataclasses import replace
+from math import inf
 from typing import Any
 
-import tests.strict_cupy.cupy as strict
-from tests.strict_cupy.cupy import cublas
-from tests.strict_cupy.cupy._gpu import TOOLKIT, CUDARuntimeError, Event
-from tests.strict_cupy.cupy._gpu import gpu as the_gpu
+from rooflab.labs.cuda import Device, SimulatedGpu
+from rooflab.labs.cuda.device import CUDARuntimeError, Stream
+from tests.strict_cupy.cupy.strict import Array, Cupy
 
-__all__ = ["TOOLKIT", "CUDARuntimeError", "Event", "FakeCupy"]
-
-
-def _state(name: str) -> Any:
-    """A property that reads and writes ``name`` of the GPU."""
-    return property(
-        lambda _: getattr(the_gpu, name), lambda _, value: setattr(the_gpu, name, value)
-    )
+TOOLKIT = 'Failure finding "libnvrtc.so.13 or libnvrtc.so.12"'
+STEADY = Device(
+    "Stand-in GPU", inf, inf, 1 << 20, {"float32": inf}, launch_s=0.0, record_s=0.0,
+    kernel_s=10e-6, setup_s=0.0,
+)  # fmt: skip
 
 
-class FakeCupy(types.ModuleType):
+class DynamicLibNotFoundError(RuntimeError):
+    """As cuda.pathfinder raises it."""
+
+
+class Told(SimulatedGpu):
+    """A simulated GPU that also keeps ``told``, its log as short texts."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.told: list[str] = []
+
+    def launch(self, kernel: str, stream: Stream, **how: Any) -> None:
+        self.told += [f"{kernel} {how['dtype']}"] if how["library"] else []
+        super().launch(kernel, stream, **how)
+
+    def run(self, kernel: str, stream: Stream, seconds: float) -> None:
+        self.told.append(kernel)
+        super().run(kernel, stream, seconds)
+
+    def record(self, event: int, stream: Stream) -> None:
+        self.told.append("record")
+        super().record(event, stream)
+
+    def _wait(self, what: str, until: float) -> None:
+        self.told.append(f"{what}.synchronize")
+        super()._wait(what, until)
+
+
+def _figure(name: str) -> Any:
+    """A property that reads and writes a figure of the device."""
+
+    def change(fake: FakeCupy, value: float) -> None:
+        fake.gpu.device = replace(fake.gpu.device, **{name: value})
+
+    return property(lambda fake: getattr(fake.gpu.device, name), change)
+
+
+class Quiet(Array):
+    """What an operator asks for is not told: with it results are checked."""
+
+    def __matmul__(self, other: Any) -> Any:
+        made = super().__matmul__(other)
+        self._cp.gpu.told.pop()
+        return made
+
+
+class FakeCupy(Cupy):
     """The module ``cupy`` with a new GPU. ``fault`` breaks it in one way: "driver", "devices",
     "toolkit" or "wrong"; ``l2`` and ``free`` in bytes."""
 
-    log, l2, free = _state("log"), _state("l2"), _state("free")
-    kernel_s, flush_s, device_s = _state("kernel_s"), _state("flush_s"), _state("device_s")
-    math_mode, fault = _state("math_mode"), _state("fault")
+    ndarray = Quiet
+    l2, kernel_s = _figure("l2_bytes"), _figure("kernel_s")
+    log = property(lambda fake: fake.gpu.told)
+    device_s = property(lambda fake: fake.gpu._busy_until)
 
-    def __init__(self, fault: str = "", l2: int = 1 << 20, free: int = 1 << 33) -> None:
-        super().__init__("cupy")
-        the_gpu.reset(
-            fault=fault, name="Stand-in GPU", l2=l2, free=free, call_s=0.0, kernel_s=10e-6
-        )
-        the_gpu.flush_s = 50e-6
+    def __init__(
+        self, fault: str = "", l2: int = 1 << 20, free: int = 1 << 33, device: Device = STEADY
+    ) -> None:
+        device = replace(device, l2_bytes=l2)
+        super().__init__(device, Told(device))
+        self.free, self.fault = free, fault
+        self.cuda.runtime.getDeviceCount = self._count
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(strict, name)
+    def _count(self) -> int:
+        if self.fault == "driver":
+            raise CUDARuntimeError("cudaErrorInsufficientDriver: CUDA driver version is too old")
+        return int(self.fault != "devices")
+
+    def arange(self, *args: Any, **more: Any) -> Any:
+        if self.fault == "toolkit":  # the first that needs a kernel
+            raise DynamicLibNotFoundError(TOOLKIT)
+        return super().arange(*args, **more)
+
+    def asnumpy(self, a: Any, *args: Any, **more: Any) -> Any:
+        self.gpu.told += ["asnumpy"] if isinstance(a, self.ndarray) else []
+        return super().asnumpy(a, *args, **more) + (1 if self.fault == "wrong" else 0)
+
+    def sum(self, a: Any, *how: Any, out: Any = None, **more: Any) -> Any:
+        self.gpu.told += [] if out is None else [f"sum {a.nbytes}"]  # a flush of L2
+        return super().sum(a, *how, out=out, **more)
+
+    def wait(self) -> None:
+        super().wait()
+        self.gpu.told.pop()  # nobody asked for it
 
     def modules(self) -> dict[str, types.ModuleType]:
         """What to put into sys.modules."""
-        cuda = strict.cuda
         return {
-            "cupy": self, "cupy.cublas": cublas, "cupy.cuda": cuda,
-            "cupy.cuda.runtime": cuda.runtime, "cupy.cuda.stream": cuda.stream,
+            "cupy": self, "cupy.cublas": self._cublas, "cupy.cuda": self.cuda,
+            "cupy.cuda.runtime": self.cuda.runtime, "cupy.cuda.stream": self.cuda.stream,
         }  # fmt: skip
 
     def launch(self, name: str, seconds: float | None = None) -> None:
         """Queue work of a test's own."""
-        the_gpu.launch(name, the_gpu.kernel_s if seconds is None else seconds)
-
-    def wait(self, name: str) -> None:
-        """Let the host wait, and say so in the log."""
-        the_gpu.wait(name)
+        self.gpu.run(name, self.gpu.null, self.kernel_s if seconds is None else seconds)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from rooflab.labs.cuda import Device, StandIn
 from rooflab.labs.cuda.device import POLL_S, CUDARuntimeError
-from tests.support.rows import each_row
 
 DEVICE = Device(
     "toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=32 << 20, peak={"float32": 1e13},
     launch_s=4e-6, record_s=1e-6, kernel_s=1e-6, setup_s=5e-3,
 )  # fmt: skip
+WAITS_FOR = {0: (0, 1, 2), 1: (0, 1), 2: (0, 2), 3: (3,)}  # of streams, by the CUDA Runtime API
 WORK = 1 << 26  # bytes of the array that a kernel of these tests fills: 64 µs of memory
 
 
@@ -69,8 +69,7 @@ class Queue:
     now: float = 0.0
 
     def put(self, stream: int, seconds: float = 0.0, more: tuple[Item, ...] = ()) -> Item:
-        waits_for = {0: (0, 1, 2), 1: (0, 1), 2: (0, 2), 3: (3,)}[stream]
-        before = [item for item in self.items if item.stream in waits_for]
+        before = [item for item in self.items if item.stream in WAITS_FOR[stream]]
         kernels = [item for item in self.items if item.seconds] if seconds else []
         # Only the last of each stream matters, as each has waited for those before it.
         last = {item.stream: item for item in before}
@@ -92,7 +91,9 @@ PROGRAMS = st.lists(
         st.tuples(st.just("wait_event"), STREAMS, EVENTS),
         st.tuples(st.just("wait for event"), EVENTS),
         st.tuples(st.just("wait for device")),
+        st.tuples(st.just("wait for stream"), STREAMS),
         st.tuples(st.just("ask"), EVENTS),
+        st.tuples(st.just("ask stream"), STREAMS),
     ),
     min_size=3,
     max_size=20,
@@ -142,6 +143,16 @@ class Both:
     def _wait_for_device(self) -> None:
         self.cp.cuda.Device().synchronize()
         self.model.now = max(self.model.now, self.model.finish())
+
+    def _wait_for_stream(self, stream: int) -> None:
+        self.streams[stream].synchronize()
+        self.model.now = max(self.model.now, self.model.finish(*WAITS_FOR[stream]))
+
+    def _ask_stream(self, stream: int) -> None:
+        """CUDA: where cudaStreamQuery() says success, cudaStreamSynchronize() returns at once."""
+        self.model.now += POLL_S
+        over = self.model.finish(*WAITS_FOR[stream]) <= self.model.now
+        assert self.streams[stream].done is over
 
     def _ask(self, event: int) -> None:
         self.model.now += POLL_S
@@ -198,38 +209,6 @@ def test_time_goes_forward_and_the_log_is_in_the_hosts_order(program):
 # One rule at a time, as a learner meets it.
 
 
-def test_waiting_for_one_stream_leaves_the_others_at_work(cp, busy):
-    first, second = (cp.cuda.Stream(non_blocking=True) for _ in range(2))
-    with first:
-        busy()
-    with second:
-        busy()
-        late = second.record()
-    first.synchronize()
-    assert first.done and not second.done and not late.done
-    with pytest.raises(CUDARuntimeError, match="not ready"):
-        cp.cuda.get_elapsed_time(first.record(), late)
-
-
-@each_row(False, True)
-@each_row("null", "other")
-def test_a_stream_is_done_exactly_when_waiting_for_it_takes_no_time(
-    working, non_blocking, cp, busy
-):
-    """CUDA: where cudaStreamQuery() answers success, cudaStreamSynchronize() returns at once."""
-    idle = cp.cuda.Stream(non_blocking=non_blocking)
-    other = cp.cuda.Stream()
-    with cp.cuda.Stream.null if working == "null" else other:
-        busy()
-    done, before = idle.done, cp.gpu.now
-    assert done is (non_blocking or working == "other"), "a blocking one waits for the null stream"
-    idle.synchronize()
-    assert (cp.gpu.now == before) is done and idle.done
-    assert cp.cuda.Stream.null.done is not done
-    cp.cuda.Stream.null.synchronize()
-    assert cp.cuda.Stream.null.done and other.done
-
-
 def test_an_event_without_timing_can_be_waited_for_and_not_be_read(cp, busy):
     start, stop = cp.cuda.Event(), cp.cuda.Event(disable_timing=True)
     start.record(), busy(), stop.record()
@@ -244,6 +223,7 @@ def test_an_event_without_timing_can_be_waited_for_and_not_be_read(cp, busy):
 def test_a_block_of_with_ends_where_it_began_even_after_an_error(cp):
     outer, inner = cp.cuda.Stream(), cp.cuda.Stream()
     null = cp.cuda.get_current_stream()
+    assert null is cp.cuda.Stream(null=True) is cp.cuda.stream.get_current_stream()
     with outer:
         with inner:
             assert cp.cuda.get_current_stream() is inner
@@ -273,19 +253,6 @@ def test_use_within_a_block_lasts_until_its_end(cp):
         inner.use()
         assert cp.cuda.get_current_stream() is inner
     assert cp.cuda.get_current_stream() is cp.cuda.Stream.null
-
-
-def test_the_null_stream_is_one_object_however_it_is_asked_for(cp):
-    assert cp.cuda.Stream(null=True) is cp.cuda.Stream.null
-    assert cp.cuda.stream.get_current_stream() is cp.cuda.get_current_stream()
-
-
-@each_row({"nonblocking": True}, {"priorty": 1}, {"stream": 0})
-def test_a_misspelt_option_of_a_stream_is_refused_as_by_cupy(wrong, cp):
-    """With it dropped, the stream would be a blocking one, and nobody would know."""
-    with pytest.raises(TypeError, match=f"unexpected keyword argument '{next(iter(wrong))}'"):
-        cp.cuda.Stream(**wrong)
-    assert cp.cuda.Stream(False, True, ptds=False, priority=-1).ptr > 0  # CuPy's own are taken
 
 
 def test_fetching_values_waits_for_the_current_stream(cp, busy):

@@ -1,334 +1,215 @@
-"""``cp.ndarray`` of the stand-in: real values where they are small or constant, real addresses.
+"""``cp.ndarray`` of the stand-in: real addresses; real values where they are small or all equal.
 
-A freshly filled array is one number with a shape, so a gigabyte costs nothing here and the
-simulated GPU can be given the sizes of a real one. Everything computed from constants stays
-exact. A large array of random numbers repeats some of them.
+NumPy reserves the addresses of every array, so views, orders and overlaps are NumPy's own. Where
+all elements are equal only that number is kept: a gigabyte costs nothing here, and everything that
+is computed from equal numbers stays exact. Different values are kept up to ``cp.largest`` bytes; a
+larger array has been computed with, and only its values are not known.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from rooflab.labs.cuda.device import SimulatedGpu, Span
+from rooflab.labs.cuda.device import Span
 from rooflab.labs.cuda.modules import Namespace
 
 if TYPE_CHECKING:
     from rooflab.labs.cuda.standin import StandIn
 
-LARGEST_REAL = 64 * 2**20  # bytes; beyond this only constant arrays are kept
+OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
+    "floordiv": "floor_divide", "mod": "remainder", "pow": "power", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+METHODS = {
+    "__lt__": "less", "__le__": "less_equal", "__eq__": "equal", "__ne__": "not_equal",
+    "__gt__": "greater", "__ge__": "greater_equal", "__neg__": "negative", "__pos__": "positive",
+    "__abs__": "absolute", "__invert__": "invert", "__matmul__": "matmul", "dot": "dot",
+    "sum": "sum", "max": "max", "min": "min",
+}  # fmt: skip
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 
-class DeviceBuffer:
-    """Device memory of ``size`` elements: pieces of one number each, or real values.
+class Memory:
+    """What an array and its views share: addresses, and the one number or the values there."""
 
-    With ``tile`` the values are those of it, over and over.
-    """
+    def __init__(self, cp: StandIn, room: np.ndarray, same: np.generic | None) -> None:
+        self.number, self.room, self.same = cp.gpu.new_buffer(), room, same
+        self.at = room.__array_interface__["data"][0]
+        self.known, self._largest = True, cp.largest
 
-    def __init__(
-        self, gpu: SimulatedGpu, size: int, constant: np.generic, tile: np.ndarray | None = None
-    ) -> None:
-        self.number = gpu.new_buffer()
-        self.size, self.dtype = size, constant.dtype
-        self._pieces: list[tuple[int, int, np.generic]] = [(0, size, constant)]
-        self._values: np.ndarray | None = None
-        self._tile = tile
-
-    def constant(self, start: int, size: int) -> bool:
-        """Whether ``size`` elements from ``start`` on are known to be one number."""
-        if self._values is not None or self._tile is not None:
-            return size == 1
-        return size <= 1 or any(a <= start and start + size <= b for a, b, _ in self._pieces)
-
-    def read(self, start: int, size: int) -> np.ndarray:
-        """Return ``size`` elements; a read-only view of one number where they are constant."""
-        if self._values is not None:
-            return self._values[start : start + size]
-        if self._tile is not None:
-            self._afford(size)
-            return self._tile[np.arange(start, start + size) % self._tile.size]
-        inside = self._inside(start, size)
-        if len(inside) == 1:
-            return np.broadcast_to(np.full(1, inside[0][1], self.dtype), (size,))
-        self._afford(size)
-        return np.concatenate([np.full(0, 0, self.dtype), *(np.full(n, v) for n, v in inside)])
-
-    def _inside(self, start: int, size: int) -> list[tuple[int, np.generic]]:
-        """The pieces of ``size`` elements from ``start`` on: how many of which number."""
-        return [
-            (min(b, start + size) - max(a, start), value)
-            for a, b, value in self._pieces
-            if a < start + size and start < b
-        ]
-
-    @property
-    def tile(self) -> np.ndarray | None:
-        """The numbers that this memory repeats, None if it is no repetition."""
-        return self._tile
-
-    def repeat(self, tile: np.ndarray) -> None:
-        """Fill all of it with the numbers of ``tile``, over and over."""
-        self._tile, self._values = tile.astype(self.dtype), None
-
-    def reduced(self, name: str, start: int, size: int, dtype: np.dtype) -> np.generic:
-        """Return the "sum", "max" or "min" of ``size`` elements from ``start`` on.
-
-        A sum is added up in ``dtype``; a highest or lowest one stays as it is.
-        """
-        if self._values is None and self._tile is None:
-            parts = [(np.full(1, value), times) for times, value in self._inside(start, size)]
-        elif self._tile is not None and (start, size) == (0, self.size):
-            times, rest = divmod(size, self._tile.size)
-            parts = [(self._tile, times), (self._tile[:rest], 1)]
-        else:
-            parts = [(self.read(start, size), 1)]
-        parts = [(values, times) for values, times in parts if values.size and times]
-        if name == "sum":
-            sums = [repeated(np.sum(v, dtype=dtype, keepdims=True), n) for v, n in parts]
-            return np.sum(sums, dtype=dtype)
-        reduce = getattr(np, name)
-        return reduce([reduce(values) for values, _ in parts])
-
-    def write(self, start: int, values: np.ndarray, constant: bool) -> None:
-        """Store ``values`` from ``start`` on; constant ones stay one number."""
-        end = start + values.size
-        if values.size == 0:
-            return
-        varied = self._values is not None or self._tile is not None
-        if constant and (not varied or values.size == self.size):
-            kept = [] if varied else self._pieces
-            before = [(a, min(b, start), v) for a, b, v in kept if a < start]
-            after = [(max(a, end), b, v) for a, b, v in kept if b > end]
-            self._pieces = [*before, (start, end, values.flat[0]), *after]
-            self._values = self._tile = None
-            return
-        if self._values is None:
-            self._afford(self.size)
-            self._values, self._tile = np.array(self.read(0, self.size)), None
-        self._values[start:end] = values
-
-    def _afford(self, size: int) -> None:
-        if size * self.dtype.itemsize > LARGEST_REAL:
+    def spread(self) -> None:
+        """Keep every element by itself from now on; MemoryError where they are too many."""
+        self.known &= self.same is None or self.room.nbytes <= self._largest
+        if not self.known:
+            self.same = None
             raise MemoryError(
-                "the stand-in keeps different values in arrays of at most "
-                f"{LARGEST_REAL >> 20} MiB; larger ones hold one number"
+                f"values that the stand-in does not know: it keeps {self._largest >> 20} MiB of "
+                "different ones, and computes nothing from larger arrays of them"
             )
-
-
-def repeated(one: np.ndarray, times: int) -> np.ndarray:
-    """Return the sum of ``times`` times ``one``: a whole number wraps, as on a GPU."""
-    if one.dtype.kind == "f":
-        return (one.astype(float) * times).astype(one.dtype)
-    return one * np.asarray(times).astype(one.dtype)
-
-
-class MemoryPointer(Namespace):
-    """``array.data``: the array's memory, which can be set byte by byte."""
-
-    _called = "array.data"
-
-    def __init__(self, array: ndarray) -> None:
-        self._array = array
-
-    def memset(self, value: int, size: int) -> None:
-        """Set the first ``size`` bytes to ``value``, of which the lowest 8 bits count."""
-        self.memset_async(value, size)
-
-    def memset_async(self, value: int, size: int, stream: object = None) -> None:
-        """Set the first ``size`` bytes to ``value``, on ``stream`` or the current one."""
-        array, cp = self._array, self._array._cp
-        count, rest = divmod(size, array.itemsize)
-        if rest or count > array.size:
-            raise ValueError(f"size={size}: {array.nbytes} bytes, or whole elements of them")
-        one = np.full(array.itemsize, value & 255, np.uint8).view(array.dtype)
-        target = ndarray(cp, array._buffer, array._start, (count,))
-        with stream or cp.cuda.get_current_stream():
-            cp.run("memset", target, [], lambda: one, True)
+        if self.same is not None:
+            self.room[...], self.same = self.same, None
 
 
 class ndarray(Namespace):
-    """A contiguous array on the simulated GPU, or the transpose of one."""
+    """An array on the simulated GPU, or a view of one."""
 
-    _called = "array"
-    _inside = frozenset(("span", "constant", "values", "reduced", "repeats", "store"))
+    _called, _listed = "array", "cupy.ndarray"
+    _inside = frozenset(("span", "constant", "values", "one", "writable", "store", "forget"))
 
-    def __init__(
-        self,
-        cp: StandIn,
-        buffer: DeviceBuffer,
-        start: int,
-        shape: Sequence[int],
-        flipped: bool = False,
-    ) -> None:
-        self._cp, self._buffer, self._start, self._flipped = cp, buffer, start, flipped
-        self.shape = tuple(shape)
+    def __init__(self, cp: StandIn, memory: Memory, view: np.ndarray) -> None:
+        self._cp, self._memory, self._view = cp, memory, view
 
-    dtype = property(lambda self: self._buffer.dtype)
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: int(np.prod(self.shape, dtype=np.int64)))
-    itemsize = property(lambda self: self.dtype.itemsize)
-    nbytes = property(lambda self: self.size * self.itemsize)
+    shape, strides, dtype, size, ndim, nbytes, itemsize, flags = (
+        property(attrgetter(f"_view.{name}"))
+        for name in ("shape", "strides", "dtype", "size", "ndim", "nbytes", "itemsize", "flags")
+    )
+    data = property(lambda self: MemoryPointer(self))
+    T = property(lambda self: self._seen(self._view.T))
 
-    @property
-    def T(self) -> ndarray:
-        if self.ndim < 2:
-            return self
-        return ndarray(self._cp, self._buffer, self._start, self.shape[::-1], not self._flipped)
+    def _seen(self, view: np.ndarray) -> ndarray:
+        return type(self)(self._cp, self._memory, view)
+
+    # What the device has
 
     @property
     def span(self) -> Span:
         """The bytes that a kernel touches when it passes over the array."""
-        return Span(self._buffer.number, self._start * self.itemsize, self.nbytes)
+        low = np.lib.array_utils.byte_bounds(self._view)[0]
+        return Span(self._memory.number, low - self._memory.at, self.nbytes)
 
     @property
     def constant(self) -> bool:
-        return self._buffer.constant(self._start, self.size)
+        """Whether all elements are known to be equal."""
+        several = self._memory.same is None and self.size > 1
+        return self._memory.known and self.size > 0 and not several
 
     def values(self) -> np.ndarray:
-        """Return the values as the device sees them, without waiting for it."""
-        shape = self.shape[::-1] if self._flipped else self.shape
-        found = self._buffer.read(self._start, self.size).reshape(shape)
-        return found.T if self._flipped else found
+        """Return the values as the device sees them, without waiting for it: not to be written."""
+        if self._memory.same is None:
+            self._memory.spread()
+            return self._view
+        if self.nbytes > self._cp.largest:
+            raise MemoryError(f"{self.nbytes} bytes of one number: more than the stand-in copies")
+        return np.broadcast_to(self._memory.same, self.shape)
 
-    def repeats(self, source: ndarray) -> bool:
-        """Take over the numbers that a large random ``source`` repeats; False if it is none."""
-        tile, size = source._buffer.tile, self._buffer.size
-        if tile is None or {source._buffer.size, source.size, self.size} != {size}:
-            return False
-        self._buffer.repeat(tile)
-        return True
+    def one(self) -> np.ndarray:
+        """Return the number that all elements are, as an array of shape ()."""
+        same = self._memory.same
+        return np.asarray(self._view.reshape(()) if same is None else same)
 
-    def reduced(self, name: str, dtype: np.dtype) -> np.generic:
-        """Return the "sum" (added up in ``dtype``), "max" or "min" of all values, as the device
-        sees them."""
-        return self._buffer.reduced(name, self._start, self.size, dtype)
+    def writable(self) -> np.ndarray:
+        """Return the values, to be written to."""
+        self._memory.spread()
+        return self._view
 
-    def store(self, values: np.ndarray, constant: bool) -> None:
-        """Put the result of a kernel here."""
-        if self.size == 0:
-            return
-        if constant:
-            flat = np.broadcast_to(values.flat[0], (self.size,))
-        else:
-            spread = np.broadcast_to(values, self.shape)
-            flat = np.ascontiguousarray(spread.T if self._flipped else spread).reshape(-1)
-        self._buffer.write(self._start, flat.astype(self.dtype, copy=False), constant)
+    def store(self, result: np.ndarray) -> None:
+        """Put the result of a kernel here; shape () is one number for all."""
+        memory = self._memory
+        if self.size == memory.room.size and (result.ndim == 0 or self.nbytes <= self._cp.largest):
+            memory.known, memory.same = True, None if result.ndim else result.astype(self.dtype)[()]
+        if memory.same is None or result.ndim or result.astype(self.dtype) != memory.same:
+            self.writable()[...] = result
+
+    def forget(self) -> None:
+        """Know the values no longer."""
+        self._memory.known, self._memory.same = False, None
+
+    # Parts and shapes, which cost nothing
 
     def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
-
-    def __getitem__(self, index: object) -> ndarray:
-        if index is Ellipsis or (isinstance(index, slice) and index == slice(None)):
-            return self
-        if self._flipped or not self.shape or isinstance(index, _OTHER_INDICES):
-            raise NotImplementedError(
-                "the stand-in takes a[i] and a[i:j] along the first axis only; real CuPy may have "
-                "more"
-            )
-        inner = self.size // max(1, self.shape[0])
-        if isinstance(index, slice):
-            begin, end, step = index.indices(self.shape[0])
-            if step != 1:
-                raise NotImplementedError("the stand-in takes slices of step 1 only")
-            shape = (max(0, end - begin), *self.shape[1:])
-            return ndarray(self._cp, self._buffer, self._start + begin * inner, shape)
-        place = range(self.shape[0])[operator.index(index)]
-        return ndarray(self._cp, self._buffer, self._start + place * inner, self.shape[1:])
-
-    def __setitem__(self, index: object, value: object) -> None:
-        target = self[index]
-        if value is not target:
-            self._cp.assign(target, value)
+        return len(self._view)
 
     def __iter__(self) -> Iterator[ndarray]:
         return (self[i] for i in range(len(self)))
 
-    def reshape(self, *shape: int | Sequence[int]) -> ndarray:
-        """Return the same memory with another shape."""
-        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        if self._flipped:
-            raise NotImplementedError("the stand-in does not reshape a transpose")
-        new = np.broadcast_to(0, self.shape).reshape(wanted).shape
-        return ndarray(self._cp, self._buffer, self._start, new)
+    def __getitem__(self, index: Any) -> ndarray:
+        parts = index if isinstance(index, tuple) else (index,)
+        if any(isinstance(part, (bool, list, tuple, np.ndarray, ndarray)) for part in parts):
+            raise NotImplementedError(
+                "an index that picks elements is part of CuPy, but not of this stand-in"
+            )
+        if not any(part is Ellipsis for part in parts):
+            parts = (*parts, ...)  # a view, also of one element
+        return self._seen(self._view[parts])
 
-    def ravel(self) -> ndarray:
-        return self.reshape(-1)
+    def __setitem__(self, index: Any, value: object) -> None:
+        target = ndarray.__getitem__(self, index)
+        again = isinstance(value, ndarray) and value._memory is self._memory
+        if not again or value._view.__array_interface__ != target._view.__array_interface__:
+            self._cp.assign(target, value)  # x[i] += 1 stores x[i] once more, and CuPy nothing
+
+    def reshape(self, *shape: Any, order: str = "C") -> ndarray:
+        """Return the same memory with another shape, or a copy where it cannot be had."""
+        if not (self._view.flags.c_contiguous and order == "C"):
+            return self.copy().reshape(*shape)
+        return self._seen(self._view.reshape(*shape))
+
+    def ravel(self, order: str = "C") -> ndarray:
+        return self.reshape(-1, order=order)
+
+    # Kernels
 
     def fill(self, value: object) -> None:
-        self._cp.run("fill", self, [], lambda: np.full(1, value, self.dtype), True)
+        of_the_gpu_or_numbers(value)
+        self._cp.run("fill", lambda: np.asarray(value, self.dtype), [], self)
 
-    def copy(self) -> ndarray:
-        return self._cp.array(self)
+    def copy(self, order: str = "C") -> ndarray:
+        return self._cp.array(self, order=order)
 
     __copy__ = copy
 
     def __deepcopy__(self, memo: object) -> ndarray:
         return self.copy()
 
-    def astype(self, dtype: object, order: str = "K", *, copy: bool = True) -> ndarray:
-        if not copy and self.dtype == np.dtype(dtype):
-            return self
-        return self._cp.array(self, dtype=dtype)
+    def astype(self, dtype: DTypeLike, order: str = "K", *, copy: bool = True) -> ndarray:
+        return self if not copy and self.dtype == dtype else self._cp.array(self, dtype=dtype)
 
-    def sum(
-        self, axis: None = None, dtype: object = None, out: ndarray | None = None,
-        keepdims: bool = False,
-    ) -> ndarray:  # fmt: skip
-        return self._cp.sum(self, axis, dtype, out, keepdims)
+    def __imatmul__(self, other: object) -> NoReturn:
+        raise TypeError("use cp.matmul(a, b, out=c)")
 
-    def max(self, axis: None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
-        return self._cp.max(self, axis, out, keepdims)
+    # To the host, after a wait
 
-    def min(self, axis: None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
-        return self._cp.min(self, axis, out, keepdims)
-
-    @property
-    def data(self) -> MemoryPointer:
-        return MemoryPointer(self)
-
-    def dot(self, b: ndarray, out: ndarray | None = None) -> ndarray:
-        return self._cp.dot(self, b, out=out)
-
-    def get(self) -> np.ndarray:
+    def get(self, stream: None = None, order: str = "C", out: None = None) -> np.ndarray:
         """Bring the values to the host: waits for the device, like CuPy."""
-        if not self.constant or self.nbytes <= LARGEST_REAL:
-            self._cp.wait_for_copy()
-            return np.array(self.values())
-        raise MemoryError(f"{self.nbytes} bytes: the stand-in copies at most {LARGEST_REAL} back")
+        values = self.values()
+        self._cp.wait()
+        return np.array(values, order=order)
 
-    def item(self) -> object:
+    def item(self) -> Any:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.get().item()
 
+    __float__ = lambda self: float(self.item())  # noqa: E731
+    __int__ = lambda self: int(self.item())  # noqa: E731
+    __index__ = lambda self: self.item().__index__()  # noqa: E731
+    __bool__ = lambda self: bool(self.item())  # noqa: E731
+
+    def __format__(self, form: str) -> str:
+        """Write a number as one; for that it is fetched from the GPU."""
+        return format(self.item() if form and not self.shape else str(self), form)
+
+    def __repr__(self) -> str:
+        return f"<array {'×'.join(map(str, self.shape)) or '0-d'} {self.dtype} on the stand-in>"
+
     # NumPy's own functions on these arrays are the GPU's, as with CuPy.
 
-    def __array_ufunc__(
-        self,
-        ufunc: np.ufunc,
-        method: str,
-        *inputs: object,
-        out: tuple[object, ...] | None = None,
-        **kwargs: object,
-    ) -> object:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or getattr(np, ufunc.__name__, None) is not ufunc:
             return NotImplemented
-        where = {} if out is None else {"out": out[0]}
-        return getattr(self._cp, ufunc.__name__)(*inputs, **where, **kwargs)
+        if isinstance(out := kwargs.pop("out", None), tuple):
+            kwargs["out"] = out[0]
+        return getattr(self._cp, ufunc.__name__)(*inputs, **kwargs)
 
     def __array_function__(
-        self,
-        func: Callable[..., object],
-        types: object,
-        args: Sequence[object],
-        kwargs: dict[str, object],
-    ) -> object:
+        self, func: Callable[..., Any], types: object, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
         if getattr(np, func.__name__, None) is not func:
             return NotImplemented
         return getattr(self._cp, func.__name__)(*args, **kwargs)
@@ -339,41 +220,58 @@ class ndarray(Namespace):
             "Please use `.get()` to construct a NumPy array explicitly."
         )
 
-    __float__ = lambda self: float(self.item())  # noqa: E731
-    __int__ = lambda self: int(self.item())  # noqa: E731
-    __bool__ = lambda self: bool(self.item())  # noqa: E731
 
-    def __format__(self, format_spec: str) -> str:
-        """A number's form for an array of shape (), which is fetched from the GPU for it."""
-        return format(self.item() if format_spec and not self.shape else str(self), format_spec)
-
-    def __repr__(self) -> str:
-        shape = "×".join(map(str, self.shape)) or "0-d"
-        return f"<array {shape} {self.dtype} on the stand-in>"
-
-    def __matmul__(self, other: ndarray) -> ndarray:
-        return self._cp.matmul(self, other)
-
-    def __imatmul__(self, other: object) -> NoReturn:
-        raise TypeError("use cp.matmul(a, b, out=c)")
+def _function(name: str) -> Callable[..., Any]:
+    """Return the method that is the function ``cp.name`` of the array and what else is given."""
+    return lambda self, *args, **more: getattr(self._cp, name)(self, *args, **more)
 
 
-_OTHER_INDICES = (tuple, list, ndarray, np.ndarray, bool, np.bool_, type(None))
+def _reflected(name: str) -> Callable[..., Any]:
+    return lambda self, other: getattr(self._cp, name)(other, self)
 
 
-def of_the_gpu(*operands: object) -> None:
-    """Raise CuPy's TypeError unless all operands are arrays of the stand-in."""
+def _in_place(name: str) -> Callable[..., Any]:
+    return lambda self, other: getattr(self._cp, name)(self, other, out=self)
+
+
+for _sign, _name in OPERATORS.items():  # each is one kernel, as in CuPy
+    setattr(ndarray, f"__{_sign}__", _function(_name))
+    setattr(ndarray, f"__r{_sign}__", _reflected(_name))
+    setattr(ndarray, f"__i{_sign}__", _in_place(_name))
+for _method, _name in METHODS.items():
+    setattr(ndarray, _method, _function(_name))
+ndarray.__hash__ = None  # CuPy's arrays are no keys either
+
+
+class MemoryPointer(Namespace):
+    """``array.data``: the array's memory, which can be set byte by byte."""
+
+    _called = "array.data"
+
+    def __init__(self, array: ndarray) -> None:
+        self._array, self.ptr = array, np.lib.array_utils.byte_bounds(array._view)[0]
+
+    def memset_async(self, value: int, size: int, stream: Any = None) -> None:
+        """Set all ``size`` bytes to ``value``, on ``stream`` or the current one."""
+        array, cp = self._array, self._array._cp
+        if size != array.nbytes:
+            raise NotImplementedError(f"size={size}: the stand-in sets all {array.nbytes} bytes")
+        one = np.full(array.itemsize, value & 255, np.uint8).view(array.dtype)
+        with stream or cp.cuda.get_current_stream():
+            cp.run("memset", lambda: one.reshape(()), [], array)
+
+
+def of_the_gpu(*operands: Any) -> Any:
+    """Return the first operand; CuPy's TypeError unless all are arrays of the stand-in."""
     for operand in operands:
         if not isinstance(operand, ndarray):
             raise TypeError(f"Unsupported type {type(operand)}; an array on the GPU is wanted")
+    return operands[0] if operands else None
 
 
 def of_the_gpu_or_numbers(*operands: object) -> None:
     """Raise CuPy's TypeError unless each operand is an array of the stand-in, or a number."""
-    of_the_gpu(*(x for x in operands if not isinstance(x, _NUMBERS)))
-
-
-_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+    of_the_gpu(*(operand for operand in operands if not isinstance(operand, _NUMBERS)))
 
 
 def can_hold(out: object, shape: tuple[int, ...], dtype: DTypeLike) -> None:
@@ -387,63 +285,3 @@ def can_hold(out: object, shape: tuple[int, ...], dtype: DTypeLike) -> None:
             f"Cannot cast output operand from {np.dtype(dtype)!r} to {out.dtype!r} according to "
             "the rule 'same_kind'"
         )
-
-
-Operator = Callable[[ndarray, "ndarray | float"], ndarray]
-
-
-def _binary(name: str) -> Operator:
-    return lambda self, other: getattr(self._cp, name)(self, other)
-
-
-def _reflected(name: str) -> Operator:
-    return lambda self, other: getattr(self._cp, name)(other, self)
-
-
-def _in_place(name: str) -> Operator:
-    return lambda self, other: getattr(self._cp, name)(self, other, out=self)
-
-
-def _give_operators(**ufuncs: str) -> None:
-    """Let ``ndarray`` compute x + y, 2 + y and x += y, each by the ufunc that CuPy uses."""
-    for sign, name in ufuncs.items():
-        setattr(ndarray, f"__{sign}__", _binary(name))
-        setattr(ndarray, f"__r{sign}__", _reflected(name))
-        setattr(ndarray, f"__i{sign}__", _in_place(name))
-
-
-def _missing(sign: str) -> Callable[..., NoReturn]:
-    def refuse(*_: object) -> NoReturn:
-        raise NotImplementedError(
-            f"the stand-in for CuPy has no {sign} of arrays; real CuPy may have it; the stand-in "
-            "has +, -, *, / and @"
-        )
-
-    return refuse
-
-
-def _refuse_operators(places: Sequence[str], **signs: str) -> None:
-    """Let ``ndarray`` say of each of these operators that the stand-in lacks it.
-
-    Python would call two arrays unequal where ``==`` is missing, and not ask again.
-    """
-    for name, sign in signs.items():
-        for place in places:
-            setattr(ndarray, f"__{place}{name}__", _missing(sign))
-
-
-_give_operators(add="add", sub="subtract", mul="multiply", truediv="divide")
-_refuse_operators(
-    [""], eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">=", neg="-x", pos="+x", abs="abs()",
-    invert="~",
-)  # fmt: skip
-_refuse_operators(
-    ["", "r", "i"], pow="**", floordiv="//", mod="%", divmod="divmod()", lshift="<<", rshift=">>",
-    xor="^", **{"and": "&", "or": "|"},
-)  # fmt: skip
-ndarray.__hash__ = None  # CuPy's arrays are no keys either
-
-
-def few(array: ndarray, constant: bool) -> np.ndarray:
-    """The values, or just one of them when all are equal."""
-    return array.values().reshape(-1)[:1] if constant else array.values()

@@ -196,7 +196,7 @@ class SimulatedGpu:
 
     def stream(self, number: int) -> Stream | None:
         """Return the stream of that number, None if there is none."""
-        return next((stream for stream in self._streams if stream.number == number), None)
+        return self._streams[number] if 0 <= number < len(self._streams) else None
 
     def new_buffer(self) -> int:
         self.commands.append(["new_buffer"])
@@ -223,22 +223,39 @@ class SimulatedGpu:
         reads, writes = list(reads), list(writes)
         spans = [[astuple(span) for span in each] for each in (reads, writes)]
         self.commands.append(["launch", kernel, stream.number, flops, dtype, *spans, library])
-        setup = self._first_use(library or f"{kernel}/{dtype}")
-        self.now += setup + self.device.launch_s
         passed = [self._cache.read(span) for span in reads]
-        hit = sum(found for found, _ in passed)
+        hit = sum(held for held, _ in passed)
         back = sum(left for _, left in passed) + sum(self._cache.write(span) for span in writes)
         wanted = sum(span.nbytes for span in reads)
         total = wanted + sum(span.nbytes for span in writes)
         dram = wanted - hit + back
+        self._queue(
+            kernel, stream, library or f"{kernel}/{dtype}",
+            self.device.kernel_seconds(flops, dtype, dram, max(0, total - dram)),
+            flops=flops, bytes=total, l2_bytes=hit, written_back=back, library=library,
+            apart=not any(starmap(_overlap, combinations(reads, 2))),
+        )  # fmt: skip
+
+    def run(self, kernel: str, stream: Stream, seconds: float) -> None:
+        """Queue one kernel that takes ``seconds``, whatever it does; it goes by L2."""
+        self.commands.append(["run", kernel, stream.number, seconds])
+        self._queue(
+            kernel, stream, kernel, seconds, flops=0, bytes=0, l2_bytes=0, written_back=0,
+            library="", apart=True,
+        )  # fmt: skip
+
+    def _queue(
+        self, kernel: str, stream: Stream, first: str, seconds: float, **facts: object
+    ) -> None:
+        """Let the device work ``seconds`` for a kernel, and log it with ``facts``."""
+        setup = 0.0 if first in self._known else self.device.setup_s
+        self._known.add(first)
+        self.now += setup + self.device.launch_s
         begin = max(self.now, self._queue_end(stream), self._busy_until)
-        end = begin + self.device.kernel_seconds(flops, dtype, dram, max(0, total - dram))
-        stream.free_at = self._busy_until = end
+        stream.free_at = self._busy_until = begin + seconds
         self.log.append({
-            "what": "launch", "kernel": kernel, "stream": stream.number, "flops": flops,
-            "bytes": total, "l2_bytes": hit, "written_back": back, "setup": setup > 0,
-            "begin": begin, "end": end, "library": library, "at": self.now,
-            "apart": not any(starmap(_overlap, combinations(reads, 2))),
+            "what": "launch", "kernel": kernel, "stream": stream.number, "setup": setup > 0,
+            "begin": begin, "end": begin + seconds, "at": self.now, **facts,
         })  # fmt: skip
 
     def record(self, event: int, stream: Stream) -> None:
@@ -312,12 +329,6 @@ class SimulatedGpu:
         self.log.append({"what": "elapsed", "start": start, "stop": stop, "ms": milliseconds})
         return milliseconds
 
-    def _first_use(self, key: str) -> float:
-        if key in self._known:
-            return 0.0
-        self._known.add(key)
-        return self.device.setup_s
-
     def _queue_end(self, stream: Stream) -> float:
         """When a stream is free: the null stream waits for the blocking ones and they for it."""
         others = [s.free_at for s in self._streams if s.blocking] if stream is self.null else []
@@ -333,9 +344,10 @@ MOST_PIECES = 2_000_000  # of L2, over which all kernels pass together
 _OF_COMMANDS: Mapping[str, tuple[type, ...]] = {  # name → what its arguments are
     "new_stream": (bool,), "new_buffer": (), "record": (int, int), "wait_event": (int,),
     "wait_stream": (int,), "wait_all": (), "hold": (int, int), "look": (), "elapsed": (int, int),
-    "launch": (str, int, float, str, list, list, str),
+    "launch": (str, int, float, str, list, list, str), "run": (str, int, float),
 }  # fmt: skip
-_TAKE_A_STREAM = {"record": 1, "wait_stream": 0, "hold": 0, "launch": 1}  # name → which argument
+#: Commands that take a stream → which of their arguments that is.
+_TAKE_A_STREAM = {"record": 1, "wait_stream": 0, "hold": 0, "launch": 1, "run": 1}
 
 
 def replay(gpu: SimulatedGpu, commands: object) -> None:
@@ -349,7 +361,9 @@ def replay(gpu: SimulatedGpu, commands: object) -> None:
     for command in commands:
         name, arguments = _checked(command)
         if (place := _TAKE_A_STREAM.get(name)) is not None:
-            arguments[place] = _stream(gpu, arguments[place])
+            if (stream := gpu.stream(arguments[place])) is None:
+                raise ValueError(f"stream={arguments[place]} was never made")
+            arguments[place] = stream
         if name == "launch":
             *_, reads, writes, library = arguments
             spans = [[_span(each) for each in part] for part in (reads, writes)]
@@ -380,13 +394,6 @@ def _is(value: object, kind: type) -> bool:
     if kind is float:
         return type(value) in (int, float) and 0 <= value < math.inf
     return type(value) is kind
-
-
-def _stream(gpu: SimulatedGpu, number: int) -> Stream:
-    found = gpu.stream(number)
-    if found is None:
-        raise ValueError(f"stream={number} was never made")
-    return found
 
 
 def _span(part: object) -> Span:

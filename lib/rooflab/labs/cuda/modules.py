@@ -7,17 +7,19 @@ must find the same stand-in, or it would time another GPU than the one it is jud
 from __future__ import annotations
 
 import difflib
+import functools
+import json
 import operator
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
 from rooflab.measure.backend import cupy_to_oneself
 
-_MOST_NAMES = 8
 IMPORTED = (
     "cupy", "cupy.cublas", "cupy.random", "cupy.cuda", "cupy.cuda.runtime", "cupy.cuda.stream",
     "cupyx", "cupyx.profiler",
@@ -25,10 +27,18 @@ IMPORTED = (
 """Modules for which an import finds the stand-in while it is in CuPy's place."""
 
 
+@functools.cache
+def cupys_names(of: str) -> frozenset[str]:
+    """Return the public names of ``of``, such as "cupy.cuda", in CuPy 14.2; none if not listed."""
+    text = Path(__file__).with_name("cupy_names.json").read_text(encoding="utf-8")
+    return frozenset(json.loads(text).get(of, "").split())
+
+
 class Namespace:
-    """Something of CuPy's, of which the stand-in has a part; the rest is an AttributeError."""
+    """Something of CuPy's, of which the stand-in has a part and says so of the rest."""
 
     _called = "cp"  # how a learner writes it
+    _listed = ""  # what its names are listed under in cupy_names.json
     _inside = frozenset()  # public names that are the stand-in's own and not CuPy's
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -38,13 +48,15 @@ class Namespace:
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):
             raise AttributeError(name)
-        has = [n for n in dir(self) if not n.startswith("_") and n not in self._inside]
-        nearest = difflib.get_close_matches(name, has, _MOST_NAMES, cutoff=0)
-        among = ", among others," if len(has) > _MOST_NAMES else ""
-        raise AttributeError(
-            f"the stand-in for CuPy has no {self._called}.{name}; real CuPy may have it; "
-            f"the stand-in has{among} {', '.join(sorted(nearest))}"
-        )
+        theirs, full = cupys_names(self._listed), f"{self._called}.{name}"
+        if name in theirs:
+            raise AttributeError(
+                f"{full} is part of CuPy, but not of this stand-in: on a GPU it works"
+            )
+        names = theirs or {n for n in dir(self) if not n.startswith("_")} - self._inside
+        near = ", ".join(difflib.get_close_matches(name, names)) or "no such name"
+        whose = "CuPy" if theirs else "this stand-in for CuPy"
+        raise AttributeError(f"{full} is not part of {whose}, which has {near}")
 
 
 class Profiler(Namespace):
@@ -64,9 +76,7 @@ class Cupyx(Namespace):
     """``cupyx``."""
 
     _called = "cupyx"
-
-    def __init__(self) -> None:
-        self.profiler = Profiler()
+    profiler = Profiler()
 
 
 class _Seen(ModuleType):
