@@ -17,3 +17,5 @@ from rooflab.labs.cuda.pipeline_picture import pipeline as pipeline
 from rooflab.labs.cuda.waves_picture import library_times as library_times, waves as waves
 from rooflab.labs.cuda.cluster_picture import cluster as cluster, cluster_saving as cluster_saving
 from rooflab.labs.cuda.ncu import ncu as ncu
+from rooflab.labs.cuda.listing_picture import listing as listing, loop_kinds as loop_kinds
+from rooflab.labs.cuda.register_picture import register_tile as register_tile

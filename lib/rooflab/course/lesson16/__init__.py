@@ -1,0 +1,1 @@
+"""Lesson 16, down to PTX: exercises and guesses."""
