@@ -70,14 +70,36 @@ def compile(
     options: Sequence[str] = (),
     macros: Mapping[str, object] | None = None,
 ) -> Compiled:
-    """Compile a kernel of the catalogue, or CUDA C++ text, for one architecture.
+    """Compile a kernel of the catalogue, or CUDA C++ text, for one architecture; no GPU is needed.
 
-    ``arch``: "sm_75" to "sm_121", or with the suffix of features that no later GPU has ("sm_90a").
-    ``options``: NVRTC's, such as "-maxrregcount=32". ``macros``: values of -D, such as
-    ``{"TILE": 16}``. The same call answers from memory. Raises CompilationError with the
-    compiler's log, whose lines are those of ``source``, and ModuleNotFoundError without NVRTC.
+    The same call answers from memory.
 
-    >>> compile("sgemm_shared", "sm_90").shared_bytes
+    Parameters
+    ----------
+    source : str
+        A kernel's name, such as "sgemm_shared", or text with a ``__global__`` function.
+    arch : str, optional
+        "sm_75" to "sm_121", or with the suffix of features that no later GPU has ("sm_90a").
+    options : sequence of str, optional
+        NVRTC's, such as "-maxrregcount=32".
+    macros : mapping, optional
+        Values of -D, such as ``{"TILE": 16}``.
+
+    Returns
+    -------
+    Compiled
+        Machine code, PTX, registers a thread, bytes of shared memory and of spills.
+
+    Raises
+    ------
+    CompilationError
+        With the compiler's log, whose lines are those of ``source``.
+    ModuleNotFoundError
+        Without NVRTC, with what to install.
+
+    Examples
+    --------
+    >>> rl.cuda.compile("sgemm_shared", "sm_90").shared_bytes
     8192
     """
     if not isinstance(source, str):

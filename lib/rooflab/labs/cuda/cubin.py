@@ -54,11 +54,28 @@ class Sass:
 
 
 def sass(compiled: Compiled, kernel: str | None = None) -> Sass:
-    """Return the machine code of ``kernel``, by default of the only one there is.
+    """Return the machine code of a kernel.
 
-    Raises ModuleNotFoundError without nvdisasm.
+    Parameters
+    ----------
+    compiled : Compiled
+        What :func:`compile` returns.
+    kernel : str, optional
+        By default the only one there is.
 
-    >>> sass(compile("axpy_float4")).counts["LDG.128"]
+    Returns
+    -------
+    Sass
+        Its lines, and how often each instruction occurs, in all and in the hot loop.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Without nvdisasm, with what to install.
+
+    Examples
+    --------
+    >>> rl.cuda.sass(rl.cuda.compile("axpy_float4")).counts["LDG.128"]
     2
     """
     if not isinstance(compiled, Compiled):
@@ -189,12 +206,28 @@ class Occupancy:
 def occupancy(
     registers: int, shared_bytes: int, threads: int, arch: str | int = "sm_90"
 ) -> Occupancy:
-    """Return how many blocks of ``threads`` a multiprocessor holds at once.
+    """Return how many blocks a multiprocessor holds at once.
 
-    ``registers`` are a thread's, ``shared_bytes`` a block's, static and dynamic together. A block
-    that cannot run at all has 0 blocks, and ``limits`` says why.
+    Parameters
+    ----------
+    registers : int
+        Of a thread.
+    shared_bytes : int
+        Of a block, static and dynamic together.
+    threads : int
+        Of a block.
+    arch : str or int, optional
+        Such as "sm_90".
 
-    >>> occupancy(64, 0, 128).blocks, occupancy(56, 0, 128).blocks
+    Returns
+    -------
+    Occupancy
+        Blocks, warps, their share of the most, and what does not allow one more block; 0 blocks
+        for one that cannot run at all.
+
+    Examples
+    --------
+    >>> rl.cuda.occupancy(64, 0, 128).blocks, rl.cuda.occupancy(56, 0, 128).blocks
     (8, 9)
     """
     registers = size("registers", registers)

@@ -39,11 +39,30 @@ class Plan:
 
 
 def plan(name: str, shapes: Sequence[Shape], **macros: int) -> Plan:
-    """Return how ``name`` is launched on arrays of these shapes; no GPU is needed.
+    """Return how a kernel is launched on arrays of these shapes; no GPU is needed.
 
-    Raises ValueError for shapes that do not fit each other or that the kernel does not take.
+    Parameters
+    ----------
+    name : str
+        A kernel of the catalogue.
+    shapes : sequence of tuples of int
+        Of its arrays, in their order.
+    **macros : int
+        Values of its macros.
 
-    >>> plan("sgemm_shared", [(100, 30), (30, 70), (100, 70)]).grid
+    Returns
+    -------
+    Plan
+        Sizes, grid, block, and dynamic bytes of shared memory.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit each other, or that the kernel does not take.
+
+    Examples
+    --------
+    >>> rl.cuda.plan("sgemm_shared", [(100, 30), (30, 70), (100, 70)]).grid
     (3, 4)
     """
     spec = spec_of(name, macros)
@@ -158,16 +177,33 @@ class LoadedKernel:
 
 
 def load(name: str, **macros: int) -> LoadedKernel:
-    """Compile kernel ``name`` for this GPU and return it, ready to launch.
+    """Compile a kernel of the catalogue for this GPU and return it, ready to launch.
 
-    Raises RuntimeError without a usable GPU, and ValueError for a GPU that the kernel does not run
-    on, an unknown name or macro, or more shared memory than a block has.
+    Its ``launch`` is what ``rl.measure(rl.gemm(512, 512, 512), run=kernel.launch)`` times. Of
+    kernels in half precision the result is in fp32: ``rl.gemm(m, n, k, "fp16", c="fp32")``.
 
-    >>> kernel = load("sgemm_shared", TILE=16)       # doctest: +SKIP
-    >>> kernel.launch(a, b, c)                       # doctest: +SKIP
-    >>> rl.measure(rl.gemm(512, 512, 512), run=kernel.launch)  # doctest: +SKIP
+    Parameters
+    ----------
+    name : str
+        Such as "sgemm_shared".
+    **macros : int
+        Values of its macros, such as ``TILE=16``.
 
-    Half precision: ``rl.gemm(m, n, k, "fp16", c="fp32")``, as the result is in fp32.
+    Returns
+    -------
+    LoadedKernel
+        Takes CuPy arrays, the output last.
+
+    Raises
+    ------
+    RuntimeError
+        Without a usable GPU.
+    ValueError
+        For a GPU that the kernel does not run on, or more shared memory than a block has.
+
+    Examples
+    --------
+    >>> kernel = rl.cuda.load("sgemm_shared", TILE=16)  # doctest: +SKIP
     """
     spec = spec_of(name, macros)
     xp = select("gpu").xp

@@ -66,7 +66,7 @@ def ncu(table: str | Path) -> tuple[Counters, ...]:
     Raises
     ------
     ValueError
-        For a text without ncu's table, without the time of a launch, or with an unknown unit.
+        For a text without ncu's table, without the time of a launch, or in a unit of another kind.
 
     Examples
     --------

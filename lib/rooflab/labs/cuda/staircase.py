@@ -225,7 +225,17 @@ class Staircase:
 
 
 def staircase(name: str) -> Staircase:
-    """Return a published staircase: "a6000" (fp32), "h100" (bf16) or "b200" (fp16).
+    """Return a published staircase of GEMM kernels, with what is predicted of each.
+
+    Parameters
+    ----------
+    name : {"a6000", "h100", "b200"}
+        S. Boehm's kernels in fp32, P. Shankhdhar's in bf16, or those of JAX's guide in fp16.
+
+    Returns
+    -------
+    Staircase
+        Its rungs in the order of their authors; ``published`` and ``flop_per_s`` are FLOP/s.
 
     Examples
     --------

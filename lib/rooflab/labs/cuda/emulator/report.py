@@ -95,7 +95,16 @@ class Fault:
 
 
 class KernelFault(RuntimeError):
-    """Raised by a launch at the first ``fault`` of the kernel."""
+    """Raised by a launch at the first ``fault`` of the kernel.
+
+    >>> import numpy as np
+    >>> text = "def f(A): A[cuda.threadIdx.x] = 1"
+    >>> try:
+    ...     rl.cuda.launch(text, 1, 32, np.zeros(31, np.float32))
+    ... except rl.cuda.KernelFault as error:
+    ...     print(error.fault.kind)
+    out of bounds
+    """
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault)  # whose text is the message
