@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.observe.kernel import CudaText
 
 
 def kernel(text: str) -> Callable[..., object]:
@@ -29,7 +31,8 @@ def launched(
 
 def kernel_exercise(
     id: str, title: str, points: int, question: str, call: str, text: str,
-    slips: Sequence[tuple[str, str, *tuple[tuple[str, str], ...]]], **more: Any,
+    slips: Sequence[tuple[str, str, *tuple[tuple[str, str], ...]]], *,
+    made: Callable[[str], Callable[..., object]] = kernel, **more: Any,
 ) -> Exercise:  # fmt: skip
     """Return the exercise whose right kernel is ``text``.
 
@@ -41,9 +44,13 @@ def kernel_exercise(
         for old, _ in pairs:
             if old not in text:
                 raise ValueError(f"{id}, {name}: {old!r} is not in the kernel")
-        first, *others = (kernel(text.replace(*pair)) for pair in pairs)
+        first, *others = (made(text.replace(*pair)) for pair in pairs)
         mistakes.append(Misconception(name, first, hint, variants=tuple(others)))
     return Exercise(
-        id, title, points, question, call, kernel(text), tuple(mistakes), kind="kernel",
+        id, title, points, question, call, made(text), tuple(mistakes), kind="kernel",
         **{"form": "nothing: it writes into its arrays", **more},
     )  # fmt: skip
+
+
+cuda_exercise = functools.partial(kernel_exercise, made=CudaText)
+"""The same with CUDA C++: the answer is the text of a kernel."""

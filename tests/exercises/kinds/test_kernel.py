@@ -78,9 +78,25 @@ def test_what_is_no_kernel_is_refused_and_a_forged_observation_too():
 
 
 def test_a_text_brings_the_numbers_and_functions_that_it_uses():
-    text = "T = 4\nNAMES = ['x']\n\n\ndef twice(x):\n    return T * x\n\n\n"
-    text += "def run(A):\n    A[0] = twice(T)\n"
-    assert text_of(cell(text, "run")) == (
-        "T = 4\ndef twice(x):\n    return T * x\n\ndef run(A):\n    A[0] = twice(T)\n"
+    """By the names that the kernel calls them; what has another thing's name stays outside."""
+    text = "import numpy as np\n\nT = np.int32(4)\nFAR = -float('inf')\nx = {1: 2}\n\n\n"
+    text += "def twice(x):\n    return T * x\n\n\ndouble, f32 = twice, np.float32\n\n\n"
+    text += "def run(A):\n    A[cuda.threadIdx.x] = max(FAR, double(f32(T)))\n"
+    parts = text_of(cell(text, "run"))
+    assert (
+        parts.split()
+        == (
+            "FAR = float('-inf') T = 4 def double(x): return T * x f32 = float32 def run(A): "
+            "A[cuda.threadIdx.x] = max(FAR, double(f32(T)))"
+        ).split()
     )
+    number = text.splitlines().index("def run(A):")
+    assert parts.splitlines().index("def run(A):") == number
     assert text_of(kernel(REVERSE)) == REVERSE
+
+
+def test_a_kernel_for_each_grid_is_refused():
+    cases = [*EXERCISE.draw(0), *EXERCISE.draw(0)]
+    seen = [{"value": REVERSE}, {"value": REVERSE + "\n"}]
+    assert "one is wanted for all" in judge(EXERCISE, cases, seen).reason
+    assert "is not judged" in judge(EXERCISE, cases, [{"value": "x" * 30_000}] * 2).reason

@@ -32,11 +32,11 @@ LEFT = "for (; i < n; ++i) y[i] += alpha * x[i];"
 ALL = WIDE_TEXT[WIDE_TEXT.index("    if") : WIDE_TEXT.rindex("}")]
 WIDE = cuda_exercise(
     "13-wide", "Four numbers a load", 4,
-    "Write y = alpha·x + y in CUDA C++, as a text. Each thread has four neighbours, from 4·t on for "
-    "thread t of the grid, and loads and stores them as one `float4`, of 16 bytes: a quarter of the "
-    "requests. `*(float4*)(y + i)` is the float4 that begins at y[i]; its parts are .x, .y, .z and "
-    ".w. n is any: 1 to 3 numbers may be left over, which are taken one by one. The grid has a "
-    "thread for every four numbers, and often more.",
+    "Write y = alpha·x + y in CUDA C++, as a text. Thread t of the grid has four neighbours, from "
+    "4·t on, and loads and stores them as one `float4` of 16 bytes: a quarter of the requests. "
+    "`*(float4*)(y + i)` is the float4 that begins at y[i]; its parts are .x, .y, .z and .w. n is "
+    "any: 1 to 3 numbers may be left over, which are taken one by one. The grid has a thread for "
+    "every four numbers, and often more.",
     "axpy(x, y, alpha, n)", WIDE_TEXT,
     [
         ("one number at a time", "it is right, and takes four times the requests: load a float4.",
@@ -44,7 +44,7 @@ WIDE = cuda_exercise(
          (ALL, "    for (int end = min(i + 4, n); i < end; ++i) y[i] += alpha * x[i];\n")),
         ("what is left over is left out", "n need not be a multiple of 4.", (LEFT, "")),
         ("beyond the end", "the last float4 has to end before n.",
-         ("i + 3 < n", "i < n"), ("i + 3 < n", "i + 2 < n"), ("i < n; ++i", "i < i + 1; ++i")),
+         ("i + 3 < n", "i < n"), ("i + 3 < n", "i + 2 < n"), ("i < n; ++i", "i <= n; ++i")),
         ("not at a multiple of 16 bytes", "a float4 lies at a multiple of 16 bytes: i is 4·t.",
          ("int i = 4 * (", "int i = 1 * (")),
         ("x is not scaled", "y = alpha·x + y.", ("b.x + alpha * a.x", "b.x + a.x")),
@@ -78,11 +78,11 @@ GUARD, SHUFFLE = "if (threadIdx.x % 32 == 0) ", "sum += __shfl_down_sync(0xfffff
 LOOP = DOT_TEXT[DOT_TEXT.index("    for (int o") : DOT_TEXT.index("    if")]
 DOT = cuda_exercise(
     "13-dot", "A sum of many threads", 5,
-    "Add the sum of x[i]·y[i], over all i below n, to r[0], in CUDA C++, as a text. The grid is "
-    "fixed: a thread takes every `gridDim.x * blockDim.x`-th product. The 32 lanes of a warp add up "
-    "their sums by shuffles: `__shfl_down_sync(0xffffffff, sum, offset)` is the sum of the lane "
-    "that is `offset` further on. Then one `atomicAdd(r, sum)` a warp, at most. Blocks have a "
-    "multiple of 32 threads.",
+    "Add the sum of x[i]·y[i], over all i below n, to r[0], in CUDA C++, as a text. The grid may "
+    "be smaller than n: a thread takes each product that is `gridDim.x * blockDim.x` further on. "
+    "The 32 lanes of a warp add up by shuffles: `__shfl_down_sync(0xffffffff, sum, offset)` "
+    "is the sum of the lane that is `offset` further on. At most one `atomicAdd(r, sum)` a warp is "
+    "left. Blocks have a multiple of 32 threads.",
     "dot(x, y, r, n)", DOT_TEXT,
     [
         ("an atomic for each thread", "add up the warp first: one atomic for 32 threads.",
@@ -94,15 +94,17 @@ DOT = cuda_exercise(
         ("one product a thread", "the grid may be smaller than n.",
          ("i += stride", "i += n"), ("gridDim.x * blockDim.x;", "n;")),
         ("half of the warp", "32 lanes take five steps: 16, 8, 4, 2, 1.",
-         ("offset = 16", "offset = 8"), ("offset > 0", "offset > 1"), ("offset /= 2", "offset /= 4")),
-        ("shuffles among lanes that are gone", "all 32 lanes have to come to the shuffle: first the "
+         ("offset = 16", "offset = 8"), ("offset > 0", "offset > 1"), ("/= 2", "/= 4")),
+        ("shuffles without all lanes", "all 32 lanes have to come to a shuffle: first the "
          "products, then the shuffles.",
          ("    for (int o", "    if (blockIdx.x * blockDim.x + threadIdx.x >= n) return;\n"
                             "    for (int o"),
-         ("sum += x[i] * y[i];", "{ sum += x[i] * y[i]; sum += __shfl_down_sync(0xffffffff, sum, 1); }")),
+         ("sum += x[i] * y[i];",
+          "sum += __shfl_down_sync(0xffffffff, x[i] * y[i], 1) + x[i] * y[i];")),
         ("added without an atomic", "many warps add to one number: atomicAdd.",
          ("atomicAdd(r, sum)", "r[0] += sum"), ("atomicAdd(r, sum)", "r[0] = sum")),
-        ("only one warp of a block", "each warp has a sum.", ("threadIdx.x % 32 == 0", "threadIdx.x == 0")),
+        ("only one warp of a block", "each warp has a sum.",
+         ("threadIdx.x % 32 == 0", "threadIdx.x == 0")),
     ],
     cases=lambda rng: [_dot(rng.choice((700, 950, 1201)), (3,), 64)],
     fixed=(_dot(1000, (2,), 128), _dot(2048, (4,), 64), _dot(45, (2,), 32), _dot(333, (1,), 96)),

@@ -100,7 +100,7 @@ COALESCE = kernel_exercise(
     ],
     cases=lambda rng: [_scaled(rng.randrange(20, 70), rng.randrange(33, 120), 32, 8)],
     fixed=(_scaled(64, 96, 32, 8), _scaled(37, 65, 64, 4), _scaled(90, 17, 32, 4)),
-    lines=3,
+    lines=3, par=1.3,
 )  # fmt: skip
 
 
@@ -168,7 +168,7 @@ TILED = kernel_exercise(
     ],
     cases=lambda rng: [_product(rng.randrange(9, 30), rng.randrange(9, 30), rng.randrange(9, 30))],
     fixed=(_product(24, 16, 32), _product(19, 21, 13), _product(8, 8, 7), _product(5, 30, 17)),
-    lines=8,
+    lines=8, par=1.1,
 )  # fmt: skip
 
 

@@ -24,14 +24,15 @@ import numpy as np
 from rooflab.count.si import grouped
 from rooflab.exercises.exercise import Case, Exercise, Observation
 from rooflab.exercises.observe.kernel import text_of
+from rooflab.exercises.observe.observation import LONGEST_MESSAGE
 from rooflab.exercises.verdict import Verdict, failed, passed
 from rooflab.labs.cuda.compiler import CompilationError, compile
-from rooflab.labs.cuda.emulator import Run, launch
+from rooflab.labs.cuda.emulator import KernelFault, Run, launch
 from rooflab.labs.cuda.emulator.cuda_text import emulate
 
-STEPS = 2_000_000
+MOST_CHARACTERS = 20_000  # of a text; honest ones have hundreds
 CUDA = "__global__"  # stands in CUDA C++, never in Python
-CLOSE = 1e-4  # of the largest magnitude of an array: sums of fp32 in another order
+CLOSE = 1e-5  # of the largest magnitude of an array: sums of fp32 in another order
 COUNTS: Mapping[str, tuple[str, Callable[[Run], int]]] = {
     "sectors": ("sectors of 32 bytes to and from global memory", lambda run: sum(
         each.sectors for each in (run.global_loads, run.global_stores, run.global_atomics))),
@@ -60,6 +61,8 @@ def judge(
 ) -> Verdict:
     """Return the verdict: on every case right, without a fault, and within the traffic."""
     findings = []
+    if len({str(seen.get("value")) for seen in observations}) > 1:
+        return failed(exercise, "another kernel came back for another grid; one is wanted for all")
     for case, seen in zip(cases, observations, strict=True):
         finding = examined(exercise, case, seen)
         findings.append(finding)
@@ -79,13 +82,15 @@ def judge(
 def examined(exercise: Exercise, case: Case, seen: Observation) -> Finding:
     """Return what is wrong with the kernel in an observation."""
     if "error" in seen:
-        kind, _, message = str(seen["error"]).partition(": ")
-        return Finding(message if kind == "ValueError" else str(seen["error"]))
+        kind, _, message = str(seen["error"])[:LONGEST_MESSAGE].partition(": ")
+        return Finding(message if kind == "ValueError" else f"{kind}: {message}")
     if "unreadable" in seen:
-        return Finding(str(seen["unreadable"]))
+        return Finding(str(seen["unreadable"])[:LONGEST_MESSAGE])
     text = seen.get("value")
     if not isinstance(text, str):
         return Finding("what came back is no kernel")
+    if len(text) > MOST_CHARACTERS:
+        return Finding(f"a kernel of {grouped(len(text))} characters is not judged")
     finding = _examined(exercise, case, text)
     refusal = "" if finding.problem or CUDA not in text else _refusal(text)
     return Finding(refusal) if refusal else finding
@@ -114,11 +119,11 @@ def _examined(exercise: Exercise, case: Case, text: str) -> Finding:
     right, budget = _reference(wanted, json.dumps(case))
     arguments = _arguments(case)
     try:
-        run = _run(text, case, arguments, on_fault="collect", max_steps=STEPS)
+        run = _run(text, case, arguments)
+    except KernelFault as found:
+        return Finding(str(found), ("fault", found.fault.kind, found.fault.threads))
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
-        return Finding(str(error) or type(error).__name__)
-    if run.faults:
-        return Finding(str(run.faults[0]), ("fault", run.faults[0].kind, run.faults[0].threads))
+        return Finding(str(error)[:LONGEST_MESSAGE] or type(error).__name__)
     if wrong := _wrong(arguments, right):
         return wrong
     counts = {name: COUNTS[name][1](run) for name in budget}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 import textwrap
 from collections.abc import Callable
@@ -58,21 +59,46 @@ def text_of(kernel: object) -> str:
     return "\n".join(parts.values())
 
 
-def _collect(function: FunctionType, parts: dict[str, str]) -> None:
+def _collect(function: FunctionType, parts: dict[str, str], name: str = "") -> None:
+    """Add the source of ``function``, under the ``name`` that it is called by, after what it uses.
+
+    The kernel itself stands at its line of the cell, where there is room above for the rest.
+    """
     outside = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    name = function.__name__
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except OSError:
+        raise ValueError(
+            f"the source of {function.__name__} is not known: define it in a cell"
+        ) from None
+    source = textwrap.dedent("".join(lines))
+    is_kernel, name = not name, name or function.__name__
     parts[name] = ""
-    for used in (*function.__code__.co_names, *function.__code__.co_freevars):
+    nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
+    for used in dict.fromkeys(node.id for node in nodes):
         value = outside.get(used)
         value = getattr(value, "py_func", value)
-        if used in parts:
+        if used in parts or used == "cuda":
             continue
-        if type(value) in (int, float, bool, tuple):
-            parts[used] = f"{used} = {value!r}"
-        elif type(value) is FunctionType and used != "cuda":
-            _collect(value, parts)
+        if type(value) is FunctionType:
+            _collect(value, parts, used)
+        elif constant := _constant(value):
+            parts[used] = f"{used} = {constant}"
     del parts[name]  # it stands after all that it uses
-    try:
-        parts[name] = textwrap.dedent(inspect.getsource(function))
-    except OSError:
-        raise ValueError(f"the source of {name} is not known: define it in a cell") from None
+    above = sum(part.count("\n") + 1 for part in parts.values())
+    padding = "\n" * max(0, first - 1 - above) if is_kernel else ""
+    parts[name] = padding + source.replace(f"def {function.__name__}(", f"def {name}(", 1)
+
+
+def _constant(value: object) -> str:
+    """A number, or a tuple of them, or a type of NumPy's, as a kernel writes it; or nothing."""
+    module = getattr(type(value), "__module__", "")
+    if module == "numpy" and hasattr(value, "item") and not getattr(value, "shape", None):
+        value = value.item()
+    if isinstance(value, type) and value.__module__ == "numpy":
+        return value.__name__
+    if type(value) is float and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    if type(value) is tuple and not all(map(_constant, value)):
+        return ""
+    return repr(value) if type(value) in (int, float, bool, tuple) else ""

@@ -49,8 +49,8 @@ def listing(after: Any = None) -> Player:
 
     Examples
     --------
-    >>> print(rl.cuda.listing().sentence.split(".")[0])
-    sgemm_shared: 512 multiply-adds take 1520 instructions, a share of 34 %
+    >>> print(rl.cuda.listing().sentence[:55])
+    sgemm_shared: 512 multiply-adds take 1520 instructions,
     """
     return Player(*(_scene(wide) for wide in (WIDE, NARROW)), stem="listing", after=after)
 

@@ -38,7 +38,7 @@ def tile_seconds(tile: tuple[int, int], k: int = K) -> float:
     """Return the seconds of a tile on one SM of an H100, in bf16: its FLOPs or its bytes from L2.
 
     >>> print(si(tile_seconds((128, 256)), "s"), si(tile_seconds((128, 128)), "s"))
-    42.6 µs 28.4 µs
+    42.5 µs 28.4 µs
     """
     (m, n), machine = tile, _machine()
     flops = 2 * m * n * k / (machine["flop_per_clock"] * machine["unit_share"][128])
@@ -95,7 +95,7 @@ def waves(after: Any = None) -> Player:
 
     Examples
     --------
-    >>> print(rl.cuda.waves().sentence[:68])
+    >>> print(rl.cuda.waves().sentence[:67])
     1,025 rows: 144 tiles, 2 waves; in the last one 12 of 132 SMs work.
     """
     return Player(*(_scene(wide) for wide in (WIDE, NARROW)), stem="waves", after=after)
