@@ -12,7 +12,7 @@ from contextlib import contextmanager
 _BROUGHT_BY = {  # extra → the packages that it brings, as they are imported
     "terminal": "rich typer",
     "plot": "matplotlib",
-    "measure": "llvmlite ml_dtypes numba psutil scipy threadpoolctl tqdm",
+    "measure": "llvmlite ml_dtypes numba psutil pycparser scipy threadpoolctl tqdm",
     "course": "IPython anywidget ipykernel ipywidgets jupyter_server markdown_it traitlets",
     "grade": "filelock jinja2 jupyter_client nbclient nbformat nbval pytest zmq",
     "cluster": "distributed",

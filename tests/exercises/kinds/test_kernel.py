@@ -83,12 +83,9 @@ def test_a_text_brings_the_numbers_and_functions_that_it_uses():
     text += "def twice(x):\n    return T * x\n\n\ndouble, f32 = twice, np.float32\n\n\n"
     text += "def run(A):\n    A[cuda.threadIdx.x] = max(FAR, double(f32(T)))\n"
     parts = text_of(cell(text, "run"))
-    assert (
-        parts.split()
-        == (
-            "FAR = float('-inf') T = 4 def double(x): return T * x f32 = float32 def run(A): "
-            "A[cuda.threadIdx.x] = max(FAR, double(f32(T)))"
-        ).split()
+    assert " ".join(parts.split()) == (
+        "FAR = float('-inf') T = 4 def double(x): return T * x f32 = float32 def run(A): "
+        "A[cuda.threadIdx.x] = max(FAR, double(f32(T)))"
     )
     number = text.splitlines().index("def run(A):")
     assert parts.splitlines().index("def run(A):") == number

@@ -1,6 +1,7 @@
 from rooflab.labs.cuda.compiler import compile as compile
 from rooflab.labs.cuda.cubin import occupancy as occupancy, sass as sass
 from rooflab.labs.cuda.device import Device as Device, SimulatedGpu as SimulatedGpu
+from rooflab.labs.cuda.emulator.cuda_text import emulate as emulate
 from rooflab.labs.cuda.emulator.launch import launch as launch
 from rooflab.labs.cuda.emulator.report import KernelFault as KernelFault
 from rooflab.labs.cuda.lanes_picture import banks as banks, coalescing as coalescing
@@ -19,3 +20,4 @@ from rooflab.labs.cuda.cluster_picture import cluster as cluster, cluster_saving
 from rooflab.labs.cuda.ncu import ncu as ncu
 from rooflab.labs.cuda.listing_picture import listing as listing, loop_kinds as loop_kinds
 from rooflab.labs.cuda.register_picture import register_tile as register_tile
+from rooflab.labs.cuda.order_picture import order as order

@@ -34,6 +34,7 @@ POSSIBLE = (
     "Possible are numbers, float4 and such, pointers, __shared__ and local arrays, if, for, while, "
     "?:, __device__ functions, [&] lambdas, #define, shuffles, barriers, atomicAdd"
 )
+LONGEST = 500_000  # characters of a text
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,9 @@ _OPERATORS: Mapping[str, Callable[..., Any]] = MappingProxyType({
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 # ---- From CUDA C++ to C --------------------------------------------------------------------------
-_INSIDE = "[^()]*"  # of parentheses, with up to 8 pairs of them in one another
+_INSIDE = "[^()]*+"  # of parentheses, with up to 8 pairs of them in one another
 for _ in range(8):
-    _INSIDE = rf"[^()]*(?:\({_INSIDE}\)[^()]*)*"
+    _INSIDE = rf"[^()]*+(?:\({_INSIDE}\)[^()]*+)*+"
 _CALL = re.compile(rf"\b([A-Za-z_]\w*)(\s*\({_INSIDE}\))?")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _TO_C = tuple((re.compile(pattern), to) for pattern, to in (
@@ -192,7 +193,10 @@ def _expanded(text: str, macros: Mapping[str, Any], hidden: frozenset[str] = fro
             body = re.sub(r"\b[A-Za-z_]\w*", lambda m: values.get(m[0], m[0]), body)
         return _expanded(body, macros, hidden | {name}) + call
 
-    return _CALL.sub(expand, text)
+    result = _CALL.sub(expand, text)
+    if len(result) > LONGEST:
+        raise ValueError(f"macros expand to more than {LONGEST:,} characters")
+    return result
 
 
 # ---- Memory: an address is an array and an index -------------------------------------------------
@@ -252,10 +256,10 @@ class CudaRewriter(Rewriter):
 
     def made(self, node: Any) -> Any:
         """Return the Value of an expression, the Step of a statement."""
-        rewrite = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if rewrite is None:
-            raise self.refused(node)
-        return rewrite(node)
+        try:
+            return getattr(self, f"_{type(node).__name__.lower()}")(node)
+        except (AttributeError, IndexError, TypeError) as error:  # parts that no method expects
+            raise self.refused(node) from error
 
     def _rewrite(self, node: Any) -> Step:
         made = node if callable(node) else self.made(node)
@@ -318,7 +322,7 @@ class CudaRewriter(Rewriter):
         state.special = {}
         try:
             return get(state)
-        except (KernelFault, KeyError):
+        except (KernelFault, KeyError, ArithmeticError):
             return None
 
     # Declarations and functions.
@@ -352,38 +356,31 @@ class CudaRewriter(Rewriter):
         while type(kind).__name__ == "ArrayDecl":
             dims.append(kind.dim and self.constant(self._rewrite(kind.dim)))
             kind = kind.type
+        to, place, braces = self.type(kind), self.place(node), type(init).__name__ == "InitList"
         if None in dims or "extern" in node.storage or (shared and init):
             raise self.refused(node, f"give {node.name} a constant size, and no values if shared")
-        to, place, braces = self.type(kind), self.place(node), type(init).__name__ == "InitList"
+        if braces and not dims and to.width == 1:
+            raise self.refused(node, "braces are for arrays and vectors")
         values = [self.made(each) for each in (init.exprs if braces else [init] if init else [])]
         if "auto_" in getattr(kind.type, "names", ()):
             to = replace(values[0].type, const=to.const or values[0].type.const)
         each = Type(to.dtype) if braces else to
         gets = [self.converted(value, each, node) for value in values]
         symbol, make = self.introduced(node, to, tuple(dims), shared)
-        if braces and symbol.in_memory:
-            return self._filled(symbol, make, gets, place)
         if not init:
             return make
         if to.const and not symbol.in_memory and (number := self.constant(gets[0])) is not None:
             self.names[node.name] = replace(symbol, constant=number)
 
         def run(s: Execution) -> None:
-            value = gets[0](s)
+            values = [get(s) for get in gets]
             make(s)
-            put(s, symbol.home(s), value, to, place)
-
-        return run
-
-    @staticmethod
-    def _filled(symbol: Symbol, make: Step, gets: list[Step], place: Place) -> Step:
-        """Return what gives an array or a vector its values, and zeros after them."""
-
-        def run(s: Execution) -> None:
-            make(s)
+            if not braces:
+                put(s, symbol.home(s), *values, to, place)
+                return
             array, _ = symbol.home(s)
-            for i, cell in enumerate(np.ndindex(array.shape)):
-                memory.store(s, array, cell, gets[i](s) if i < len(gets) else 0, place)
+            for i, cell in enumerate(np.ndindex(array.shape)):  # zeros after the values
+                memory.store(s, array, cell, values[i] if i < len(values) else 0, place)
 
         return run
 
@@ -571,6 +568,8 @@ class CudaRewriter(Rewriter):
         if not whole and op in ("%", "<<", ">>", "&", "|", "^"):
             raise self.refused(node, f"{op} is for integers")
         left, right = (self.conversion(each, to, node) for each in (a, b))
+        if op in ("<<", ">>"):
+            right = lambda count: count & 63  # noqa: E731
 
         def compute(s: Execution, x: Any, y: Any) -> Any:
             x, y = left(x), right(y)
@@ -713,10 +712,10 @@ def translated(
     try:
         tree = parser.parse(c, "")
     except ParseError as error:
-        start = re.match(r":(\d+)", str(error))  # which "Invalid expression" lacks
-        line = int(start[1]) if start else getattr(parser._peek(), "lineno", 0)
-        what = f"line {line} ({lines.get(line, '').strip()}): not possible: {error}"
-        raise ValueError(f"{what}. {POSSIBLE}") from None
+        line, what = re.fullmatch(r":(?:(\d+):\d+:)? *(.*)", str(error)).groups()
+        line = int(line or parser._peek().lineno)  # "Invalid expression" has no line
+        place = f"line {line} ({lines.get(line, '').strip()})"
+        raise ValueError(f"{place}: not possible, {what}. {POSSIBLE}") from None
     rewriter = CudaRewriter(name, lines)
     for node in tree.ext:
         kind, head = type(node).__name__, getattr(node, "decl", None)

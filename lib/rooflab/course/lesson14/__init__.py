@@ -1,0 +1,1 @@
+"""Lesson 14, tensor cores and pipelines: exercises and guesses."""
