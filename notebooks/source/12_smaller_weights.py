@@ -395,7 +395,7 @@ for m in (1, 128, 345, 4096):
 # weights `kept` are stored. Where that is not all of them, each stored weight also has its place, a
 # number from 0 to `of` - 1; `of` is a power of two. Each `block` weights, stored or not, share a
 # scale of `scale` bits. Return the bits that a weight takes on average.
-# `weight_bits(2, 2, 4, 8, 16, 8)` is 4.5.
+# `weight_bits(2, 3, 1, 4, 64, 16)` is 2.25.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "12-claim-bits"}

@@ -14,7 +14,7 @@
 #
 # **Why can a correct program for a GPU still be slow?**
 #
-# <details><summary>45 minutes, 95 with the exercises: what you learn, and what you need</summary>
+# <details><summary>45 minutes, 110 with the exercises: what you learn, and what you need</summary>
 #
 # - **count** the sectors that a warp touches, and how many turns its reads take at the banks,
 # - **write** kernels whose threads read side by side, and share a tile,
@@ -498,6 +498,64 @@ print(rl.cuda.summary("sgemm_shared", "sgemm_registers_2d", "sgemm_float4"))
 # Where the author of a kernel or the compiler reads four words at once (`.128`), the same bytes take
 # fewer instructions. On a machine with an NVIDIA GPU `rl.cuda.load("sgemm_float4").launch(A, B, C)`
 # runs the kernel on CuPy's arrays.
+#
+# The emulator runs CUDA C++, too. Your answer is then a text.
+#
+# ### Exercise 9 · Four numbers a load
+#
+# Write y = alpha·x + y in CUDA C++, as a text. Thread t of the grid has four neighbours, from 4·t
+# on, and loads and stores them as one `float4` of 16 bytes: a quarter of the requests.
+# `*(float4*)(y + i)` is the float4 that begins at y[i]; its parts are .x, .y, .z and .w. n is any: 1
+# to 3 numbers may be left over, which are taken one by one. The grid has a thread for every four
+# numbers, and often more.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "13-wide"}
+axpy = r"""
+# BEGIN SOLUTION
+extern "C" __global__ void axpy(const float* x, float* y, float alpha, int n) {
+    int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 3 < n) {
+        float4 a = *(const float4*)(x + i), b = *(const float4*)(y + i);
+        *(float4*)(y + i) = make_float4(b.x + alpha * a.x, b.y + alpha * a.y,
+                                        b.z + alpha * a.z, b.w + alpha * a.w);
+    } else {
+        for (; i < n; ++i) y[i] += alpha * x[i];
+    }
+}
+# END SOLUTION
+"""
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("13-wide", axpy)
+
+# %% [markdown] tags=["deep"]
+# ### Exercise 10 · A sum of many threads
+#
+# Add the sum of x[i]·y[i], over all i below n, to r[0], in CUDA C++, as a text. The grid may be
+# smaller than n: a thread takes each product that is `gridDim.x * blockDim.x` further on. The 32
+# lanes of a warp add up by shuffles: `__shfl_down_sync(0xffffffff, sum, offset)` is the sum of the
+# lane that is `offset` further on. At most one `atomicAdd(r, sum)` a warp is left. Blocks have a
+# multiple of 32 threads.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "13-dot"}
+dot = r"""
+# BEGIN SOLUTION
+extern "C" __global__ void dot(const float* x, const float* y, float* r, int n) {
+    float sum = 0;
+    int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+        sum += x[i] * y[i];
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, offset);
+    if (threadIdx.x % 32 == 0) atomicAdd(r, sum);
+}
+# END SOLUTION
+"""
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("13-dot", dot)
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping

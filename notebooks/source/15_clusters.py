@@ -32,12 +32,12 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## Sharing a face
 #
-# Each block of a matrix product makes a tile of C. For that it fetches rows of A and columns of B
-# from L2. Its neighbour to the right fetches the same rows of A again.
+# Each block of a matrix product computes a tile of C. To do so, it fetches rows of A and columns of
+# B from L2. Its neighbour to the right fetches the same rows of A again.
 #
-# On an H100 or a later GPU, neighbouring blocks can form a **cluster**. They run at the same time,
-# and what one of them fetches can arrive in several. **Four blocks form a square of 2 × 2. How many
-# times fewer numbers do they fetch than each for itself?**
+# On an H100 and later data-centre GPUs, neighbouring blocks can form a **cluster**. They run at the
+# same time, and what one of them fetches can arrive in several. **Four blocks form a square of
+# 2 × 2. How many times fewer numbers do they fetch than if each fetched its own?**
 
 # %% tags=["core"]
 first = rl.ask("15-four", rl.cuda.cluster_saving(2, 2))
@@ -47,9 +47,10 @@ first
 rl.cuda.cluster(after=first)
 
 # %% [markdown] tags=["core"]
-# This is the box of lesson 01 again. C is its front. What a block fetches of A is painted on the
-# right side, and what it fetches of B on top. A face between two blocks needs no paint. So the work
-# grows with a·b, and the paint with a + b. Try 16 blocks in a row, and 16 in a square.
+# This is the box of lesson 01 again. C is its front. The rows of A that a cluster fetches are
+# painted on the right side, the columns of B on top. Where two blocks touch, nothing is painted.
+# In a cluster of a × b blocks, a below each other and b side by side, the work grows with a·b, but
+# the paint only with a + b. Try 16 blocks in a row, and 16 in a square.
 #
 # ### Vote, or choose for yourself
 #
@@ -70,7 +71,7 @@ rl.cuda.cluster(after=first)
 #
 # <details><summary><b>C</b> Both save the same: two are two.</summary>
 #
-# This is *only the number counts*. It does for square tiles.
+# This is *only the number counts*. That is true only for square tiles.
 #
 # </details>
 #
@@ -84,15 +85,20 @@ rl.cuda.cluster(after=first)
 #
 # In a cluster each block fetches a part of a tile, and sends it to all that need it. That is a
 # **multicast**: one copy from L2, which arrives in the shared memory of several SMs. The program
-# says in a *mask* of 16 bits which blocks receive it.
+# says in a *mask* of 16 bits which blocks receive it:
+#
+# ```text
+# 2 × 3 blocks by rank   0 1 2      bit         5 4 3 2 1 0
+#                        3 4 5      mask of 7   0 0 0 1 1 1   blocks 0, 1 and 2 receive
+# ```
 #
 # ### Exercise 1 · Who receives it?
 #
 # A cluster has a × b blocks: a below each other, b side by side. Their ranks go along the rows,
 # from 0 on. Blocks of a row need the same rows of A, blocks of a column the same columns of B. Each
-# block fetches a part of either and sends it to all that need it, itself included. A mask says who
-# receives: its bit r stands for the block of rank r. Return the two masks of block `rank`, as whole
-# numbers: for its part of A, and for its part of B. `masks(4, 1, 6)` is `(63, 16)`.
+# block fetches a part of each and sends it to all that need it, itself included. Bit r of a mask is
+# 1 if block r receives the part. Return the two masks of block `rank`, as integers: for its part of
+# A, and for its part of B. `masks(4, 1, 6)` is `(63, 16)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "15-mask"}
@@ -108,8 +114,8 @@ def masks(rank, a, b):
 rl.check("15-mask", masks)
 
 # %% [markdown] tags=["core"]
-# The package has such a kernel, `sgemm_multicast`, for two blocks side by side. Its mask for A
-# is 3. NVIDIA's compiler turns the copy into a single instruction, `UBLKCP.S.G.MULTICAST`.
+# The package's `sgemm_multicast` does so for two blocks side by side, with the mask 3 for A. NVIDIA's
+# compiler turns the copy into one instruction, `UBLKCP.S.G.MULTICAST`, repeated for each row.
 #
 # ## Claim court
 #
@@ -118,11 +124,11 @@ rl.check("15-mask", masks)
 #
 # ### Exercise 2 · Four blocks, four times?
 #
-# Blocks make tiles of bm × bn numbers of C, rows × columns. A cluster has a × b of them: a below
+# Blocks compute tiles of bm × bn numbers of C, rows × columns. A cluster has a × b of them: a below
 # each other, b side by side. Somebody claims that it fetches a·b times fewer numbers than its
-# blocks would alone. Return two values: how many times fewer it does fetch, and the fewest blocks
-# of a cluster, of any shape, that fetches at least a·b times fewer. `court(1, 3, 64, 192)` is
-# `(1.2, 8)`.
+# blocks would alone. Return two values: how many times fewer it really fetches, and the fewest
+# blocks with which a cluster of any shape fetches at least a·b times fewer, even if it is larger
+# than the hardware allows. `court(1, 3, 64, 192)` is `(1.2, 8)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "15-claim-four"}
@@ -143,18 +149,18 @@ rl.check("15-claim-four", court)
 
 # %% tags=["core", "nbval-check-output"]
 for claim in (2, 4, 8, 16):
-    squares = ((n, rl.cuda.cluster_saving(n, n)) for n in range(1, 20))
-    side = next(n for n, saving in squares if saving >= claim)
+    side = next(n for n in range(1, 20) if rl.cuda.cluster_saving(n, n) >= claim)
     print(f"{claim:2} times fewer, square tiles: {side * side} blocks")
+print(f"8 × 2 blocks, tiles of 64 × 256: {rl.cuda.cluster_saving(8, 2, (64, 256)):.1f} times fewer")
 
 # %% [markdown] tags=["core"]
-# A cluster may have 8 blocks, and 16 if the program asks for it. So 4 times is the most there is.
+# A cluster may have 8 blocks, 16 if the program asks for it: at most 4 times with square tiles.
 #
 # ## What it brings
 #
 # On the H100 of lesson 14, the step from kernel 9 to kernel 10 is a cluster: two blocks share the
-# columns of B. Each has a tile of 128 × 256, so together they fetch 1.5 times fewer bytes. **By how
-# many per cent did the product become faster?**
+# columns of B. Each has a tile of 128 × 256, so together they fetch 1.5 times fewer bytes. **How
+# much faster did the product become, in per cent?**
 
 # %% tags=["core"]
 rungs = rl.cuda.staircase("h100").rungs
@@ -164,18 +170,22 @@ second
 
 # %% tags=["core"]
 stairs = rl.cuda.stairs("h100", after=second)
-stairs.kernel = 9
+stairs.kernel = 9  # counted from 0: kernel 10
 stairs
 
 # %% tags=["core"]
-foretold = 100 * (pair.flop_per_s / before.flop_per_s - 1)
-published = 100 * (pair.published / before.published - 1)
-words = f"Predicted {foretold:.1f} % faster, published {published:.1f} %."
+speeds = [(rung.flop_per_s, rung.published) for rung in (before, pair)]
+gains = [100 * (b / a - 1) for a, b in zip(*speeds)]
+words = "Predicted {:.1f} % faster, published {:.1f} %.".format(*gains)
+for kernel, rung in ((9, before), (10, pair)):
+    l2, compute = (1e6 * rung.predict().parts[part] for part in ("l2", "compute"))
+    words += f" Kernel {kernel}: {l2:.0f} µs for L2, {compute:.0f} for arithmetic."
+words += " The longer one counts, and a cluster does not shorten arithmetic."
 rl.show.say(words, after=second)
 
 # %% [markdown] tags=["core"]
-# A kernel that does nothing but wait for L2 would have become 50 % faster. The author also tried
-# larger clusters: they were slower.
+# A kernel limited by L2 alone would have become 50 % faster. The author also tried larger clusters:
+# they were slower.
 #
 # ### Vote, or choose for yourself
 #
@@ -189,7 +199,8 @@ rl.show.say(words, after=second)
 #
 # <details><summary><b>B</b> Hardly anything.</summary>
 #
-# **Right.** The neighbour's second request found its data in L2 before. It never went to DRAM.
+# **Right.** Even without a cluster, the neighbour's request found its data in L2, as long as L2
+# kept it, and did not go to DRAM.
 #
 # </details>
 #
@@ -201,46 +212,52 @@ rl.show.say(words, after=second)
 #
 # <details><summary><b>D</b> It falls twice as much.</summary>
 #
-# This is *DRAM is slower, so it gains more*: slower is not more.
+# This is *DRAM is slower, so it gains more*: a slower memory is not asked for more.
 #
 # </details>
 #
 # ## Room for a cluster
 #
 # All blocks of a cluster run at once, and in one **group** of SMs. An H100's chip has 8 groups of
-# 18 SMs. 12 of the 144 are switched off, and not the same ones in every GPU. That leaves 132. Each
-# of our blocks fills an SM. **In clusters of 4 × 2, how many SMs get a block?**
+# 18 SMs. Of these 144 SMs, 12 are switched off; which ones differs from GPU to GPU. Each of our
+# blocks fills an SM. **In clusters of 4 × 2, how many SMs get a block?**
 
 # %% tags=["core"]
+groups = [18, 18, 18, 16, 16, 16, 16, 14]  # for example
+print(*(f"{group} SMs  {'■' * group}" for group in groups), f"{sum(groups)} in all", sep="\n")
 third = rl.ask("15-room", "120")  # as it was measured on one H100
 third
 
 # %% tags=["core"]
-groups = [18, 18, 18, 16, 16, 16, 16, 14]  # for example
 room = sum(group // 8 for group in groups)
-words = f"In groups of {groups}, {room} clusters find room: {8 * room} of {sum(groups)} SMs."
+words = f"In these groups there is room for {room} clusters: {8 * room} of {sum(groups)} SMs."
 rl.show.say(words, after=third)
 
 # %% [markdown] tags=["core"]
 # <details><summary>Why: open this when you have guessed</summary>
 #
-# Somebody started such clusters on an H100 and listed the SMs that got a block: 120 (pull request
-# 87 of accel-sim/gpu-app-collection). The others were left over in their groups. CUTLASS assumed
-# full groups of 18 and started 112 blocks, where NVIDIA's own library started 120 (its issue 1921).
+# One test on an H100 started such clusters and listed the SMs that got a block: 120 (pull request
+# 87 of accel-sim/gpu-app-collection). The others were left over in their groups. CUTLASS counted
+# seven full groups (132 // 18) of 16 usable SMs, and started 112 blocks, where NVIDIA's own library
+# started 120 (its issue 1921).
 #
 # </details>
 #
 # ### Exercise 3 · Which shape?
 #
-# C has down × across tiles of tile[0] × tile[1] numbers. A block makes a tile and has an SM for
-# itself. `groups` lists how many SMs each group of a GPU has; a cluster lies in one group. A
-# cluster of a × b blocks has at most `most` blocks; a divides `down`, and b divides `across`.
-# Clusters run in rounds, each with as many as there is room for. A block computes for `computing`
-# seconds. Meanwhile it fetches: for `fetching` seconds if it is alone, in a cluster for as many
-# times less as it fetches fewer numbers. A round takes as long as a block. Return a, b and the
-# seconds of all rounds for the fastest shape; of equally fast ones, the one with the fewest blocks,
-# and then with the smallest a. `shape(4, 6, [128, 128], [9, 7], 8, 2e-5, 2.5e-5)` is
-# `(1, 2, 4e-05)`.
+# C has down × across tiles of tile[0] × tile[1] numbers. A block computes a tile and has an SM for
+# itself. `groups` lists how many SMs each group of a GPU has.
+#
+# - A cluster of a × b blocks lies in one group and has at most `most` blocks.
+# - a divides `down`, and b divides `across`.
+# - Clusters run in rounds, each with as many as there is room for.
+# - A block computes for `computing` seconds. Meanwhile it fetches: alone for `fetching` seconds,
+#   in a cluster that fetches x times fewer numbers, for `fetching` ÷ x.
+# - time = rounds × the longer of computing and fetching ÷ x.
+#
+# Return a, b and the time in seconds for the fastest shape; if several are equally fast, the one
+# with the fewest blocks, and then with the smallest a.
+# `shape(4, 6, [128, 128], [9, 7], 8, 2e-5, 2.5e-5)` is `(1, 2, 4e-05)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "15-shape"}
@@ -267,11 +284,12 @@ rl.check("15-shape", shape)
 #
 # ### Exercise 4 · What a whole product fetches
 #
-# A product makes m × n numbers of C in k steps. A block makes a tile of tile[0] × tile[1] of them,
-# rows × columns, and a cluster has cluster[0] × cluster[1] blocks. From L2 a cluster fetches once
-# each row of A and each column of B that its tiles need: k numbers of `itemsize` bytes. At the
-# edges of C it leaves out what is not there. Return two values: the bytes of A and the bytes of B
-# that all clusters fetch. `fetched(256, 576, 40, [128, 64], [1, 3], 2)` is `(61440, 92160)`.
+# A product computes m × n numbers of C in k steps. A block computes a tile of tile[0] × tile[1] of
+# them, rows × columns, and a cluster has cluster[0] × cluster[1] blocks. From L2 a cluster fetches
+# once each row of A and each column of B that its tiles need: k numbers of `itemsize` bytes. At the
+# edges of C it fetches nothing outside the matrices. Return two values: the bytes of A and the
+# bytes of B that all clusters fetch.
+# `fetched(256, 576, 40, [128, 64], [1, 3], 2)` is `(61440, 92160)`.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "15-cluster"}
@@ -297,11 +315,10 @@ rl.check("15-cluster", fetched)
 print(rl.cuda.summary("dot_shuffle", "dot_cluster", "sgemm_multicast"))
 
 # %% [markdown] tags=["deep"]
-# Against `dot_shuffle`, where every block adds to the result itself, 4 times fewer blocks queue for
-# one address. The bytes of x and y stay the same, and they are what takes the time. A cluster
-# helps where blocks read the *same* numbers.
+# Compared with `dot_shuffle`, a quarter as many blocks queue for one address. The bytes of x and y
+# stay the same, and they take the time. A cluster helps where blocks read the *same* numbers.
 #
-# Two barriers belong to it. Before the first nobody may read, since a sum may not be there yet. And
+# This needs two barriers. No block may read before the first, since a sum may not be there yet. And
 # no block may end before the second: its shared memory ends with it.
 
 # %% [markdown] tags=["core"]
@@ -310,17 +327,16 @@ print(rl.cuda.summary("dot_shuffle", "dot_cluster", "sgemm_multicast"))
 # - A cluster of a × b blocks with square tiles fetches 2ab ÷ (a + b) times fewer numbers: 2 × 2
 #   **2 times**, 2 × 4 **2.67**, 4 × 4 **4**, 1 × 16 **1.88**.
 # - 8 blocks at most, 16 if the program asks for it.
-# - A published gain: **4.3 %** for a pair that fetches 1.5 times less.
+# - A published gain: **4.3 %** for a pair that fetches 1.5 times fewer bytes.
 #
 # ## What you can do now
 #
 # - **Count** rows and columns of a cluster: a + b, where its blocks alone have 2ab.
 # - **Write** masks: a row of the cluster for A, a column for B.
 # - **Judge** "as many times as blocks": it holds for no cluster of two or more.
-# - **Decide**: the smallest cluster with which fetching takes no longer than computing, if it finds
-#   room.
+# - **Decide**: the smallest cluster with which fetching takes no longer than computing, if it fits.
 #
-# The last lesson of this part looks at what the compiler makes of all that.
+# The last lesson of this part looks at what the compiler makes of all this.
 
 # %% tags=["core"]
 rl.my_guesses("15")

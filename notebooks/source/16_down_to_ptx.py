@@ -17,13 +17,13 @@
 # <details><summary>30 minutes, 60 with the exercises: what you learn, and what you need</summary>
 #
 # - **read** the instructions of a hot loop, and what they load,
-# - **predict** what share of the peak they leave room for,
+# - **bound** the share of the peak that they leave room for,
 # - **share out** registers among warps,
 # - **judge** a published prefetch, a hint and a table.
 #
 # You need lessons 13 and 14. The *Deeper* part adds 10 minutes. A lecture shows some of it in 20.
-# No GPU is needed: NVIDIA's compiler works without one, and where it is missing, too, the figures
-# were recorded.
+# No GPU is needed: NVIDIA's compiler works without one, and where it is missing, recorded figures
+# are shown.
 #
 # </details>
 
@@ -33,15 +33,16 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## The same line, as instructions
 #
-# The tiled kernel of lesson 13 spends its time in one line, its *hot loop*. For each pair of tiles
-# that line runs 32 times:
+# The tiled kernel of lesson 13 spends its time in one line. For each pair of tiles that line runs
+# 32 times:
 #
 # ```c
 # for (int k = 0; k < 32; ++k) sum += As[ty][k] * Bs[k][tx];
 # ```
 #
-# That is 32 multiply-adds, and 64 numbers from shared memory for each thread. **How many
-# instructions load these numbers?**
+# That is 32 multiply-adds, and 64 numbers from shared memory for each thread. The compiler wrote
+# all 32 turns out. Its own loop, the *hot loop*, does one pair of tiles in a turn, including
+# loading them. **How many of its instructions load these 64 numbers?**
 
 # %% tags=["core"]
 loop = rl.cuda.summary("sgemm_shared").rows["sgemm_shared"].loop
@@ -56,7 +57,7 @@ rl.show.say(f"In the hot loop: {words}.", after=first)
 # <details><summary>Why: open this when you have guessed</summary>
 #
 # `LDS` loads from shared memory. The 32 numbers of B lie a row apart, and each needs an `LDS`. Four
-# numbers of A are neighbours, and one `LDS.128` loads them: 8 of these. Nobody had asked for it.
+# numbers of A are neighbours, and one `LDS.128` loads them: 8 of these. Nobody asked for that.
 #
 # </details>
 #
@@ -74,12 +75,12 @@ rl.show.say(f"In the hot loop: {words}.", after=first)
 # st.global.f32     [%rd7], %f4         STG.E           desc[UR4][R4.64], R7
 # ```
 #
-# `LDG` loads from memory, and `FFMA` is a multiply-add in `fp32`. What stands after the points says
-# how. An instruction is for all 32 threads of a warp.
+# `LDG` loads from memory, and `FFMA` is a multiply-add in `fp32`. The words after the dots say how.
+# One instruction serves all 32 threads of a warp.
 #
-# An SM of an H100 can start four instructions a clock, and it has room for four warps of
-# multiply-adds. So every other instruction takes the place of one. **What share of the instructions
-# in that loop are multiply-adds?**
+# An SM of an H100 can start four instructions a clock, and all four can be multiply-adds. So each
+# instruction that is not a multiply-add takes the place of one. **What share of the instructions in
+# the hot loop are multiply-adds?**
 
 # %% tags=["core"]
 kinds = rl.cuda.loop_kinds("sgemm_shared")  # a letter for each instruction; f: multiply-add
@@ -90,24 +91,38 @@ second
 rl.cuda.listing(after=second)
 
 # %% [markdown] tags=["core"]
-# Whatever else happens, the tiled kernel cannot reach more than that share of the peak. The 8 × 8
-# numbers of a thread need fewer loads, and loads of 16 bytes fewer still.
+# The picture shows as many turns as make 512 multiply-adds: 16 turns of the tiled kernel. Whatever
+# else happens, it cannot reach more than that share of the peak.
+#
+# Lesson 13 found another bound. A whole SM starts four multiply-adds a clock, each for a warp, but
+# its shared memory serves at most one load a clock:
+
+# %% tags=["core"]
+loads = sum(n for name, n in loop.items() if name.startswith("LDS"))
+clocks = loop["FFMA"] / 4
+words = f"Issue allows {100 * loop['FFMA'] / len(kinds):.0f} %. The {loads} loads of a warp take "
+words += f"{loads} clocks, its multiply-adds {clocks:.0f}: at most {100 * clocks / loads:.0f} %. "
+rl.show.say(words + "The smaller bound wins.", after=second)
+
+# %% [markdown] tags=["core"]
+# With 8 × 8 numbers a thread fewer loads are needed, and with loads of 16 bytes fewer still.
 #
 # ### Exercise 1 · Read a listing
 #
-# `lines` is a listing in SASS: a label, which begins with '.L', or an instruction a line. An
+# `lines` is a listing in SASS. Each line is a label, which begins with '.L', or an instruction. An
 # instruction may have a condition before its name, a word that begins with '@'. What stands after a
-# point modifies the name: 'LDS.128' is an LDS that loads 16 bytes for each thread, 'LDS.64' one
-# that loads 8, and a plain LDS loads 4. LDSM is another instruction. The loop runs from a label to a
+# dot modifies the name: 'LDS.128' is an LDS that loads 16 bytes for each thread, 'LDS.64' one that
+# loads 8, and a plain LDS loads 4. LDSM is a different instruction. The loop runs from a label to a
 # BRA with a condition that names this label and stands below it; there is one such loop. Return two
-# values: how many FFMA the loop has for each LDS in it, and how many bytes its LDS load for a
-# thread. `reading(example)` is `(2.0, 16)`.
+# values: how many FFMA the loop has for each LDS in it, and how many bytes its LDS instructions
+# load for each thread. `reading(example)` is `(2.0, 16)`.
 
-# %% tags=["core"]
+# %% tags=["core", "nbval-check-output"]
 example = [
     *("LDS.64 R2, [R9]", ".L_x_0", "LDS.128 R4, [R8]", "FFMA R1, R4, R5, R1"),
     *("@P1 FFMA R1, R6, R7, R1", "@P0 BRA `(.L_x_0)", "EXIT"),
 ]
+print(*example, sep="\n")
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "16-listing"}
@@ -139,25 +154,25 @@ for tile, warpgroups in ((128 * 128, 1), (128 * 256, 1), (128 * 256, 2)):
 
 # %% [markdown] tags=["core"]
 # A thread has 255 registers at most, and it needs some for addresses. What does not fit is
-# *spilled*: stored in memory and loaded again, in every step. Our prediction counts that and says
-# 365; the fall was deeper still. The next kernel shared the tile among two warpgroups, and reached
-# 610.
+# *spilled*: stored in memory, usually reaching only L1, and loaded again, in every step. Our
+# prediction counts that and says 365; the fall was deeper still. The next kernel shared the tile
+# among two warpgroups, and reached 610.
 
 # %% tags=["core"]
 stairs = rl.cuda.stairs("h100")
-stairs.kernel = 3
+stairs.kernel = 3  # counted from 0: kernel 4
 stairs
 
 # %% [markdown] tags=["core"]
 # ### Exercise 2 · Why 123 TFLOP/s?
 #
 # A block keeps its tile of C, bm × bn numbers in fp32, in registers. One or more warpgroups of 128
-# threads share the tile: each takes as many strips of 64 rows as every other. A thread of theirs
-# needs `other` registers beside its part of C, and can have 255 at most. It is given what it needs,
-# rounded up to a multiple of 8. One more warpgroup fetches; each of its threads is given `fetcher`
-# registers. All threads of the block together can have 65,536. Return two values: the fewest
-# warpgroups that can share the tile, and the registers that the block is given, or (0, 0) if it
-# cannot be done. `warpgroups(64, 256, 44, 24)` is `(1, 25600)`.
+# threads share the tile: each takes the same number of strips of 64 rows. Each of their threads
+# needs `other` registers besides its part of C, and can have 255 at most. It is given what it
+# needs, rounded up to a multiple of 8. One more warpgroup fetches; each of its threads is given
+# `fetcher` registers. All threads of the block together may have at most 65,536. Return two values:
+# the fewest warpgroups that can share the tile, and the registers that the block is given, or
+# (0, 0) if it cannot be done. `warpgroups(64, 256, 44, 24)` is `(1, 25600)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "16-accumulators"}
@@ -184,13 +199,13 @@ rl.check("16-accumulators", warpgroups)
 #
 # ### Vote, or choose for yourself
 #
-# You write four lines: load, use, load, use. The loads are PTX in `asm volatile`. In what order
-# does the SASS come?
+# You write four lines: load, use, load, use. The loads are PTX in `asm volatile`. In what order do
+# they appear in the SASS?
 #
 # <details><summary><b>A</b> As you wrote it: `volatile` says so.</summary>
 #
-# This is *PTX is what runs*: `volatile` keeps the two loads in their order, and says nothing about
-# what stands between them.
+# This is *PTX is what runs*: `volatile` keeps the lines in the PTX. The step to SASS may still move
+# them.
 #
 # </details>
 #
@@ -209,14 +224,14 @@ rl.check("16-accumulators", warpgroups)
 #
 # <details><summary><b>D</b> There is only one load: the compiler joins both.</summary>
 #
-# This is *what can be joined will be*: they load different numbers, and `volatile` forbids it.
+# This is *what can be joined will be*: they load different numbers.
 #
 # </details>
 #
 # ### Vote, or choose for yourself
 #
-# DeepSeek's DeepEP loads with `ld.global.nc.L1::no_allocate.L2::256B`. A book says of it: not in
-# NVIDIA's manual, and it fetches into L2 instead. What is true?
+# DeepSeek's DeepEP has an option that loads with `ld.global.nc.L1::no_allocate.L2::256B`. A book
+# says of it: not in NVIDIA's manual, and it fetches into L2 instead. What is true?
 #
 # <details><summary><b>A</b> Both.</summary>
 #
@@ -224,21 +239,21 @@ rl.check("16-accumulators", warpgroups)
 #
 # </details>
 #
-# <details><summary><b>B</b> It is documented. What is not is using it on data that others write.</summary>
+# <details><summary><b>B</b> It is documented. Using it on data that others write is not.</summary>
 #
 # **Right.** `.nc` promises that nobody writes there meanwhile. DeepEP breaks that, and its authors
 # say so.
 #
 # </details>
 #
-# <details><summary><b>C</b> It is in the manual, but it does skip the registers.</summary>
+# <details><summary><b>C</b> It is in the manual, but it does bypass the registers.</summary>
 #
 # This is *a hint moves the data*: the load still ends in a register. `L2::256B` asks L2 to fetch
 # more than it has to.
 #
 # </details>
 #
-# <details><summary><b>D</b> It works in small letters, too.</summary>
+# <details><summary><b>D</b> Lower case works, too.</summary>
 #
 # This is *only the meaning counts*: the compiler rejects `l1::no_allocate`.
 #
@@ -246,9 +261,9 @@ rl.check("16-accumulators", warpgroups)
 #
 # ## Claim court
 #
-# *To prefetch the next line, each thread asks L2 for 128 bytes that begin 128 bytes behind its own
-# number.* The book has this in inline PTX, before a load of that number. Take the 32 threads of a
-# warp. **How many different bytes do they ask for?**
+# *To prefetch the next line, each thread asks L2 for 128 bytes that begin 128 bytes after its own
+# number.* The book has this in inline PTX, before a load of that number. The 32 threads of a warp
+# ask for 4,096 bytes in all. **How many different bytes do they ask for?**
 
 # %% tags=["core"]
 asked = {byte for i in range(32) for byte in range(4 * (i + 32), 4 * (i + 32) + 128)}
@@ -257,16 +272,17 @@ third
 
 # %% tags=["core"]
 times = 32 * 128 / len(asked)
-rl.show.say(f"{len(asked)} bytes, each of them asked for {times:.0f} times.", after=third)
+rl.show.say(f"{len(asked)} bytes, each asked for {times:.0f} times on average.", after=third)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 3 · The next line?
 #
 # An array of n numbers in fp32 begins at a multiple of 128 bytes. Each of n threads, i from 0 to n
-# - 1, asks L2 to fetch `size` bytes from number i + ahead on. Such an address has to be a multiple
-# of 16 bytes. `size` is one, too. Return three values: how many threads give an address that is not
-# allowed, how many ask for bytes beyond the end of the array, and how many bytes are asked for,
-# divided by how many different bytes they are. `prefetches(10, 4, 16)` is `(7, 7, 3.077)`, rounded.
+# - 1, asks L2 to fetch `size` bytes, starting at number i + ahead. This address must be a multiple
+# of 16 bytes, and so must `size`. Return three values: how many threads give an address that is not
+# allowed, how many ask for bytes beyond the end of the array, and all bytes asked for, divided by
+# the number of different bytes among them. Requests that are not allowed count, too.
+# `prefetches(12, 4, 16)` is `(9, 7, 3.2)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "16-claim-prefetch"}
@@ -284,23 +300,24 @@ rl.check("16-claim-prefetch", prefetches)
 
 # %% [markdown] tags=["core"]
 # Three findings: addresses that are not allowed, requests beyond the end, and the same bytes again
-# and again. A right one has one thread of a block ask, several tiles ahead, and not near the end.
-# Even that brings nothing where numbers are read once: no byte is saved.
+# and again. In a correct version one thread of each block asks, several tiles ahead, and stops
+# before the end. It saves no byte; it can only hide waiting. A copy that already keeps memory busy
+# should gain about nothing.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: a table that does not add up
 #
-# The same book compares a kernel in C++ with one in PTX: it is stalled by memory 35 and 20 % of the
-# time, starts 1.5 and 1.6 instructions a clock, and takes 1.07 and 1.00 ms. *Fewer instructions and
-# 7 % less time*, it says.
+# The same book compares a kernel in C++ with one in PTX. C++: stalled 35 % of the time, 1.5
+# instructions a clock, 1.07 ms. PTX: 20 %, 1.6, 1.00 ms. *Fewer instructions, and 7 % faster*, it
+# says. The stalls are those of memory.
 #
 # ### Exercise 4 · Audit a table
 #
 # A kernel was measured before and after a change. Each of `before` and `after` is a list: the share
 # of all clocks in which it was stalled by memory, the instructions for each clock, and the
 # milliseconds. The clock rate did not change. Return three values: the share of the time that is
-# saved, instructions after for each one before, and the time that is *not* stalled after for each
-# millisecond of it before. `audit([0.5, 2.0, 2.0], [0.5, 2.2, 1.5])` is `(0.25, 0.825, 0.75)`.
+# saved, instructions afterwards divided by instructions before, and the same for the time that is
+# *not* stalled. `audit([0.5, 2.0, 2.0], [0.5, 2.2, 1.5])` is `(0.25, 0.825, 0.75)`.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "16-table"}
@@ -324,14 +341,14 @@ busy = [(1 - stall) * time for stall, time in zip(stalls, times)]
 print(f"time not stalled {100 * (busy[1] / busy[0] - 1):+.1f} %")
 
 # %% [markdown] tags=["deep"]
-# 7 % faster is 6.5 % less time. Instructions stayed the same. And if stalls fell as much as it
-# says, everything else became slower. The book calls its table hypothetical, which it is.
+# It is 7 % faster: 6.5 % less time. But instructions stayed the same. And if stalls fell as much as
+# it says, everything else became slower. The book calls its table hypothetical, which it is.
 #
 # ## Deeper: look for yourself
 #
 # Where NVIDIA's compiler is installed, the next cell compiles now. An `FFMA` does 32
-# multiply-adds. An `HMMA` of lesson 14 does 16 × 8 × 16 = 2,048, and this kernel's `HGMMA` does
-# 64 × 128 × 16 = 131,072.
+# multiply-adds. An `HMMA` of lesson 14 does 16 × 8 × 16 = 2,048. The four warps of a warpgroup do
+# this kernel's `HGMMA` together, 64 × 128 × 16 = 131,072: that is 32,768 for each warp.
 
 # %% tags=["deep"]
 print(rl.cuda.summary("sgemm_float4", "hgemm_mma", "hgemm_wgmma"))
@@ -348,12 +365,12 @@ print(rl.cuda.summary("sgemm_float4", "hgemm_mma", "hgemm_wgmma"))
 # - 34, 69 and **89 %** of the instructions multiply and add: a tile in shared memory, 8 × 8 numbers
 #   a thread, loads of 16 bytes.
 # - **255** registers a thread, **65,536** a block: 128 × 256 numbers need two warpgroups.
-# - 4, 8 or **16 bytes** a load for each thread.
+# - 4, 8 or **16 bytes** a load for each thread: 16 is the widest load in these kernels.
 #
 # ## What you can do now
 #
 # - **Read** a loop from a label to the branch back, and count what it loads.
-# - **Predict** at most its share of multiply-adds as the share of the peak.
+# - **Bound** the share of the peak by the loop's share of multiply-adds.
 # - **Share out** a tile so that every thread stays below 255 registers.
 # - **Judge** by counting: addresses, bytes, and the rows of a table.
 #

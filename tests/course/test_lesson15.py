@@ -26,6 +26,7 @@ def test_the_savings_are_those_of_the_ledger():
         assert rl.cuda.cluster_saving(*shape) == pytest.approx(saving)
         assert answer("15-claim-four")(*shape, 64, 64)[0] == pytest.approx(saving)
     assert [rl.cuda.cluster_saving(n, n, (128, 256)) for n in (1, 3, 7)] == [1, 3, 7]
+    assert rl.cuda.cluster_saving(8, 2, (64, 256)) == 5, "more than 4 with 16 blocks"
     with pytest.raises(ValueError, match="a=0"):
         rl.cuda.cluster_saving(0, 2)
 
@@ -54,7 +55,7 @@ def test_clusters_of_eight_reach_120_sms_and_full_groups_say_112():
     """Of 132 SMs: measured on an H100, and counted by CUTLASS (NVIDIA/cutlass#1921)."""
     groups = [18, 18, 18, 16, 16, 16, 16, 14]
     assert sum(groups) == 132 and 8 * sum(one // 8 for one in groups) == 120
-    assert 8 * sum(one // 8 for one in [18] * (132 // 18) + [132 % 18]) == 112
+    assert (132 // 18) * (18 // 8 * 8) == 7 * 16 == 112
     best = answer("15-shape")
     assert best(16, 8, [128, 256], groups, 8, 2e-5, 3e-5)[:2] == (2, 1)  # pairs, as on the H100
     assert best(16, 8, [128, 256], [16] * 8, 8, 2e-5, 4e-5)[:2] == (2, 2)  # the decision flips
@@ -66,6 +67,7 @@ def test_the_published_pair_gains_4_3_per_cent_where_7_4_were_predicted():
     assert pair.title.startswith("cluster of two")
     assert pair.published / before.published == pytest.approx(1.043, abs=5e-4)
     assert pair.flop_per_s / before.flop_per_s == pytest.approx(1.074, abs=5e-4)
+    assert (before.predict().limit, pair.predict().limit) == ("l2", "compute")
     assert rl.cuda.cluster_saving(2, 1, pair.numbers["tile"][:2]) == 1.5
     source = Path(__file__).parents[2] / "notebooks/source/15_clusters.py"
     assert str(pair.numbers["tile"][1]) in source.read_text("utf-8")

@@ -42,6 +42,8 @@ def test_the_recorded_loops_have_the_counts_of_the_summary():
     shares = [100 * kinds.count("f") / len(kinds)
               for kinds in map(rl.cuda.loop_kinds, listing_picture.KERNELS)]  # fmt: skip
     assert np.round(shares).tolist() == [34, 69, 89]
+    loop = summary["sgemm_shared"]["loop"]  # shared memory: a load a clock, four FFMA
+    assert loop["FFMA"] / 4 / (loop["LDS"] + loop["LDS.128"]) == 0.2 < shares[0] / 100
     with pytest.raises(ValueError, match="name='sgemm'"):
         rl.cuda.loop_kinds("sgemm")
 
@@ -64,7 +66,7 @@ def test_a_tile_of_128_by_256_takes_two_warpgroups_as_published():
     assert titles["producer and consumer"] == 498e12 and titles["two consumers"] == 610e12
 
 
-def test_a_warp_asks_for_252_bytes_sixteen_times():
+def test_a_warp_asks_for_252_bytes_sixteen_times_on_average():
     """Three of four addresses are not allowed; the last 63 threads reach beyond the end."""
     assert answer("16-claim-prefetch")(32, 32, 128)[2] == 4096 / 252
     for n in (1024, 4096):

@@ -20,6 +20,13 @@ KEPT = {
     "11": ("bf16 has {:.1f} times the peak of fp32",
            H100.peak("bf16") / H100.peak("fp32", "vector")),
     "12": ("From {} on it is less than 2", rl.sparse.marlin_batch(2)),
+    "13": ("of fp32 asks for {} sectors, a column for {}",
+           *(exercise("13-sectors").reference(0, stride, 4) for stride in (1, 4096))),
+    "15": ("2 × 2 **{:.0f} times**, 2 × 4 **{:.2f}**, 4 × 4 **{:.0f}**, 1 × 16 **{:.2f}**",
+           *(rl.cuda.cluster_saving(a, b) for a, b in ((2, 2), (2, 4), (4, 4), (1, 16)))),
+    "16": ("- {:.0f}, {:.0f} and **{:.0f}%** of the instructions", *(
+        100 * kinds.count("f") / len(kinds) for kinds in map(
+            rl.cuda.loop_kinds, ("sgemm_shared", "sgemm_registers_2d", "sgemm_float4")))),
     "08": ("**2, 1.0625, {}**", exercise("08-innermost").reference(["ik", "kj", "ij"], 4, 64)[1]),
 }  # fmt: skip
 

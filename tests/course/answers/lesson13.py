@@ -87,6 +87,42 @@ RIGHT = {
     best = max(range(len(gains)), key=lambda n: gains[n])
     return {"place": best, "times as fast": gains[best]}""",
     ],
+    "13-wide": [
+        """r'''
+#define N 4
+extern "C" __global__ void axpy(const float* __restrict__ x, float* __restrict__ y,
+                                float alpha, int n) {
+    const int t = blockIdx.x * blockDim.x + threadIdx.x, quads = n / N;
+    if (t < quads) {
+        float4 a = ((const float4*)x)[t];
+        float4 b = ((float4*)y)[t];
+        b.x += alpha * a.x;
+        b.y += alpha * a.y;
+        b.z += alpha * a.z;
+        b.w += alpha * a.w;
+        ((float4*)y)[t] = b;
+    }
+    if (t == quads)
+        for (int i = N * quads; i < n; i++) y[i] = fmaf(alpha, x[i], y[i]);
+}
+'''""",
+    ],
+    "13-dot": [
+        """'''
+extern "C" __global__ void dot(const float *x, const float *y, float *r, int n)
+{
+    float s = 0.0f;
+    for (int i = threadIdx.x + blockIdx.x*blockDim.x; i < n; i += blockDim.x*gridDim.x)
+        s = fmaf(x[i], y[i], s);
+    s += __shfl_xor_sync(0xffffffff, s, 16);
+    s += __shfl_xor_sync(0xffffffff, s, 8);
+    s += __shfl_xor_sync(0xffffffff, s, 4);
+    s += __shfl_xor_sync(0xffffffff, s, 2);
+    s += __shfl_xor_sync(0xffffffff, s, 1);
+    if ((threadIdx.x & 31) == 0) atomicAdd(&r[0], s);
+}
+'''""",
+    ],
 }  # fmt: skip
 
 WRONG = {}

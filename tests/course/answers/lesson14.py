@@ -67,6 +67,12 @@ BUFFERED = """def answer(A, B, C, K):
             total += a[use + i, n]*b[use + n, j]
     C[r, c] = total"""
 SYNC = "cuda.syncthreads()"
+COPY = BUFFERED[BUFFERED.index("        if step + 1") : BUFFERED.index("        LATE")]
+LOADED_EARLY = put(
+    BUFFERED.replace(COPY, COPY.replace("a[fill + i, j]", "p").replace("b[fill + i, j]", "q")),
+    EARLY=SYNC, LATE="pass",
+).replace("    C[r, c]", "        if step + 1 < K//8:\n            a[fill + i, j] = p\n"
+          "            b[fill + i, j] = q\n    C[r, c]")  # fmt: skip
 
 
 RIGHT = {
@@ -80,7 +86,7 @@ RIGHT = {
     return b, rate*(2*b*bk*2)/(2*b*b*bk)"""
     ],
     "14-pipeline": [put(EVENTS, FREE="done")],
-    "14-buffers": [put(BUFFERED, EARLY=SYNC, LATE="pass")],
+    "14-buffers": [put(BUFFERED, EARLY=SYNC, LATE="pass"), LOADED_EARLY],
     "14-waves": [LIBRARY],
     "14-order": [put(ORDER, ROWS="rows", COLUMNS="columns")],
 }

@@ -369,11 +369,11 @@ BITS = table(
                 block=[16, 32, 64, 128], scale=[8, 16, 32]),
     domain=dict.fromkeys(("exponent", "mantissa", "scale"), at_least(0))
         | dict.fromkeys(("kept", "of", "block"), at_least(1)),
-    example=(2, 2, 4, 8, 16, 8),
+    example=(2, 3, 1, 4, 64, 16),
     fixed=cases_of("exponent mantissa kept of block scale",
         (3, 2, 1, 1, 1, 0), (2, 1, 4, 4, 32, 8), (2, 1, 4, 4, 16, 8), (0, 3, 2, 4, 128, 16),
-        (0, 3, 4, 4, 128, 16), (5, 10, 2, 4, 1, 0), (4, 3, 2, 4, 32, 8), (8, 7, 1, 2, 64, 32)),
-    insight="Sparse-Marlin stores 3.125 bits a weight: 16 bits are 5.12 times as many.",
+        (0, 3, 4, 4, 128, 16), (5, 10, 2, 4, 1, 0), (8, 0, 1, 1, 1, 0), (4, 3, 2, 4, 32, 8), (8, 7, 1, 2, 64, 32)),
+    insight="Sparse-Marlin stores 3 1/8 bits a weight, and 16 bits are 5.12 times as many.",
     answer={
         "_number": lambda exponent, mantissa: 1 + exponent + mantissa,
         "_place": lambda kept, of: (of - 1).bit_length() if kept < of else 0,

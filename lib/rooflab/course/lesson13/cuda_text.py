@@ -52,7 +52,8 @@ WIDE = cuda_exercise(
          ("alpha * a.y", "alpha * a.x"), ("alpha * a.w", "alpha * a.z")),
     ],
     cases=lambda rng: [_axpy(4 * rng.randrange(60, 250) + rng.randrange(1, 4), 64)],
-    fixed=(_axpy(1024, 128), _axpy(1003, 64, 1), _axpy(2, 32), _axpy(517, 96)), lines=6, par=1.5,
+    fixed=(_axpy(1024, 128), _axpy(1003, 64, 1), _axpy(2, 32), _axpy(517, 96)), lines=10, par=1.5,
+    insight="The sectors are the same, but a warp asks for 512 bytes with one instruction.",
 )  # fmt: skip
 
 # ---- 13-dot --------------------------------------------------------------------------------------
@@ -108,5 +109,6 @@ DOT = cuda_exercise(
     ],
     cases=lambda rng: [_dot(rng.choice((700, 950, 1201)), (3,), 64)],
     fixed=(_dot(1000, (2,), 128), _dot(2048, (4,), 64), _dot(45, (2,), 32), _dot(333, (1,), 96)),
-    lines=7, par=1.25,
+    lines=9, par=1.25,
+    insight="Five shuffles take the place of 31 atomic additions.",
 )  # fmt: skip

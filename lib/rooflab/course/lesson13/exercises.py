@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 
 from rooflab.course.kernels import kernel_exercise, launched
+from rooflab.course.lesson13.cuda_text import DOT, WIDE
 from rooflab.exercises.exercise import Case, Domain, at_least, cases_of, one_of
 from rooflab.exercises.table import drawn, slip, table
 
@@ -101,6 +102,7 @@ COALESCE = kernel_exercise(
     cases=lambda rng: [_scaled(rng.randrange(20, 70), rng.randrange(33, 120), 32, 8)],
     fixed=(_scaled(64, 96, 32, 8), _scaled(37, 65, 64, 4), _scaled(90, 17, 32, 4)),
     lines=3, par=1.3,
+    insight="x along a row, and a warp asks for 4 sectors where it could ask for 32.",
 )  # fmt: skip
 
 
@@ -169,6 +171,7 @@ TILED = kernel_exercise(
     cases=lambda rng: [_product(rng.randrange(9, 30), rng.randrange(9, 30), rng.randrange(9, 30))],
     fixed=(_product(24, 16, 32), _product(19, 21, 13), _product(8, 8, 7), _product(5, 30, 17)),
     lines=8, par=1.1,
+    insight="Each number is loaded once for 8 uses; a tile of 32 × 32 would make it 32.",
 )  # fmt: skip
 
 
@@ -274,6 +277,7 @@ TRANSPOSE = kernel_exercise(
     cases=lambda rng: [_square(32 * rng.randrange(2, 4), rng.choice((4, 8)))],
     fixed=(_square(64, 8), _square(32, 32), _square(96, 4)),
     lines=8,
+    insight="One number more in a row of the tile, and a column lies in 32 different banks.",
 )  # fmt: skip
 
 
@@ -291,7 +295,8 @@ REGISTERS = table(
     "thread's reads for itself. Return two values: the smallest whole r for which reading takes no "
     "longer than computing, and the FLOP for each byte of shared memory with that r.",
     "register_tile(fmas, bandwidth)", lines=3,
-    cases=drawn(5, fmas=[16, 32, 64, 128, 256, 512], bandwidth=[32, 64, 96, 128, 200, 256]),
+    cases=drawn(5, fmas=lambda rng: rng.choice((16, 32, 64, 128, 256, 512)),
+                bandwidth=lambda rng: rng.choice((32, 64, 96, 128, 200, 256))),
     domain=dict.fromkeys(("fmas", "bandwidth"), Domain("above 0", ())),
     example=(48, 100),
     fixed=cases_of("fmas bandwidth", (128, 128), (64, 128), (128, 256), (4, 128), (100, 96),
@@ -457,4 +462,6 @@ RUNG = table(
     ),
 )  # fmt: skip
 
-EXERCISES = (SECTORS, COALESCE, TILED, TURNS, TRANSPOSE, REGISTERS, OCCUPANCY, RUNG)
+EXERCISES = (
+    SECTORS, COALESCE, TILED, TURNS, REGISTERS, OCCUPANCY, RUNG, TRANSPOSE, WIDE, DOT,
+)  # fmt: skip

@@ -38,10 +38,10 @@ def _cell(rng: random.Random, operand: str) -> Case:
 FRAGMENT = table(
     "14-fragment", "Who holds this number?", 4,
     "A is 16 × 16, B is 16 × 8 and C is 16 × 8 numbers. Lanes 4·g to 4·g + 3 of a warp hold rows g "
-    "and g + 8 of A and of C, and column g of B, always two neighbours at a time, as in the "
-    "picture. Return two values: the lane that holds the number in `row` and `column` of "
-    "`operand`, which is 'A', 'B' or 'C', and which of the lane's numbers of that operand it is, "
-    "from 0.",
+    "and g + 8 of A and of C, and column g of B. They hold two neighbours at a time, as in the "
+    "picture; in B these lie below each other. Return two values: the lane that holds the number "
+    "in `row` and `column` of `operand`, which is 'A', 'B' or 'C', and which of the lane's numbers "
+    "of that operand it is, from 0.",
     "holder(operand, row, column)", lines=4,
     cases=lambda rng: [_cell(rng, operand) for operand in "AABBC"],
     domain={"operand": one_of("A", "B", "C"), "row": at_least(0), "column": at_least(0)},
@@ -118,13 +118,13 @@ def _options(rng: random.Random) -> list[list[int]]:
 SMALL, WIDE = [64, 64, 64, 4, 128], [128, 256, 64, 3, 256]
 BUDGET = table(
     "14-budget", "A tile that fits", 5,
-    "`options` lists kernels for an H100, each as `[bm, bn, bk, stages, threads]`. A block makes a "
-    "tile of C of bm × bn numbers. Its shared memory holds bm × bk numbers of A and bk × bn of B "
-    "in fp16, `stages` times, in at most 232,448 bytes. Each of its threads needs one register for "
-    "each of its sums and 40 more, at most 255. All threads together have 65,536 registers. Return "
-    "two values: the place in the list of the kernel that fits and reads the fewest bytes from L2 "
-    "for its FLOPs, and the byte/s that it reads at `rate` FLOP/s. Of equal ones the first counts. "
-    "If none fits, return -1 and 0.",
+    "`options` lists kernels for an H100, each as `[bm, bn, bk, stages, threads]`. A block "
+    "computes a tile of C of bm × bn numbers. Its shared memory holds bm × bk numbers of A and bk "
+    "× bn of B in fp16, once per stage, at most 232,448 bytes in all. Each of its threads needs "
+    "one register for each of its sums and 40 more, at most 255. The threads of a block share "
+    "65,536 registers. Of the kernels that fit, take the one that reads the fewest bytes from L2 "
+    "per FLOP. If several tie, take the first. Return two values: the kernel's index in the list, "
+    "from 0, and the byte/s that it reads at `rate` FLOP/s. If none fits, return -1 and 0.",
     "choose(options, rate)", lines=8,
     cases=lambda rng: [{"options": _options(rng), "rate": rng.choice((4e14, 6e14, 9e14))}
                        for _ in range(6)],
@@ -149,37 +149,37 @@ BUDGET = table(
             "its sums lie in tensor memory.",
     answer={
         "_choice": lambda options: _best(options),
-        "place": lambda _choice: _choice,
+        "index": lambda _choice: _choice,
         "byte per s": lambda options, _choice, rate: _bytes_per_s(options, _choice, rate),
     },
     slips=(
         slip("one stage", "shared memory holds `stages` pairs of tiles.",
-             place=lambda options: _best(options, staged=False)),
+             index=lambda options: _best(options, staged=False)),
         slip("one operand", "shared memory holds tiles of A and of B.",
-             place=lambda options: _best(options, both=False)),
+             index=lambda options: _best(options, both=False)),
         slip("numbers for bytes", "a number of fp16 has 2 bytes.",
-             ways=[{"place": lambda options: _best(options, itemsize=1)},
+             ways=[{"index": lambda options: _best(options, itemsize=1)},
                    {"byte_per_s": lambda options, _choice, rate:
                     _bytes_per_s(options, _choice, rate, 0.5)}]),
         slip("4 bytes", "a number of fp16 has 2 bytes.",
-             ways=[{"place": lambda options: _best(options, itemsize=4)},
+             ways=[{"index": lambda options: _best(options, itemsize=4)},
                    {"byte_per_s": lambda options, _choice, rate:
                     _bytes_per_s(options, _choice, rate, 2)}]),
-        slip("shared memory without an end", "232,448 bytes are the most.",
-             place=lambda options: _best(options, room=math.inf)),
-        slip("a thread without an end", "a thread has at most 255 registers.",
-             place=lambda options: _best(options, most=math.inf)),
-        slip("registers without an end", "all threads together have 65,536 registers.",
-             place=lambda options: _best(options, file=math.inf)),
+        slip("unlimited shared memory", "232,448 bytes are the most.",
+             index=lambda options: _best(options, room=math.inf)),
+        slip("unlimited registers for a thread", "a thread has at most 255 registers.",
+             index=lambda options: _best(options, most=math.inf)),
+        slip("unlimited registers for a block", "the threads of a block share 65,536 registers.",
+             index=lambda options: _best(options, file=math.inf)),
         slip("only the sums", "a thread needs 40 registers beside its sums.",
-             place=lambda options: _best(options, others=0)),
+             index=lambda options: _best(options, others=0)),
         slip("the largest tile", "of tiles with as many numbers the square one reads least.",
-             place=lambda options: _best(options, score=lambda one: one[0] * one[1])),
-        slip("the longest step", "a longer step along k reads as many bytes for each FLOP.",
-             place=lambda options: _best(
+             index=lambda options: _best(options, score=lambda one: one[0] * one[1])),
+        slip("the longest step", "a longer step along k loads bytes in proportion to the FLOPs.",
+             index=lambda options: _best(
                  options, score=lambda one: one[0] * one[1] * one[2] / (one[0] + one[1]))),
-        slip("the last of equals", "of equal ones the first counts.",
-             place=lambda options: len(options) - 1 - _best(options[::-1])
+        slip("the last of equals", "if several tie, the first counts.",
+             index=lambda options: len(options) - 1 - _best(options[::-1])
                  if _best(options) >= 0 else -1),
     ),
 )  # fmt: skip
@@ -187,11 +187,11 @@ BUDGET = table(
 
 # ---- 14-claim-table ------------------------------------------------------------------------------
 CLAIM = table(
-    "14-claim-table", "In court: 98 % out of 4 KB", 4,
+    "14-claim-table", "In court: 98 % from 4 KB", 4,
     "A kernel multiplies matrices in fp16. Its shared memory of `shared` bytes holds a tile of A "
-    "and a tile of B for each of `stages` stages, with `bk` numbers along k. A block makes a tile "
-    "of C of b × b numbers. Return two values: the largest whole b, and the byte/s that all blocks "
-    "together read from L2 when they compute at `rate` FLOP/s.",
+    "and a tile of B for each of `stages` stages, with `bk` numbers along k. A block computes a "
+    "tile of C of b × b numbers. Return two values: the largest whole b, and the byte/s that all "
+    "blocks together read from L2 when they compute at `rate` FLOP/s.",
     "feed(shared, stages, bk, rate)", lines=2,
     cases=drawn(5, shared=[2048, 4096, 8192, 49152, 98304], stages=[2, 3, 2, 4],
                 bk=[16, 32, 8, 64, 16], rate=(1e14, 9e14)),
@@ -219,7 +219,7 @@ CLAIM = table(
              _b=lambda shared, stages: math.isqrt(int(shared / stages / 2))),
         slip("not a whole number", "b is a whole number.",
              ways=[{"b": lambda shared, stages, bk: shared / (stages * 4 * bk)}]),
-        slip("a longer step", "a longer step along k brings as many more bytes as FLOPs.",
+        slip("a longer step", "a longer step along k loads bytes in proportion to the FLOPs.",
              ways=[{"byte_per_s": lambda _b, bk, rate: rate / (_b / 2 * bk)}]),
         slip("multiply-adds", ways=[{"byte_per_s": lambda _b, rate: rate * 4 / _b}]),
         slip("upside down", "byte/s are FLOP/s divided by the FLOPs for each byte.",
@@ -258,7 +258,7 @@ PIPELINE = table(
          "at_once": rng.randrange(1, 5)} for _ in range(6)],
     domain={"tiles": at_least(1), "stages": at_least(1), "copy": POSITIVE, "compute": POSITIVE,
             "at_once": at_least(1)},
-    example=(5, 2, 3.0, 4.0, 1),
+    example=(7, 3, 10.0, 4.0, 2),
     fixed=cases_of("tiles stages copy compute at_once",
         (1, 1, 2.0, 3.0, 1), (8, 1, 2.0, 3.0, 2), (8, 2, 5.0, 3.0, 1), (9, 3, 7.0, 2.0, 2),
         (10, 4, 7.0, 2.0, 4), (7, 2, 3.0, 3.0, 2), (12, 3, 6.0, 1.0, 8), (6, 5, 9.0, 2.0, 1)),
@@ -268,8 +268,8 @@ PIPELINE = table(
         _finish(tiles, stages, copy, compute, at_once),
     slips=(
         slip("one after the other", "a copy may run while an earlier tile is computed.", stages=1),
-        slip("buffers without an end", "a copy waits until its buffer is free.", stages=math.inf),
-        slip("copies without an end", "at most `at_once` copies are on their way.",
+        slip("unlimited buffers", "a copy waits until its buffer is free.", stages=math.inf),
+        slip("unlimited copies", "at most `at_once` copies are on their way.",
              at_once=math.inf),
         slip("one copy at a time", "up to `at_once` copies are on their way.", at_once=1),
         slip("free once it is copied", "a buffer is free when its tile has been computed.",
@@ -323,19 +323,19 @@ BUFFERS = kernel_exercise(
     "14-buffers", "Two buffers, one barrier", 6,
     "Write the tiled product C = A·B with two buffers for each tile, so that a step needs one "
     "barrier. All sizes are multiples of `T`, which is 8; K is the length along k. A block of 8 × "
-    "8 threads makes a tile of C, and x goes along a row. Bring the first pair of tiles before the "
-    "loop. In each step bring the next pair to the other buffers and multiply with this one. "
-    "`at(A, row, column)` is 0 outside of A, where the last step has no next pair.",
+    "8 threads computes a tile of C, and x goes along a row. Load the first pair of tiles before "
+    "the loop. In each step load the next pair into the other buffers and multiply the current "
+    "pair. `at(A, row, column)` returns 0 outside A, because the last step has no next pair.",
     "buffered(A, B, C, K)", BUFFERS_TEXT,
     [
         ("two barriers", "a step needs one barrier: nobody writes to the buffers that are read.",
          (LOOP, BARRIER + LOOP), ("        now,", BARRIER + "        now,"),
          (BUFFERS_TEXT, BUFFERS_TEXT.replace(FIRST, "    for k").replace(LOOP, BARRIER + LOOP))),
         ("written and read in one step", "a buffer is written and read with no barrier between: "
-         "bring the next pair to the other buffer, and wait for the first pair before it is used.",
+         "load the next pair into the other buffer, and wait for the first pair before it is used.",
          (FIRST, "    for k"), ("As[1 - now, y, x], Bs", "As[now, y, x], Bs"), ("1 - now", "now")),
         ("nothing between writing and reading", "what is read in one step is written to in the "
-         "next: between two steps stands a barrier.", (LAST, LOOP)),
+         "next: put a barrier between two steps.", (LAST, LOOP)),
         ("the same buffer always", "this step's pair lies in buffer 0 and 1 in turn.",
          ("k // T % 2", "0"), ("k // T % 2", "k % 2")),
         ("no guard", "in the last step there is no next pair; `at` looks.",
@@ -348,7 +348,7 @@ BUFFERS = kernel_exercise(
          ("at(B, after + y, column)", "at(B, k + y, column)")),
         ("the last step is left out", "the last pair has to be multiplied, too.",
          ("range(0, K, T)", "range(0, K - T, T)")),
-        ("one is turned round", "a thread multiplies a row of one tile with a column of the "
+        ("one tile is transposed", "a thread multiplies a row of one tile with a column of the "
          "other.", ("Bs[now, i, x]", "Bs[now, x, i]"), ("As[now, y, i]", "As[now, i, y]")),
     ],
     cases=lambda rng: [_product(rng.randrange(1, 4), rng.randrange(1, 4), rng.randrange(2, 6))],
@@ -383,10 +383,10 @@ SETS: list[list[float]] = [[128, 256, 43e-6], [128, 128, 28e-6], [192, 192, 46e-
 WAVES = table(
     "14-waves", "Which kernel of a library?", 4,
     "A library has several `kernels` for the same product, each as `[bm, bn, seconds]`: its tile "
-    "of C has bm × bn numbers, and an SM takes that many seconds for one. C has m × n numbers. "
-    "Tiles at its edges take as long as whole ones. Each of `sms` SMs works on one tile at a time, "
-    "and all begin together. Return two values: the place in the list of the kernel that finishes "
-    "first, and the seconds that it takes. Of equal ones the first counts.",
+    "of C has bm × bn numbers, and an SM takes `seconds` for each tile. C has m × n numbers. Tiles "
+    "at its edges take as long as whole ones. Each of `sms` SMs works on one tile at a time, and "
+    "all begin together. Find the kernel that finishes first. If several tie, take the first. "
+    "Return two values: the kernel's index in the list, from 0, and the seconds that it takes.",
     "library(m, n, sms, kernels)", lines=6,
     cases=lambda rng: [
         {"m": rng.randrange(64, 5000), "n": 64 * rng.randrange(4, 100),
@@ -403,7 +403,7 @@ WAVES = table(
             "the 132 SMs of an H100 in one wave.",
     answer={
         "_least": lambda m, n, sms, kernels: _least(_times(m, n, sms, kernels)),
-        "place": lambda _least: _least[0],
+        "index": lambda _least: _least[0],
         "seconds": lambda _least: _least[1],
     },
     slips=(
@@ -416,16 +416,16 @@ WAVES = table(
         slip("edges left out", "the edges of C need tiles, too.",
              seconds=lambda m, n, sms, kernels: min(
                  math.ceil((m // one[0]) * (n // one[1]) / sms) * one[2] for one in kernels)),
-        slip("a wave too many", "a number of tiles that the SMs divide needs no wave more.",
+        slip("a wave too many", "a number of tiles that the SMs divide needs no extra wave.",
              seconds=lambda m, n, sms, kernels:
                  min((_tiles(m, n, one) // sms + 1) * one[2] for one in kernels)),
         slip("one SM", "the SMs work side by side.",
              seconds=lambda m, n, kernels: min(_times(m, n, 1, kernels))),
         slip("the fewest waves", "a wave of small tiles is shorter.",
-             place=lambda m, n, sms, kernels: min(
+             index=lambda m, n, sms, kernels: min(
                  range(len(kernels)), key=lambda at: math.ceil(_tiles(m, n, kernels[at]) / sms))),
         slip("the quickest tile", "a quick tile may need many waves.",
-             place=lambda kernels: min(range(len(kernels)), key=lambda at: kernels[at][2])),
+             index=lambda kernels: min(range(len(kernels)), key=lambda at: kernels[at][2])),
     ),
 )  # fmt: skip
 
@@ -455,7 +455,7 @@ ORDER = table(
     "bn numbers needs bm rows of A and bn columns of B, of `k` numbers each, in bf16. `tiles` "
     "lists the tiles that run at one time, and L2 keeps what they share: each row of A and each "
     "column of B is read once. Return how many bytes of A and B they read from memory. `[0, 5, 10, "
-    "11]` with 4 tiles across lies in rows 0, 1 and 2 and columns 0, 1, 2 and 3.",
+    "11]` with 4 tiles across lies in 3 rows and 4 columns.",
     "wave_bytes(tiles, across, bm, bn, k)", lines=3,
     cases=lambda rng: [_wave(rng) for _ in range(5)],
     domain={"tiles": any_length(), "across": at_least(1), "bm": POSITIVE, "bn": POSITIVE,

@@ -44,9 +44,9 @@ MASK = table(
     "15-mask", "Who receives it?", 3,
     "A cluster has a × b blocks: a below each other, b side by side. Their ranks go along the "
     "rows, from 0 on. Blocks of a row need the same rows of A, blocks of a column the same columns "
-    "of B. Each block fetches a part of either and sends it to all that need it, itself included. "
-    "A mask says who receives: its bit r stands for the block of rank r. Return the two masks of "
-    "block `rank`, as whole numbers: for its part of A, and for its part of B.",
+    "of B. Each block fetches a part of each and sends it to all that need it, itself included. "
+    "Bit r of a mask is 1 if block r receives the part. Return the two masks of block `rank`, as "
+    "integers: for its part of A, and for its part of B.",
     "masks(rank, a, b)", lines=3,
     cases=lambda rng: [_placed(rng) for _ in range(5)],
     domain={"rank": Domain("0 to a·b - 1", (0, 15)), "a": at_least(1), "b": at_least(1)},
@@ -96,11 +96,11 @@ def _product(rng: random.Random) -> Case:
 PAIR = Domain("rows and columns", ())
 CLUSTER = table(
     "15-cluster", "What a whole product fetches", 4,
-    "A product makes m × n numbers of C in k steps. A block makes a tile of tile[0] × tile[1] of "
-    "them, rows × columns, and a cluster has cluster[0] × cluster[1] blocks. From L2 a cluster "
-    "fetches once each row of A and each column of B that its tiles need: k numbers of `itemsize` "
-    "bytes. At the edges of C it leaves out what is not there. Return two values: the bytes of A "
-    "and the bytes of B that all clusters fetch.",
+    "A product computes m × n numbers of C in k steps. A block computes a tile of tile[0] × "
+    "tile[1] of them, rows × columns, and a cluster has cluster[0] × cluster[1] blocks. From L2 a "
+    "cluster fetches once each row of A and each column of B that its tiles need: k numbers of "
+    "`itemsize` bytes. At the edges of C it fetches nothing outside the matrices. Return two "
+    "values: the bytes of A and the bytes of B that all clusters fetch.",
     "fetched(m, n, k, tile, cluster, itemsize)", lines=3,
     cases=lambda rng: [_product(rng) for _ in range(5)],
     domain=dict.fromkeys(("m", "n", "k"), at_least(1)) | {"tile": PAIR, "cluster": PAIR}
@@ -122,8 +122,8 @@ CLUSTER = table(
     slips=(
         slip("the other edge", "A is fetched anew for each cluster along a row of C, and B for "
              "each along a column.",
-             ways=[{"bytes_of_A": lambda m, k, itemsize, _down: m * k * itemsize * _down,
-                    "bytes_of_B": lambda n, k, itemsize, _across: n * k * itemsize * _across}]),
+             bytes_of_A=lambda m, k, itemsize, _down: m * k * itemsize * _down,
+             bytes_of_B=lambda n, k, itemsize, _across: n * k * itemsize * _across),
         slip("cluster turned", "cluster[0] blocks stand below each other.",
              cluster=lambda cluster: cluster[::-1]),
         slip("tile turned", "a tile has tile[0] rows and tile[1] columns.",
@@ -137,11 +137,11 @@ CLUSTER = table(
         slip("no cluster", "what one block of a cluster fetches, its neighbours need not.",
              cluster=lambda: [1, 1]),
         slip("parts of a cluster", "a cluster at the edge still fetches all rows of A in it.",
-             ways=[{"_across": lambda n, tile, cluster: n / (tile[1] * cluster[1]),
-                    "_down": lambda m, tile, cluster: m / (tile[0] * cluster[0])}]),
+             _across=lambda n, tile, cluster: n / (tile[1] * cluster[1]),
+             _down=lambda m, tile, cluster: m / (tile[0] * cluster[0])),
         slip("rounded down", "a cluster that stands out over the edge fetches, too.",
-             ways=[{"_across": lambda n, tile, cluster: max(1, n // (tile[1] * cluster[1])),
-                    "_down": lambda m, tile, cluster: max(1, m // (tile[0] * cluster[0]))}]),
+             _across=lambda n, tile, cluster: max(1, n // (tile[1] * cluster[1])),
+             _down=lambda m, tile, cluster: max(1, m // (tile[0] * cluster[0]))),
         slip("full tiles at the edge", "what lies outside of the matrices is not fetched.",
              ways=[{"m": lambda m, tile, cluster:
                         _reads(m, tile[0], cluster[0]) * tile[0] * cluster[0],
@@ -172,10 +172,11 @@ def _enough(claim: int, bm: int, bn: int, *, square: bool = False, more: bool = 
 
 FOUR = table(
     "15-claim-four", "Four blocks, four times?", 4,
-    "Blocks make tiles of bm × bn numbers of C, rows × columns. A cluster has a × b of them: a "
+    "Blocks compute tiles of bm × bn numbers of C, rows × columns. A cluster has a × b of them: a "
     "below each other, b side by side. Somebody claims that it fetches a·b times fewer numbers "
-    "than its blocks would alone. Return two values: how many times fewer it does fetch, and the "
-    "fewest blocks of a cluster, of any shape, that fetches at least a·b times fewer.",
+    "than its blocks would alone. Return two values: how many times fewer it really fetches, and "
+    "the fewest blocks with which a cluster of any shape fetches at least a·b times fewer, even if "
+    "it is larger than the hardware allows.",
     "court(a, b, bm, bn)", lines=6,
     cases=lambda rng: [dict(zip(("a", "b", "bm", "bn"), (*shape, *rng.choice(TILES))))
                        for shape in rng.sample(SHAPES[1:9], 4)],
@@ -200,6 +201,8 @@ FOUR = table(
              times_fewer=lambda a, b, bm, bn: _times(a, b, bn, bm)),
         slip("only squares", "a cluster may have any shape, such as 2 × 3.",
              blocks=lambda a, b, bm, bn: _enough(a * b, bm, bn, square=True)),
+        slip("16 blocks at most", "the claim may take a cluster larger than the hardware allows.",
+             blocks=lambda a, b, bm, bn: min(16, _enough(a * b, bm, bn))),
         slip("more than claimed", "exactly a·b times fewer is enough.",
              blocks=lambda a, b, bm, bn: _enough(a * b, bm, bn, more=True)),
         slip("upside down for fewer", "that is the share that is left; return how many times "
@@ -273,13 +276,15 @@ GROUPS = ([18] * 3 + [16] * 4 + [14], [18] * 2 + [16] * 6, [18, 18, 16, 16, 16, 
 CALL = "down across tile groups most computing fetching"
 SHAPE = table(
     "15-shape", "Which shape?", 5,
-    "C has down × across tiles of tile[0] × tile[1] numbers. A block makes a tile and has an SM "
-    "for itself. `groups` lists how many SMs each group of a GPU has; a cluster lies in one group. "
-    "A cluster of a × b blocks has at most `most` blocks; a divides `down`, and b divides "
-    "`across`. Clusters run in rounds, each with as many as there is room for. A block computes "
-    "for `computing` seconds. Meanwhile it fetches: for `fetching` seconds if it is alone, in a "
-    "cluster for as many times less as it fetches fewer numbers. A round takes as long as a block. "
-    "Return a, b and the seconds of all rounds for the fastest shape; of equally fast ones, the "
+    "C has down × across tiles of tile[0] × tile[1] numbers. A block computes a tile and has an SM "
+    "for itself. `groups` lists how many SMs each group of a GPU has.\n\n"
+    "- A cluster of a × b blocks lies in one group and has at most `most` blocks.\n"
+    "- a divides `down`, and b divides `across`.\n"
+    "- Clusters run in rounds, each with as many as there is room for.\n"
+    "- A block computes for `computing` seconds. Meanwhile it fetches: alone for `fetching` "
+    "seconds, in a cluster that fetches x times fewer numbers, for `fetching` ÷ x.\n"
+    "- time = rounds × the longer of computing and fetching ÷ x.\n\n"
+    "Return a, b and the time in seconds for the fastest shape; if several are equally fast, the "
     "one with the fewest blocks, and then with the smallest a.",
     f"shape({', '.join(CALL.split())})", lines=10,
     cases=lambda rng: [_case(rng) for _ in range(5)],
@@ -297,7 +302,9 @@ SHAPE = table(
         (8, 6, [64, 128], GROUPS[3], 8, 1e-5, 4e-5)),
     insight="In groups of 18, 18, 18, 16, 16, 16, 16 and 14 SMs, 128 tiles take one round in "
             "pairs, and two in clusters of four.",
-    answer={"_all": _by(), "a": lambda _all: _all[0], "b": lambda _all: _all[1],
+    answer={"_all": _by(), "_round": lambda tile, computing, fetching, _all:
+                max(computing, fetching / _times(*_all[:2], *tile)),
+            "a": lambda _all: _all[0], "b": lambda _all: _all[1],
             "seconds": lambda _all: _all[2]},
     slips=(
         slip("a·b times less", "a cluster of a × b blocks does not fetch a·b times fewer numbers.",
@@ -310,14 +317,20 @@ SHAPE = table(
              _all=_by(divides=False)),
         slip("too many blocks", "a cluster has at most `most` blocks.", most=1000),
         slip("one after the other", "fetching and computing overlap: the longer one is the time.",
-             _all=_by(summed=True)),
+             _all=_by(summed=True),
+             seconds=lambda tile, computing, fetching, _all, _round: _all[2] / _round * (
+                 computing + fetching / _times(*_all[:2], *tile))),
         slip("fetches least", "the shape that fetches least may leave SMs idle.",
              _all=_by(_widest)),
         slip("the largest of equal ones", "of equally fast shapes take the one with the fewest "
              "blocks.", _all=_by(_largest)),
         slip("tile turned", "a tile has tile[0] rows and tile[1] columns.",
              tile=lambda tile: tile[::-1]),
+        slip("cluster turned", "a blocks stand below each other, b side by side.",
+             a=lambda _all: _all[1], b=lambda _all: _all[0]),
+        slip("of one round", "the time is that of all rounds.",
+             seconds=lambda _round: _round),
     ),
 )  # fmt: skip
 
-EXERCISES = (MASK, CLUSTER, FOUR, SHAPE)
+EXERCISES = (MASK, FOUR, SHAPE, CLUSTER)

@@ -1,7 +1,7 @@
 """Exercises of lesson 16: read a listing, share out registers, judge a prefetch and a table.
 
 The wrong answers are those of published texts (a prefetch of the next line at addresses that are
-not aligned, "7 % less time with fewer instructions") and of quick readings of a listing.
+not aligned, "fewer instructions, 7 % faster") and of quick readings of a listing.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ EXAMPLE = ["LDS.64 R2, [R9]", ".L_x_0", "LDS.128 R4, [R8]", "FFMA R1, R4, R5, R1
            "@P1 FFMA R1, R6, R7, R1", "@P0 BRA `(.L_x_0)", "EXIT"]  # fmt: skip
 LISTING = table(
     "16-listing", "Read a listing", 4,
-    "`lines` is a listing in SASS: a label, which begins with '.L', or an instruction a line. An "
-    "instruction may have a condition before its name, a word that begins with '@'. What stands "
-    "after a point modifies the name: 'LDS.128' is an LDS that loads 16 bytes for each thread, "
-    "'LDS.64' one that loads 8, and a plain LDS loads 4. LDSM is another instruction. The loop "
-    "runs from a label to a BRA with a condition that names this label and stands below it; there "
-    "is one such loop. Return two values: how many FFMA the loop has for each LDS in it, and how "
-    "many bytes its LDS load for a thread.",
+    "`lines` is a listing in SASS. Each line is a label, which begins with '.L', or an "
+    "instruction. An instruction may have a condition before its name, a word that begins with "
+    "'@'. What stands after a dot modifies the name: 'LDS.128' is an LDS that loads 16 bytes for "
+    "each thread, 'LDS.64' one that loads 8, and a plain LDS loads 4. LDSM is a different "
+    "instruction. The loop runs from a label to a BRA with a condition that names this label and "
+    "stands below it; there is one such loop. Return two values: how many FFMA the loop has for "
+    "each LDS in it, and how many bytes its LDS instructions load for each thread.",
     "reading(lines)", lines=8,
     cases=lambda rng: [_listing(rng) for _ in range(5)],
     domain={"lines": any_length(5)},
@@ -88,7 +88,7 @@ LISTING = table(
                       "@P3 FFMA R1, R6, R7, R1", "LDS R4, [R9]", "FADD R1, R1, R2",
                       "FFMA R9, R8, R7, R9", "@!P0 BRA `(.L_x_0)", ".L_x_1", "LDS.64 R4, [R8]",
                       "EXIT", ".L_x_2", "BRA `(.L_x_2)"]}),
-    insight="`rl.cuda.sass(rl.cuda.compile(\"sgemm_float4\")).lines` has such lines: 16 for each.",
+    insight="The loop of `sgemm_float4` has 16 FFMA for each LDS, and each LDS loads 16 bytes.",
     answer={"_both": lambda lines: _reading(lines),
             "FFMA for each LDS": lambda _both: _both[0], "bytes": lambda _both: _both[1]},
     slips=(
@@ -97,7 +97,7 @@ LISTING = table(
         slip("lines with a condition left out", "an instruction with a condition is in the loop, "
              "too: its name stands behind the word with @.",
              _both=lambda lines: _reading(lines, predicates=False)),
-        slip("LDSM for LDS", "LDSM is another instruction; compare the name up to its first point.",
+        slip("LDSM for LDS", "LDSM is a different instruction; compare names up to the first dot.",
              _both=[lambda lines: _reading(lines, start=True),
                     lambda lines: _reading(lines, other=("LDSM",))]),
         slip("all loads", "LDG loads from memory, not from shared memory.",
@@ -139,12 +139,12 @@ def _shared(**more: Any) -> Formula:
 ACCUMULATORS = table(
     "16-accumulators", "Why 123 TFLOP/s?", 4,
     "A block keeps its tile of C, bm × bn numbers in fp32, in registers. One or more warpgroups of "
-    "128 threads share the tile: each takes as many strips of 64 rows as every other. A thread of "
-    "theirs needs `other` registers beside its part of C, and can have 255 at most. It is given "
+    "128 threads share the tile: each takes the same number of strips of 64 rows. Each of their "
+    "threads needs `other` registers besides its part of C, and can have 255 at most. It is given "
     "what it needs, rounded up to a multiple of 8. One more warpgroup fetches; each of its threads "
-    "is given `fetcher` registers. All threads of the block together can have 65,536. Return two "
-    "values: the fewest warpgroups that can share the tile, and the registers that the block is "
-    "given, or (0, 0) if it cannot be done.",
+    "is given `fetcher` registers. All threads of the block together may have at most 65,536. "
+    "Return two values: the fewest warpgroups that can share the tile, and the registers that the "
+    "block is given, or (0, 0) if it cannot be done.",
     "warpgroups(bm, bn, other, fetcher)", lines=7,
     cases=drawn(6, bm=[64, 128, 192, 256, 384], bn=[64, 96, 128, 192, 224, 256],
                 other=range(30, 61), fetcher=[24, 32, 40]),
@@ -162,9 +162,9 @@ ACCUMULATORS = table(
         slip("C alone", "a thread needs `other` registers, too.", other=0),
         slip("registers without an end", "a thread can have 255 registers at most.",
              _both=_shared(most=10**6)),
-        slip("blocks without an end", "all threads of the block together can have 65,536.",
+        slip("blocks without an end", "all threads of the block together may have at most 65,536.",
              _both=_shared(file=10**9)),
-        slip("parts of a strip", "each warpgroup takes as many strips of 64 rows as every other.",
+        slip("parts of a strip", "each warpgroup takes the same number of strips of 64 rows.",
              _both=_shared(strips=False)),
         slip("who fetches has none", "the warpgroup that fetches has registers, too.", fetcher=0),
         slip("who fetches has as many", "each of its threads is given `fetcher` registers.",
@@ -187,39 +187,49 @@ def _late(n: int, ahead: int, size: int) -> int:
     return sum(4 * (i + ahead) + size > 4 * n for i in range(n))
 
 
-def _asked(n: int, size: int) -> float:
-    """Bytes asked for over different bytes."""
-    return n * size / (4 * (n - 1) + size)
+def _asked(n: int, size: int, step: int = 4) -> float:
+    """Bytes asked for over different bytes, by n requests, ``step`` bytes from one to the next."""
+    return n * size / (step * (n - 1) + size)
+
+
+def _allowed(n: int, ahead: int) -> int:
+    """Threads whose address is a multiple of 16 bytes."""
+    return sum((i + ahead) % 4 == 0 for i in range(n))
 
 
 PREFETCH = table(
     "16-claim-prefetch", "The next line?", 4,
     "An array of n numbers in fp32 begins at a multiple of 128 bytes. Each of n threads, i from 0 "
-    "to n - 1, asks L2 to fetch `size` bytes from number i + ahead on. Such an address has to be a "
-    "multiple of 16 bytes. `size` is one, too. Return three values: how many threads give an "
-    "address that is not allowed, how many ask for bytes beyond the end of the array, and how many "
-    "bytes are asked for, divided by how many different bytes they are.",
+    "to n - 1, asks L2 to fetch `size` bytes, starting at number i + ahead. This address must be a "
+    "multiple of 16 bytes, and so must `size`. Return three values: how many threads give an "
+    "address that is not allowed, how many ask for bytes beyond the end of the array, and all "
+    "bytes asked for, divided by the number of different bytes among them. Requests that are not "
+    "allowed count, too.",
     "prefetches(n, ahead, size)", lines=4,
     cases=drawn(5, n=range(100, 3000), ahead=range(0, 300), size=[16, 32, 64, 128, 256]),
     domain={"n": at_least(1), "ahead": at_least(0), "size": Domain("16, 32, 48, …", (16,))},
-    example=(10, 4, 16),
+    example=(12, 4, 16),
     fixed=cases_of("n ahead size", (32, 32, 128), (1000, 32, 128), (1001, 33, 64), (1, 0, 16),
                    (500, 0, 256), (203, 30, 128), (100, 400, 32), (4096, 1023, 48)),
     insight="A warp of 32 threads asks for 4,096 bytes, and 252 of them are different.",
     answer={
-        "not allowed": lambda n, ahead: sum((i + ahead) % 4 > 0 for i in range(n)),
+        "not allowed": lambda n, ahead: n - _allowed(n, ahead),
         "beyond the end": lambda n, ahead, size: _late(n, ahead, size),
         "times asked for": lambda n, size: _asked(n, size),
     },
     slips=(
-        slip("multiples of 4", "the address has to be a multiple of 16 bytes: of four numbers.",
+        slip("multiples of 4", "the address must be a multiple of 16 bytes: of four numbers.",
              not_allowed=lambda: 0),
         slip("lines of 128 bytes", "a multiple of 16 bytes is enough.",
              not_allowed=lambda n, ahead: sum((i + ahead) % 32 > 0 for i in range(n))),
         slip("numbers for bytes", "16 bytes are four numbers.",
              not_allowed=lambda n, ahead: sum((i + ahead) % 16 > 0 for i in range(n))),
         slip("counts the right ones", "count addresses that are not allowed.",
-             not_allowed=lambda n, ahead: sum((i + ahead) % 4 == 0 for i in range(n))),
+             not_allowed=lambda n, ahead: _allowed(n, ahead)),
+        slip("only allowed requests", "invalid requests count, too.",
+             beyond_the_end=lambda n, ahead, size: sum(
+                 (i + ahead) % 4 == 0 and 4 * (i + ahead) + size > 4 * n for i in range(n)),
+             times_asked_for=lambda n, ahead, size: _asked(_allowed(n, ahead), size, 16)),
         slip("from number i on", "thread i asks from number i + ahead on.",
              ways=[{"not_allowed": lambda n: sum(i % 4 > 0 for i in range(n))},
                    {"beyond_the_end": lambda n, size: _late(n, 0, size)}, {"ahead": 0}]),
@@ -257,8 +267,8 @@ TABLE = table(
     "A kernel was measured before and after a change. Each of `before` and `after` is a list: the "
     "share of all clocks in which it was stalled by memory, the instructions for each clock, and "
     "the milliseconds. The clock rate did not change. Return three values: the share of the time "
-    "that is saved, instructions after for each one before, and the time that is *not* stalled "
-    "after for each millisecond of it before.",
+    "that is saved, instructions afterwards divided by instructions before, and the same for the "
+    "time that is *not* stalled.",
     "audit(before, after)", lines=4,
     cases=lambda rng: [_rows(rng) for _ in range(5)],
     domain={"before": ROW, "after": ROW},

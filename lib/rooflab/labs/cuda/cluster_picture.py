@@ -29,7 +29,7 @@ def cluster_saving(a: int, b: int, tile: Sequence[int] = (128, 128)) -> float:
     a, b : int
         Blocks below each other, and side by side.
     tile : pair of int, optional
-        Rows and columns of C that a block makes.
+        Rows and columns of C that a block computes.
 
     Returns
     -------
@@ -132,20 +132,20 @@ def _box(scene: Scene, cell: float) -> None:
 
 
 def _bars(scene: Scene, left: float, top: float, right: float) -> None:
-    """How many times fewer numbers are fetched: as somebody claims, and as it is counted."""
-    claims = np.array([a * b for a, b in SHAPES], float)
+    """The number of blocks, and how many times fewer numbers they fetch."""
+    blocks = np.array([a * b for a, b in SHAPES], float)
     counts = np.array([[cluster_saving(*shape, tile) for tile in TILES] for shape in SHAPES])
-    scene.text(left, top, "times fewer numbers fetched", bold=True, size=SMALL, name="title")
-    for n, (words, values, ink) in enumerate((
-        ("claimed: as many times as blocks", By("shape", claims), "soft"),
-        ("counted", By("shape tile", counts), "carrying"),
+    scene.text(left, top, "What sharing saves", bold=True, size=SMALL, name="title")
+    for n, (words, values, ink, unit) in enumerate((
+        ("number of blocks", By("shape", blocks), "soft", ""),
+        ("times fewer numbers fetched", By("shape tile", counts), "carrying", "×"),
     )):  # fmt: skip
         y = top + 34 + 62 * n
         table = np.asarray(values.values)
         long = (right - left - 44) / MOST * table
         scene.text(left, y, words, ink, size=SMALL, name="bar")
         scene.rect(left, y + 8, By(values.dims, long), BAR, ink, radius=1, name="bar")
-        number = np.vectorize(lambda v: f"{plain(v, 3)}×", otypes=[object])(table)
+        number = np.vectorize(lambda v: plain(v, 3), otypes=[object])(table) + unit
         scene.text(By(values.dims, left + long + 6), y + 8 + 16, By(values.dims, number), ink,
                    size=SMALL, bold=True, name="times")  # fmt: skip
     for n, (what, axis) in enumerate((("rows of A", 0), ("columns of B", 1))):

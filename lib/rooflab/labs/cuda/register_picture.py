@@ -89,7 +89,8 @@ def _ratio(side: int) -> float:
 
 def _sentence(side: int) -> str:
     ratio = _ratio(side)
-    end = "Both take as long" if ratio == 1 else "Arithmetic waits" if ratio > 1 else "Reading waits"
+    waits = "Arithmetic" if ratio > 1 else "Reading"
+    end = "Both take as long" if ratio == 1 else f"{waits} waits"
     return (
         f"{side} × {side}: {_reads(side)} for {_products(side)}. If no threads share what they "
         f"read, {_clocks(side)} on a multiprocessor of an A6000. {end}."

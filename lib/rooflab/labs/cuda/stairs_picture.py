@@ -106,8 +106,8 @@ def _parts(scene: Scene, frame: Frame, rungs: tuple[Rung, ...]) -> None:
         ends = By("kernel", frame.left + shares[name] * (frame.right - frame.left) + 6)
         scene.text(frame.left - 8, top + 0.62 * pitch, words, size=SMALL, anchor="end", name="part")
         scene.rect(frame.left, top + 3, length, pitch - 8, ink, radius=1, name="part")
-        scene.text(ends, top + 0.62 * pitch, By("kernel", list(map(percent, shares[name]))), "soft",
-                   size=SMALL, name="share")  # fmt: skip
+        scene.text(ends, top + 0.62 * pitch, By("kernel", [_percent(s) for s in shares[name]]),
+                   "soft", size=SMALL, name="share")  # fmt: skip
     scene.line([(frame.left, frame.top), (frame.left, frame.bottom)], "soft", 1, name="axis")
 
 
@@ -116,11 +116,15 @@ def _share(rung: Rung, part: str) -> float:
     return min(1.0, terms.parts.get(part, 0.0) / terms.seconds)
 
 
+def _percent(share: float) -> str:
+    return percent(share) if share >= 0.001 else "0 %"
+
+
 def _sentence(number: int, rung: Rung) -> str:
     longest = max(PARTS, key=lambda part: _share(rung, part))
     speed = si(rung.published or 0, "FLOP/s")
     return (
         f"{number}, {rung.title}: {speed} published, {si(rung.flop_per_s, '').split()[0]} "
         f"predicted. By itself {PARTS[longest][0]} would take {percent(_share(rung, longest))} of "
-        "the time. Parts overlap, so they may add up to more than all of it."
+        "the time. Parts overlap, so they can total more than 100 %."
     )

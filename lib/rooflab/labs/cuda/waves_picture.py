@@ -27,6 +27,7 @@ K, BYTES, COLUMNS = 4096, 2, (4096, 5120)
 MOST, ACROSS, LAST = 6, 12, 2432  # waves that are drawn; SMs in a row of one; rows of C
 BOTH = "columns rows tile"
 WIDE, NARROW, SMALL, TOP, PLOT, HEIGHT = 720, 400, 14, 28, 150, 390
+PAIR = 5  # pixels that 1,024 and 1,025 move apart, or one would hide the other
 
 
 @functools.cache
@@ -120,7 +121,8 @@ def _scene(wide: float) -> Scene:
     scene.says = scene.each(BOTH, lambda n, m, t: _sentence(
         rows[m], float(found[n, m, t, 0]), float(found[n, m, t, 1]), float(published[n, m]), sms,
     ))  # fmt: skip
-    scene.note("Published: NVIDIA, aiconfigurator, H100 SXM, bf16, k = 4096.")
+    scene.note("Published: NVIDIA, aiconfigurator, H100 SXM, bf16, k = 4096. 1,024 and 1,025 rows, "
+               "and all such pairs, are drawn apart.")  # fmt: skip
     return scene
 
 
@@ -152,6 +154,7 @@ def _times(scene: Scene, rows: list[int], published: np.ndarray, counted: np.nda
     """Published times over the rows, and the stairs of one kernel."""
     frame = Frame(64, PLOT + 12, scene.width - 16, HEIGHT - 52)
     x, y = frame.x(0, LAST, log=False), frame.y(0, 180e-6, log=False)
+    places = [float(x(m)) + (PAIR if m % 2 else -PAIR) for m in rows]  # apart
     frame.x_ticks(scene, x, (512, 1024, 1536, 2048), lambda v: f"{v:,.0f}", grid=False)
     frame.y_ticks(scene, y, (50e-6, 100e-6, 150e-6), lambda v: si(v, "s", 2 + (v >= 1e-4)))
     frame.draw(scene)
@@ -172,11 +175,11 @@ def _times(scene: Scene, rows: list[int], published: np.ndarray, counted: np.nda
             seen[n, t] = 1
             scene.line(points, "computing", 2, opacity=By("columns tile", seen), clip=frame.box,
                        name="stairs")  # fmt: skip
-    for n, m in enumerate(rows):
+    for n in range(len(rows)):
         chosen = By("rows", np.where(np.arange(len(rows)) == n, 1.0, 0.45))
-        scene.dot(float(x(m)), By("columns", y(published[:, n])), "diamond", 5, fill="paper",
+        scene.dot(places[n], By("columns", y(published[:, n])), "diamond", 5, fill="paper",
                   ink="ink", opacity=chosen, name="published")  # fmt: skip
-    scene.dot(By("rows", x(rows)), By(BOTH, y(counted)), size=5, fill="computing", name="counted")
+    scene.dot(By("rows", places), By(BOTH, y(counted)), size=5, fill="computing", name="counted")
     scene.slider("rows", "rows of A and C")
 
 

@@ -86,11 +86,8 @@ TEXT = """
 #define SQUARE(x) ((x) * \\
                    (x))
 __device__ int odds(int n) {
-  for (int i = 0, sum = 0; ; ++i, n += 0) {
-    if (i > n) return sum; else if (i % 2 == 0) continue;
-    sum += i;
-  }
-}
+  for (int i = 0, sum = 0; ; ++i, n += 0)
+    { if (i > n) return sum; else if (i % 2 == 0) continue; sum += i; } }
 __device__ void set(float* p) { p[7] = odds(9); }
 __global__ void k(double* out) {
   float s[8] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -34,7 +34,7 @@ POSSIBLE = (
     "Possible are numbers, float4 and such, pointers, __shared__ and local arrays, if, for, while, "
     "?:, __device__ functions, [&] lambdas, #define, shuffles, barriers, atomicAdd"
 )
-LONGEST = 500_000  # characters of a text
+LONGEST = 100_000  # characters of a text
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,6 @@ _OPERATORS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 })  # fmt: skip
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 # ---- From CUDA C++ to C --------------------------------------------------------------------------
 _INSIDE = "[^()]*+"  # of parentheses, with up to 8 pairs of them in one another
@@ -350,8 +349,6 @@ class CudaRewriter(Rewriter):
         return symbol, make
 
     def _decl(self, node: Any) -> Step:
-        if type(node.type).__name__ == "FuncDecl":
-            return self._pass(node)
         dims, kind, shared, init = [], node.type, "register" in node.storage, node.init
         while type(kind).__name__ == "ArrayDecl":
             dims.append(kind.dim and self.constant(self._rewrite(kind.dim)))
@@ -396,6 +393,11 @@ class CudaRewriter(Rewriter):
         self.function, self.loops = outer
         self.names[name] = made
         return made
+
+    def _funcdef(self, node: Any) -> Step:
+        head, items = node.decl, node.body.block_items
+        self.defined(head.name, head.type, self.type(head.type.type), items)
+        return self._pass(node)
 
     def _label(self, node: Any) -> Step:
         head, *items = node.stmt.block_items
@@ -485,7 +487,8 @@ class CudaRewriter(Rewriter):
             to = FLOAT if node.type == "float" else DOUBLE
             number = _cast(float(text.rstrip("fFlL")), to)
         elif "int" in node.type:
-            number = int(text.rstrip("uUlL"), 0)
+            text = text.rstrip("uUlL")
+            number = int(text, 8 if text[0] == "0" and text.isdigit() else 0)
             to = LONG if "l" in suffix or number >= 2**32 else INT
             to = UNSIGNED if to is INT and ("u" in suffix or number >= 2**31) else to
         else:
@@ -510,10 +513,8 @@ class CudaRewriter(Rewriter):
         to = pointer.type
         if not to.pointer or "int" not in by.type.dtype:
             raise self.refused(node, "an index is an integer, after an array or a pointer")
-        place = self.place(node)
-        return _cell(
-            replace(to, pointer=False), lambda s: moved(pointer.get(s), by.get(s), to), place
-        )
+        one, place = replace(to, pointer=False), self.place(node)
+        return _cell(one, lambda s: moved(pointer.get(s), by.get(s), to), place)
 
     def _arrayref(self, node: Any) -> Value:
         return self._entry(self.made(node.name), self.made(node.subscript), node)
@@ -568,19 +569,18 @@ class CudaRewriter(Rewriter):
         if not whole and op in ("%", "<<", ">>", "&", "|", "^"):
             raise self.refused(node, f"{op} is for integers")
         left, right = (self.conversion(each, to, node) for each in (a, b))
-        if op in ("<<", ">>"):
-            right = lambda count: count & 63  # noqa: E731
 
         def compute(s: Execution, x: Any, y: Any) -> Any:
-            x, y = left(x), right(y)
+            x, y = left(x), y & 63 if op in ("<<", ">>") else right(y)
             if whole and op in "/%":  # cut off toward zero; the rest has the sign of x
-                negative = (x < 0) ^ (y < 0) if op == "/" else x < 0
-                whole_part = operator.floordiv if op == "/" else operator.mod
-                return operate(s, whole_part, abs(x), abs(y), place) * (1 - 2 * negative)
+                part, negative = operator.mod, x < 0
+                if op == "/":
+                    part, negative = operator.floordiv, negative ^ (y < 0)
+                return operate(s, part, abs(x), abs(y), place) * (1 - 2 * negative)
             result = operate(s, function, x, y, place)
             return _cast(result, to) if whole and op in ("+", "-", "*", "<<") else result
 
-        return BOOL if op in _COMPARISONS else to, compute
+        return BOOL if op in ("<", "<=", ">", ">=", "==", "!=") else to, compute
 
     def _unaryop(self, node: Any) -> Value:
         op = node.op
@@ -618,12 +618,12 @@ class CudaRewriter(Rewriter):
 
         def run(s: Execution) -> Any:
             if not compute:
-                old, result = None, convert(value.get(s))
-                here = where(s)
-            else:
-                here = where(s)
-                old = fetch(s, here, to, place)
-                result = convert(compute(s, old, value.get(s)))
+                result = convert(value.get(s))
+                put(s, where(s), result, to, place)
+                return result
+            here = where(s)
+            old = fetch(s, here, to, place)
+            result = convert(compute(s, old, value.get(s)))
             put(s, here, result, to, place)
             return old if before else result
 
@@ -641,7 +641,11 @@ class CudaRewriter(Rewriter):
         if isinstance(function := self.names.get(name), Function):
             return self._inlined(function, args, node)
         if name == "atomicAdd" and len(args) == 2:
-            return self._atomic(*args, node)
+            to, place = args[0].type, self.place(node)
+            if not to.pointer or to.const or to.width > 1:
+                raise self.refused(node, "atomicAdd takes the address of a number: &y[i]")
+            at, get = args[0].get, self.converted(args[1], Type(to.dtype), node)
+            return Value(VOID, lambda s: memory.atomic_add(s, *at(s), get(s), place))
         if name == "__ldg" and len(args) == 1:
             return self._entry(args[0], Value(INT, lambda s: 0), node)
         if name.startswith("make_") and vector and vector.width == len(args):
@@ -669,17 +673,6 @@ class CudaRewriter(Rewriter):
             return given if to is VOID else _cast(given, to)
 
         return Value(to, run)
-
-    def _atomic(self, pointer: Value, value: Value, node: Any) -> Value:
-        to, place = pointer.type, self.place(node)
-        if not to.pointer or to.const or to.width > 1:
-            raise self.refused(node, "atomicAdd takes the address of a number: &y[i]")
-        get = self.converted(value, Type(to.dtype), node)
-
-        def run(s: Execution) -> None:
-            call_builtin(Call(s, place, 0), "cuda.atomic.add", (*pointer.get(s), get(s)))
-
-        return Value(VOID, run)
 
 
 def _cell(to: Type, where: Step, place: Place) -> Value:
@@ -711,19 +704,16 @@ def translated(
     parser = CParser()
     try:
         tree = parser.parse(c, "")
-    except ParseError as error:
-        line, what = re.fullmatch(r":(?:(\d+):\d+:)? *(.*)", str(error)).groups()
-        line = int(line or parser._peek().lineno)  # "Invalid expression" has no line
-        place = f"line {line} ({lines.get(line, '').strip()})"
-        raise ValueError(f"{place}: not possible, {what}. {POSSIBLE}") from None
+    except (ParseError, AttributeError) as error:
+        start = re.search(r":(\d+):", str(error))  # which "Invalid expression" lacks
+        line = int(start[1]) if start else getattr(parser._peek(), "lineno", len(lines))
+        place, what = f"line {line} ({lines.get(line, '').strip()})", str(error).rpartition(": ")[2]
+        raise ValueError(f"{place}: not possible, at {what}. {POSSIBLE}") from None
     rewriter = CudaRewriter(name, lines)
     for node in tree.ext:
-        kind, head = type(node).__name__, getattr(node, "decl", None)
-        if kind == "Decl":
+        other = getattr(getattr(node, "decl", None), "name", name) in {*kernels} - {name}
+        if type(node).__name__ != "Typedef" and not other:
             rewriter.made(node)
-        elif kind == "FuncDef" and (head.name == name or head.name not in kernels):
-            to = rewriter.type(head.type.type)
-            rewriter.defined(head.name, head.type, to, node.body.block_items)
     return _program(rewriter.names[name])
 
 
@@ -793,8 +783,8 @@ def emulate(
 def _argument(name: str, value: Any, to: Type) -> Any:
     """Return an argument of a launch: a number, or an array, which is flat."""
     if to.pointer:
-        if not isinstance(value, np.ndarray) or value.dtype != to.dtype:
-            given = getattr(value, "dtype", type(value).__name__)
+        given = getattr(value, "dtype", type(value).__name__)
+        if not isinstance(value, np.ndarray) or given != to.dtype:
             raise TypeError(f"{name} is {given}; {to} takes a NumPy array of {to.dtype}")
         return value.reshape(-1) if value.flags.c_contiguous else value
     whole = int | np.integer

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rooflab.labs.cuda.emulator import arithmetic
 from rooflab.labs.cuda.emulator.races import Order
-from rooflab.labs.cuda.emulator.report import Fault, KernelFault, Thread
+from rooflab.labs.cuda.emulator.report import Fault, KernelFault
 from rooflab.labs.cuda.emulator.threads import WARP, Geometry, Mask
 
 MOST_FAULTS = 64
+MOST_SHOWN = 120  # characters of a line, in a message
+_REFUSALS = MappingProxyType({
+    OverflowError: "an integer has more than 64 bits", MemoryError: "there is not enough memory",
+    RecursionError: "this is too long or nested too deeply", ArithmeticError: "",
+    AttributeError: "", LookupError: "", TypeError: "", ValueError: "",
+})  # fmt: skip
 DEEPEST = 16  # calls of device functions within each other
 
 
@@ -28,7 +34,7 @@ class Place(NamedTuple):
     file: str
 
     def __str__(self) -> str:
-        return f"line {self.line} ({self.text})"
+        return f"line {self.line} ({self.text[:MOST_SHOWN]}{'…' * (len(self.text) > MOST_SHOWN)})"
 
 
 class Variable(NamedTuple):
@@ -72,6 +78,9 @@ class Counts:
         self.banks: defaultdict[Any, list[int]] = defaultdict(lambda: [0, 0, 0])
 
 
+Step = Callable[["Execution"], Any]
+
+
 class Execution:
     """One box of blocks in execution.
 
@@ -88,9 +97,20 @@ class Execution:
         self.variables: Variables = {}
         self.names: Mapping[str, Any] = {}
         self.loops: list[Any] = []
+        self.running: list[Any] = []  # places of loops, those around a call included
         self.shared: dict[Any, Any] = {}
-        self.depth = 0
-        self.place: Place | None = None
+        self.depth, self.place = 0, Place(0, "", "", "")
+
+    def run(self, body: Step) -> None:
+        """Execute a body; what Python or NumPy refuse becomes a ValueError with its line."""
+        try:
+            with np.errstate(all="ignore"):
+                body(self)
+        except tuple(_REFUSALS) as error:
+            words = next(words for kind, words in _REFUSALS.items() if isinstance(error, kind))
+            message = words or str(error)
+            at_line = "" if message.startswith("line ") else f"{self.place}: "
+            raise ValueError(at_line + message) from error
 
     @contextmanager
     def narrowed(self, mask: Mask) -> Iterator[None]:
@@ -107,21 +127,24 @@ class Execution:
         hit = self.geometry.both(self.active, bad)
         if not hit.count:
             return self.active
+        self.work(8, self.geometry.threads << 3)
         threads, own = self.geometry.lanes(hit, 0, *values)
         thread = self.geometry.thread(threads[0][0])
         message = message.replace("{at}", ", ".join(str(value[0]) for value in own[1:]))
         self.faults.add(kind, f"{place}, {thread}: {message}", (place,), (thread,))
         return self.geometry.minus(self.active, hit)
 
-    def work(self, steps: int, place: Place) -> None:
-        """Count own work, and give up on a loop that has no end."""
-        self.counts.steps += steps
+    def work(self, steps: int, size: int = 0) -> None:
+        """Count own work on ``size`` numbers, and give up on a launch that has no end.
+
+        A step is up to 10 µs of a core: one NumPy function on 4,096 numbers.
+        """
+        self.counts.steps += steps + (size >> 12)
         if self.counts.steps > self.counts.most_steps:
-            message = (
-                f"the launch gave up at {place} after {self.counts.most_steps:,} steps; see what "
-                "ends the loop, or raise max_steps"
-            )
-            self.faults.add("infinite loop", message, (place,), (), fatal=True)
+            places = (self.running or [self.place])[:-4:-1]
+            what = f"{self.counts.most_steps:,} steps; see what ends the loop, or raise max_steps"
+            message = f"the launch gave up at {' in '.join(map(str, places))} after {what}"
+            self.faults.add("infinite loop", message, places, (), fatal=True)
 
     # Variables, and the cells of local arrays: each is assigned by the active threads.
 
@@ -130,6 +153,7 @@ class Execution:
         old, active, g = table.get(key), self.active, self.geometry
         if old is not None and g.minus(g.both(self.alive, old.defined.bits), active).count:
             value = arithmetic.join(active.bits, value, old.value, self.real)
+            self.work(1, getattr(value, "size", 1) << 1)
             active = g.either(old.defined, active)
         table[key] = Variable(value, active)
 
@@ -145,9 +169,7 @@ class Execution:
 
     # Control flow. Masks keep their identity where nobody is lost.
 
-    def branch(
-        self, test: Any, yes: Callable[[Execution], Any], no: Callable[[Execution], Any]
-    ) -> None:
+    def branch(self, test: Any, yes: Step, no: Step) -> None:
         """Execute ``yes`` by the active threads for which ``test`` holds, ``no`` by the others."""
         g, before = self.geometry, self.active
         chosen = g.both(before, test)
@@ -159,15 +181,15 @@ class Execution:
             ends.append(self.active)
         self.active = g.same(g.either(*ends), before)
 
-    def repeat(
-        self, test: Callable[[Execution], Any], body: Callable[[Execution], Any], place: Place
-    ) -> None:
+    def repeat(self, test: Step, body: Step, place: Place) -> None:
         """Execute ``body`` while ``test`` holds, each thread as often as it does there."""
         g, before, live = self.geometry, self.active, self.active
         loop = SimpleNamespace(done=g.none, broken=g.none, continued=g.none)
         self.loops.append(loop)
+        self.running.append(place)
         while live.count:
-            self.work(1, place)
+            self.place = place
+            self.work(2, live.bits.size << 1)
             self.active = live
             going = g.both(live, test(self))
             loop.done = g.either(loop.done, g.minus(live, going))
@@ -177,22 +199,25 @@ class Execution:
             live = g.same(g.either(self.active, loop.continued), going)
             loop.continued = g.none
         self.loops.pop()
+        self.running.pop()
         self.active = g.same(g.either(loop.done, loop.broken), before)
 
     def leave(self, way: str) -> None:
         """Let the active threads break, continue or return."""
+        g, loop = self.geometry, self.loops[-1] if self.loops else None
         if way == "break":
-            self.loops[-1].broken = self.geometry.either(self.loops[-1].broken, self.active)
+            loop.broken = g.either(loop.broken, self.active)
         elif way == "continue":
-            self.loops[-1].continued = self.geometry.either(self.loops[-1].continued, self.active)
+            loop.continued = g.either(loop.continued, self.active)
         elif not self.depth:
-            self.alive = self.geometry.minus(self.alive, self.active)
-        self.active = self.geometry.none
+            self.alive = g.minus(self.alive, self.active)
+        self.active = g.none
 
     def call(self, program: Any, args: tuple[Any, ...], place: Place) -> Any:
         """Execute a device function by the active threads and return what it returns."""
         if self.depth == DEEPEST:
-            raise ValueError(f"{place}: {program.name} calls itself, or {DEEPEST} deep; use a loop")
+            raise ValueError(f"{program.name} calls itself, or {DEEPEST} deep; use a loop")
+        self.work(2 + len(args))
         state = self.variables, self.names, self.active, self.loops
         bound = program.bound(args)
         variables = {name: Variable(value, self.geometry.all) for name, value in bound.items()}
@@ -201,15 +226,16 @@ class Execution:
         program.body(self)
         self.depth -= 1
         self.variables, self.names, self.active, self.loops = state
-        if "return" in variables:
-            return self.read(variables, "return", f"what {program.name} returns", place)
-        return None
+        self.place = place
+        what = f"what {program.name} returns"
+        return self.read(variables, "return", what, place) if "return" in variables else None
 
     # Barriers and shuffles.
 
     def barrier(self, place: Place) -> None:
         """Let all threads of each block wait for each other, and check that they are there."""
         blocks, every = self.geometry.block_numbers, True
+        self.work(4, self.active.bits.size << 2)
         if self.active is not self.geometry.all:
             here, there = (
                 np.broadcast_to(mask.bits, self.geometry.shape).reshape(len(blocks), -1)
@@ -223,35 +249,36 @@ class Execution:
 
     def syncwarp(self, place: Place, mask: Any = 0xFFFFFFFF) -> None:
         """Let the lanes of each warp wait for each other."""
-        here = self._lanes_there(mask, place, "syncwarp")
-        warps = np.arange(self.geometry.block_warps)
-        warps = (self.geometry.block_numbers[:, None] * len(warps) + warps).ravel()
-        self.order.settled_warps[warps[here.any(1)]] = len(self.order.places) - 1
+        g, here = self.geometry, self._lanes_there(mask, place, "syncwarp")
+        alive, named = g.all_warps(self.alive.bits), g.all_warps(mask)
+        warps = g.block_numbers[:, None] * g.block_warps + np.arange(g.block_warps)
+        every = (alive << np.arange(WARP)).sum(1, keepdims=True)  # lanes, as a mask
+        whole = ((here & (named & every == every)) == alive).all(1)
+        self.order.settled_warps[warps.ravel()[whole]] = len(self.order.places) - 1
+        if not whole.all():
+            threads, (names,) = g.lanes(self.active, mask, full=True)
+            self.order.settle(threads[0], names)
 
-    def _all_there(
-        self, here: np.ndarray, there: np.ndarray, place: Place, what: str, of: str
-    ) -> None:
+    def _all_there(self, here: Any, there: Any, place: Place, what: str, of: str) -> None:
         """Note a fault if some threads ``there`` are not ``here`` while others of the row are."""
-        missing = there & ~here & here.any(1)[:, None]
+        missing, g = there & ~here & here.any(1)[:, None], self.geometry
         if missing.any():
             row = int(missing.any(1).argmax())
-            threads = [self._first(bits, row) for bits in (here, missing)]
+            block, inside = divmod(row, len(here) // g.blocks)
+            before = g.block_numbers[block] * g.block_threads + inside * here.shape[1]
+            threads = [g.thread(before + bits[row].argmax()) for bits in (here, missing)]
             message = (
                 f"{place}: {threads[0]} waits at {what}(), {threads[1]} does not come; every "
                 f"thread {of} must reach it, so move it out of the branch or loop"
             )
             self.faults.add("divergent barrier", message, (place,), threads)
 
-    def _first(self, bits: np.ndarray, row: int) -> Thread:
-        """Return the first thread of a row, which is a block or a warp."""
-        g = self.geometry
-        block, inside = divmod(row, len(bits) // g.blocks)
-        before = g.block_numbers[block] * g.block_threads + inside * bits.shape[1]
-        return g.thread(before + bits[row].argmax())
-
     def _lanes_there(self, mask: Any, place: Place, what: str) -> np.ndarray:
         """Return which lanes are active, by warp, after checks against their mask."""
         g = self.geometry
+        self.work(8, g.threads << 6)
+        if arithmetic.kind(mask) != "i":
+            raise ValueError(f"the mask of cuda.{what} is an integer, such as 0xffffffff")
         here, there = (g.all_warps(each.bits) for each in (self.active, self.alive))
         named = (g.all_warps(mask)[:, :, None] >> np.arange(WARP) & 1).astype(bool)
         own = g.from_warps(named.diagonal(axis1=1, axis2=2))
@@ -265,6 +292,8 @@ class Execution:
         """Return the value of another lane of the warp: lane + by, - by, ^ by, or ``by`` itself."""
         g, lane = self.geometry, np.arange(WARP)
         here = self._lanes_there(mask, place, way)
+        if arithmetic.kind(value) and arithmetic.kind(by) != "i":
+            raise ValueError(f"the last argument of cuda.{way} is an integer")
         offset = g.all_warps(by)
         source = {
             "shfl_down_sync": lane + offset, "shfl_up_sync": lane - offset,
@@ -273,9 +302,7 @@ class Execution:
         source = np.where((source < 0) | (source >= WARP), lane, source)
         named = g.all_warps(mask) >> source & 1 == 1
         alone = g.from_warps(~(np.take_along_axis(here, source, 1) & named))
-        message = (
-            f"cuda.{way} reads a lane that is not there (it has returned, is in another branch, "
-            "beyond the block or outside the mask); let all 32 lanes execute it"
-        )
+        why = "(it has returned, is in another branch, beyond the block or outside the mask)"
+        message = f"cuda.{way} reads a lane that is not there {why}; let all 32 lanes execute it"
         self.fault("shuffle", message, place, alone)
         return g.from_warps(np.take_along_axis(g.all_warps(value), source, 1))

@@ -7,6 +7,7 @@ a mask where they diverge (:mod:`execution`). Arrays count sectors and bank conf
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,26 +15,20 @@ from typing import Any
 import numpy as np
 
 from rooflab.count import validation
-from rooflab.labs.cuda.emulator import arithmetic
+from rooflab.labs.cuda.emulator import arithmetic, report
 from rooflab.labs.cuda.emulator.execution import Counts, Execution, Faults, Variable
 from rooflab.labs.cuda.emulator.memory import Array
 from rooflab.labs.cuda.emulator.races import Marks, Order
-from rooflab.labs.cuda.emulator.report import (
-    ArrayTraffic,
-    KernelFault,
-    LineTraffic,
-    Point,
-    Run,
-    SharedTraffic,
-    Traffic,
-)  # fmt: skip
+from rooflab.labs.cuda.emulator.report import KernelFault, Point, Run, Traffic
 from rooflab.labs.cuda.emulator.rewrite import Program, program_of
-from rooflab.labs.cuda.emulator.threads import Geometry, chunks
+from rooflab.labs.cuda.emulator.threads import WARP, Geometry, chunks
 
 # CUDA C++ Programming Guide, technical specifications per compute capability
 MOST_BLOCK, MOST_THREADS = (1024, 1024, 64), 1024
 MOST_GRID = (2**31 - 1, 65535, 65535)
 SHARED_LIMIT, MOST_SHARED = 48 * 1024, 227 * 1024  # bytes a block: without opting in, and with
+MOST_EMULATED = 1 << 27
+_KINDS = ("loads", "stores", "atomics")
 MOST_STEPS = 500_000
 
 
@@ -51,23 +46,21 @@ def launch(
     grid, block
         Blocks of the grid and threads of a block: an integer, or a tuple (x, y, z).
     *args
-        NumPy arrays, which the kernel reads and writes in place, and numbers.
+        NumPy arrays, which the kernel reads and writes in place, and numbers. Their floats, and
+        those in the text, are float32 to the kernel unless an array is float64. What NumPy
+        allocates counts as aligned to 256 bytes.
     on_fault
-        ``"raise"``: raise KernelFault at the first fault; ``"collect"``: go on, and list them.
+        ``"raise"``: raise KernelFault at the first race, access out of bounds, divergent barrier,
+        …; ``"collect"``: go on, and list them.
     shared_limit
         Bytes of shared memory a block may have, up to 227 KiB.
     max_steps
-        Iterations of loops, and accesses (4 each), after which a loop counts as endless.
+        Work after which a launch counts as endless, in steps of up to 10 µs of a core.
 
     Returns
     -------
     Run
         Traffic by array and by line, shared memory, FLOPs, barriers, faults.
-
-    Raises
-    ------
-    KernelFault
-        At the first race, access out of bounds, divergent barrier, … of the kernel.
 
     Examples
     --------
@@ -86,8 +79,10 @@ def launch(
     """
     grid = _sizes("grid", grid, MOST_GRID)
     block = _sizes("block", block, MOST_BLOCK)
-    if np.prod(block) > MOST_THREADS:
+    if math.prod(block) > MOST_THREADS:
         raise ValueError(f"block={block} must have at most {MOST_THREADS} threads")
+    if math.prod(grid) * max(math.prod(block), WARP) > MOST_EMULATED:
+        raise ValueError(f"grid={grid} of block={block} has more than {MOST_EMULATED:,} threads")
     if on_fault not in ("raise", "collect"):
         raise validation.unknown("on_fault", on_fault, ("raise", "collect"))
     limit = validation.size("shared_limit", shared_limit)
@@ -103,17 +98,15 @@ def launch(
 
 def _sizes(name: str, value: Any, most: Point) -> Point:
     sizes = validation.shape(name, value)
-    if len(sizes) > 3:
-        raise ValueError(f"{name}={value!r} must be an integer, or up to three: (x, y, z)")
     x, y, z = (*sizes, 1, 1)[:3]
-    if x > most[0] or y > most[1] or z > most[2]:
-        raise ValueError(f"{name}={value!r} must be at most {most}")
+    if len(sizes) > 3 or x > most[0] or y > most[1] or z > most[2]:
+        raise ValueError(f"{name}={value!r} must be an integer, or (x, y, z), at most {most}")
     return x, y, z
 
 
 def _arguments(program: Program, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments by name, arrays as those of the emulator."""
-    values = dict(args)
+    values: dict[str, Any] = {}
     arrays = {name: a for name, a in args.items() if isinstance(a, np.ndarray) and a.ndim}
     marks: dict[int, Marks] = {}  # by address
     for name, array in arrays.items():
@@ -128,12 +121,16 @@ def _arguments(program: Program, args: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in args.items():
         if name in arrays:
             here = marks.get(value.ctypes.data)
-            values[name] = Array(name, value.shape, value.reshape(-1), here)
-        elif not isinstance(value, bool | int | float | np.generic):
+            base = value
+            while isinstance(base.base, np.ndarray):
+                base = base.base
+            start = value.ctypes.data - base.ctypes.data
+            values[name] = Array(name, value.shape, value.reshape(-1), here, start=start)
+        elif isinstance(value, bool | int | float | np.generic):
+            values[name] = arithmetic.literal(value)
+        else:
             kind = type(value).__name__
             raise TypeError(f"{name} is a {kind}; a kernel takes NumPy arrays and numbers")
-        else:
-            values[name] = arithmetic.literal(value)
     return values
 
 
@@ -150,22 +147,20 @@ def _execute(
     program: Program, grid: Point, block: Point, values: Mapping[str, Any], counts: Counts,
     faults: Faults,
 ) -> None:  # fmt: skip
-    order = Order(int(np.prod(grid)), int(np.prod(block)))
+    order, threads = Order(math.prod(grid), math.prod(block)), math.prod(block)
     double = any(isinstance(a, Array) and a.data.dtype == np.float64 for a in values.values())
     try:
-        for first, box in chunks(grid, int(np.prod(block))):
-            counts.steps, geometry = 0, Geometry(grid, block, first, box)
+        for first, box in chunks(grid, threads):
+            geometry = Geometry(grid, block, first, box)
+            counts.steps += 16
             real = np.float64 if double else np.float32
             state = Execution(geometry, order, faults, counts, real)
             state.names = program.names
             state.variables = {name: Variable(v, geometry.all) for name, v in values.items()}
-            with np.errstate(all="ignore"):
-                program.body(state)
+            state.run(program.body)
     except KernelFault:
         if not faults.collect:
             raise
-    except (ArithmeticError, AttributeError, TypeError) as error:  # of what Python did not like
-        raise ValueError(f"{state.place}: {error}") from error
 
 
 def _run(values: Mapping[str, Any], counts: Counts, faults: Faults) -> Run:
@@ -175,17 +170,15 @@ def _run(values: Mapping[str, Any], counts: Counts, faults: Faults) -> Run:
     rows += [(place, (0, 0, *total[:2])) for place, total in counts.banks.items()]
     for (_, array, what), total in counts.traffic.items():
         traffic[array, what] += Traffic(*total)
+        traffic[what] += Traffic(*total)
     for place, row in rows:
         line = lines[faults.key(place)]
         line[:] = [place.text, *(a + b for a, b in zip(line[1:], row))]
-    arrays = {
-        name: ArrayTraffic(*(traffic[name, what] for what in ("loads", "stores", "atomics")))
-        for name, value in values.items()
-        if isinstance(value, Array)
-    }
+    names, kinds = (n for n, a in values.items() if isinstance(a, Array)), _KINDS
     ordered = sorted(lines, key=lambda line: (isinstance(line, str), line))
-    shared = SharedTraffic(*map(sum, zip(*counts.banks.values())))
     return Run(
-        arrays, shared, {key: LineTraffic(*lines[key]) for key in ordered}, counts.flops,
-        counts.barriers, counts.atomics, tuple(faults.seen.values()),
+        {name: report.ArrayTraffic(*(traffic[name, what] for what in kinds)) for name in names},
+        report.SharedTraffic(*map(sum, zip(*counts.banks.values()))),
+        {key: report.LineTraffic(*lines[key]) for key in ordered}, counts.flops, counts.barriers,
+        counts.atomics, tuple(faults.seen.values()), *(traffic[what] for what in kinds),
     )  # fmt: skip

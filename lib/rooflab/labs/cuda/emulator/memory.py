@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,6 @@ from rooflab.labs.cuda.emulator.report import SECTOR_BYTES
 from rooflab.labs.cuda.emulator.threads import ONE, WARP, Mask
 
 BANKS, BANK_BYTES = 32, 4
-ACCESS_STEPS = 4  # what an access weighs against an iteration of a loop
 Index = tuple[Any, ...]  # one number an axis
 _VERB = {"read": "reads", "write": "writes", "atomic": "atomically adds to"}
 
@@ -23,23 +23,20 @@ class Array:
     """An array in global memory, or one of every block in shared memory.
 
     ``data``: flat, of all blocks one after the other. ``marks``: its races, None if nobody writes.
-    ``initialised``: by cell in shared memory, None in global memory.
+    ``initialised``: by cell in shared memory, None in global memory. ``start``: bytes into what
+    NumPy has allocated, which counts as aligned.
     """
 
     def __init__(
         self, name: str, shape: tuple[int, ...], data: np.ndarray, marks: Marks | None,
-        initialised: np.ndarray | None = None,
+        initialised: np.ndarray | None = None, start: int = 0,
     ) -> None:  # fmt: skip
         self.name, self.shape, self.data, self.marks = name, shape, data, marks
-        self.initialised = initialised
-        self.cells = int(np.prod(shape))
+        self.initialised, self.start = initialised, start
+        self.cells = math.prod(shape)
 
     def __str__(self) -> str:
         return f"the array {self.name}"
-
-    def flat(self, s: Execution, cell: Any) -> Any:
-        """Return where a cell lies in ``data``."""
-        return cell if self.initialised is None else cell + s.geometry.block_offset * self.cells
 
 
 class LocalArray:
@@ -55,10 +52,8 @@ class LocalArray:
     def _each(self, s: Execution, index: Index, place: Place) -> Iterator[int]:
         """Yield the cells that threads mean, while those threads are the active ones."""
         cell, active = locate(s, self, index, place)
-        several = [cell]
-        if isinstance(cell, np.ndarray):
-            several = np.unique(s.geometry.lanes(active, cell)[1][0]).tolist()
-        for one in several:
+        for one in np.unique(s.geometry.lanes(active, cell)[1][0]).tolist():
+            s.work(1, active.bits.size << 1)
             with s.narrowed(s.geometry.both(active, cell == one)):
                 yield one
 
@@ -77,17 +72,24 @@ class LocalArray:
             s.assign(self.table, cell, value)
 
 
-def locate(
-    s: Execution, array: Array | LocalArray, index: Index, place: Place, width: int = 1
-) -> tuple[Any, Mask]:
+def array_of(value: Any) -> Any:
+    """Return an array; ValueError for what is none."""
+    if not isinstance(value, Array | LocalArray):
+        raise ValueError(f"{arithmetic.words(value)} stands here where an array should")
+    return value
+
+
+def locate(s: Execution, array: Any, index: Index, place: Place, width: int = 1) -> Any:
     """Return the first cell that each thread means, in C order, and for which threads it exists."""
-    axes = len(array.shape)
+    axes, hint = len(array.shape), ""
+    if len(index) == 1 and isinstance(index[0], tuple):
+        index, hint = index[0], "; cuda.grid(2) gives two numbers: x, y = cuda.grid(2)"
     if len(index) != axes:
-        raise ValueError(f"{place}: {array} has {axes} axes, here it gets {len(index)} indices")
+        raise ValueError(f"{array} has {axes} axes, here it gets {len(index)} indices{hint}")
     cell, active = 0, s.active
     for axis, (i, size) in enumerate(zip(index, array.shape)):
         if arithmetic.kind(i) != "i":
-            raise ValueError(f"{place}: an index of {array} must be an integer; use // or int()")
+            raise ValueError(f"an index of {array} must be an integer; use // or int()")
         room = size - width + 1 if axis == axes - 1 else size
         lowest, highest = (i.min(), i.max()) if isinstance(i, np.ndarray) else (i, i)
         if lowest < 0 or highest >= room:
@@ -99,9 +101,11 @@ def locate(
             i = i * ~bad if isinstance(i, np.ndarray) else 0
         cell = cell * size + i
     if width > 1:
-        message = f"4 entries of {array.name} are loaded from number {{at}} on; it must be 4·i"
+        size = array.data.itemsize
+        bad, of = (cell * size + array.start) % (width * size) != 0, f"of {width * size} bytes"
+        message = f"{width} entries of {array.name} from number {{at}} on are at no multiple {of}"
         with s.narrowed(active):
-            active = s.fault("misaligned", message, place, cell % width != 0, (cell,))
+            active = s.fault("misaligned", message, place, bad, (cell,))
     return cell, active
 
 
@@ -110,16 +114,17 @@ def count(
 ) -> None:
     """Count the requests of an access by active threads, and their sectors or wavefronts."""
     g, size = s.geometry, array.data.itemsize * width
-    s.work(ACCESS_STEPS, place)
-    address = np.broadcast_to(cell, np.shape(cell) or ONE) * array.data.itemsize
+    address = np.broadcast_to(cell, np.shape(cell) or ONE) * array.data.itemsize + array.start
     shape = np.broadcast_shapes(address.shape, mask.bits.shape)
     rows, active = g.warps(address, shape), None
+    s.work(8, rows.size << 5)
     if mask is not g.all or g.padded:
         active = g.warps(mask.bits, shape)
     requests = len(rows) if active is None else np.count_nonzero(active.any(1))
     if array.initialised is None:
         total = s.counts.traffic[place, array.name, what]
-        counted = (requests, distinct_sectors(rows, active), 0)
+        sectors = np.count_nonzero(_distinct(rows // SECTOR_BYTES, active)[1])
+        counted: tuple[Any, ...] = (requests, sectors, 0)
         total[2] += size * mask.count
     else:
         total = s.counts.banks[place]
@@ -142,25 +147,20 @@ def _distinct(rows: np.ndarray, active: np.ndarray | None) -> tuple[np.ndarray, 
     return rows, new
 
 
-def distinct_sectors(rows: np.ndarray, active: np.ndarray | None) -> int:
-    """Return how many 32-byte sectors each row of byte addresses touches, summed over rows."""
-    return int(np.count_nonzero(_distinct(rows // SECTOR_BYTES, active)[1]))
-
-
 def bank_wavefronts(rows: np.ndarray, active: np.ndarray | None, size: int) -> tuple[int, int]:
     """Return wavefronts of rows of byte addresses, and the least possible without a conflict.
 
     A wavefront serves one word of each of 32 banks to all who want it. Accesses of 8 (16) bytes go
     by half (quarter) warps, as on GPUs since Maxwell.
     """
-    words = max(1, size // BANK_BYTES)
-    if words > 1:
-        parts = [rows] if active is None else [rows, active]
-        rows, *bits = (
-            np.broadcast_to(part, (len(rows), WARP)).reshape(-1, WARP // words) for part in parts
+    if (words := max(1, size // BANK_BYTES)) > 1:
+        active = np.True_ if active is None else active
+        rows, bits = (
+            np.broadcast_to(part, (len(rows), WARP)).reshape(-1, WARP // words)
+            for part in (rows, active)
         )
         rows = (rows[:, :, None] + np.arange(words) * BANK_BYTES).reshape(len(rows), -1)
-        active = np.repeat(bits[0], words, axis=1) if bits else None
+        active = np.repeat(bits, words, axis=1)
     word, new = _distinct(rows // BANK_BYTES, active)
     bank = np.arange(len(word))[:, None] * BANKS + word % BANKS
     taken = np.bincount(bank[new], minlength=len(word) * BANKS).reshape(-1, BANKS)
@@ -169,17 +169,13 @@ def bank_wavefronts(rows: np.ndarray, active: np.ndarray | None, size: int) -> t
 
 def load(s: Execution, array: Any, index: Index, place: Place) -> Any:
     """Return the entry that each active thread asks for."""
-    if isinstance(array, LocalArray):
-        return array.load(s, index, place)
-    return load_vector(s, array, index, place, 1)[0]
+    local = isinstance(array, LocalArray)
+    return array.load(s, index, place) if local else load_vector(s, array, index, place, 1)[0]
 
 
-def load_vector(
-    s: Execution, array: Array, index: Index, place: Place, width: int = 4
-) -> tuple[Any, ...]:
+def load_vector(s: Execution, array: Array, index: Index, place: Place, width: int = 4) -> Any:
     """Return neighbours that each thread loads by one request."""
-    cell, mask = _access(s, array, index, place, "loads", width)
-    flat = array.flat(s, cell)
+    flat, mask = _access(s, array, index, place, "loads", width)
     if mask.count:
         for i in range(width):
             _initialised(s, array, flat + i, mask, place)
@@ -189,32 +185,31 @@ def load_vector(
 
 def store(s: Execution, array: Any, index: Index, value: Any, place: Place) -> None:
     """Let each active thread write an entry."""
-    if isinstance(array, LocalArray):
-        array.store(s, index, value, place)
-    else:
-        store_vector(s, array, index, (value,), place)
+    local = isinstance(array, LocalArray)
+    array.store(s, index, value, place) if local else store_vector(s, array, index, (value,), place)
 
 
 def store_vector(s: Execution, array: Array, index: Index, values: Any, place: Place) -> None:
     """Let each thread write neighbours by one request."""
-    cell, mask = _access(s, array, index, place, "stores", len(values))
+    flat, mask = _access(s, array, index, place, "stores", len(values))
     if mask.count:
         for i, value in enumerate(values):
             value = arithmetic.cast(value, array.data.dtype)
-            _ordered(s, array, "write", array.flat(s, cell) + i, mask, place, value)
+            _ordered(s, array, "write", flat + i, mask, place, value)
 
 
 def atomic_add(s: Execution, array: Any, index: Index, value: Any, place: Place) -> Any:
     """Add to an entry, one thread after the other; return what each has found there."""
-    cell, mask = _access(s, array, index, place, "atomics", 1)
+    flat, mask = _access(s, array, index, place, "atomics", 1)
     if not mask.count:
         return 0
     s.counts.atomics += mask.count
     s.counts.flops += mask.count * (array.data.dtype.kind == "f")
-    flat, value = array.flat(s, cell), arithmetic.cast(value, array.data.dtype)
+    value = arithmetic.cast(value, array.data.dtype)
     _initialised(s, array, flat, mask, place)
     _ordered(s, array, "atomic", flat, mask, place)
     _, (cells, values) = s.geometry.lanes(mask, flat, value, full=True)
+    s.work(4, len(cells) << 7)
     before = np.empty(len(cells), array.data.dtype)
     for lane, (one, added) in enumerate(zip(cells.tolist(), values)):
         before[lane] = array.data[one]
@@ -224,39 +219,36 @@ def atomic_add(s: Execution, array: Any, index: Index, value: Any, place: Place)
     return arithmetic.normal(result)
 
 
-def _access(
-    s: Execution, array: Any, index: Index, place: Place, what: str, width: int
-) -> tuple[Any, Mask]:
+def _access(s: Execution, array: Any, index: Index, place: Place, what: str, width: int) -> Any:
     """Count an access to global or shared memory; return cells and the threads that have them."""
-    if not isinstance(array, Array) or (width > 1 and array.data.itemsize > BANK_BYTES):
-        right = "an array of float32 in global or shared memory" if width > 1 else "an array"
-        raise ValueError(f"{place}: {array} must be {right} here")
+    if not isinstance(array_of(array), Array) or (width > 1 and array.data.itemsize > BANK_BYTES):
+        kind = "of float32 " * (width > 1)
+        raise ValueError(f"{array} should be an array {kind}in global or shared memory here")
     cell, mask = locate(s, array, index, place, width)
     if mask.count:
         count(s, array, cell, mask, place, what, width)
-    return cell, mask
+    shared = array.initialised is not None
+    return cell + s.geometry.block_offset * array.cells if shared else cell, mask
 
 
 def _initialised(s: Execution, array: Array, flat: Any, mask: Mask, place: Place) -> None:
-    if array.initialised is None or (there := array.initialised[flat]).all():
-        return
-    message = f"{array.name}[{{at}}] in shared memory is read, and nobody has written it"
-    with s.narrowed(mask):
-        index = np.unravel_index(flat % array.cells, array.shape)
-        s.fault("uninitialised", message, place, ~there, index)
+    if array.initialised is not None and not (there := array.initialised[flat]).all():
+        message = f"{array.name}[{{at}}] in shared memory is read, and nobody has written it"
+        with s.narrowed(mask):
+            index = np.unravel_index(flat % array.cells, array.shape)
+            s.fault("uninitialised", message, place, ~there, index)
 
 
 def _ordered(
     s: Execution, array: Array, kind: str, flat: Any, mask: Mask, place: Place, value: Any = 0
 ) -> None:
     """Note an access, write what is to be written, and find its races."""
-    marks, equal = array.marks, None
-    if marks is None:
+    if (marks := array.marks) is None:
         return
     threads, (cells, values) = s.geometry.lanes(mask, flat, value)
+    s.work(4, len(cells) << 5)
     event = s.order.event(place)
-    if kind == "write":
-        equal = array.data[cells] == values
+    equal = array.data[cells] == values if kind == "write" else None
     for ends in threads:
         conflict = marks.conflict(kind, cells, ends, s.order, place, equal)
         if conflict:
@@ -269,7 +261,7 @@ def _ordered(
     if array.initialised is not None:
         array.initialised[cells] = True
     left = array.data[cells]
-    other = (left != values) & ~((left != left) & (values != values))
+    other = (left != values) & ((left == left) | (values == values))
     if other.any():  # two threads, two values, one cell
         lane = int(other.argmax())
         conflict = Conflict(lane, "write", marks.writer(int(cells[lane])), place)
@@ -288,8 +280,6 @@ def _race(
         advice = "no barrier orders two blocks; split the work into two launches"
     elif kind == earlier.kind == "write":
         advice = "let one thread write, or put cuda.syncthreads() between"
-    message = (
-        f"{other} {_VERB[earlier.kind]} {array.name}[{at}] at {earlier.place}, and {thread} "
-        f"{_VERB[kind]} it at {place}, in no order: {advice}"
-    )
+    first = f"{other} {_VERB[earlier.kind]} {array.name}[{at}] at {earlier.place}"
+    message = f"{first}, and {thread} {_VERB[kind]} it at {place}, in no order: {advice}"
     s.faults.add("race", message, (earlier.place, place), (other, thread))

@@ -30,6 +30,7 @@ class Order:
         self.places: list[Any] = []  # by event
         self.settled_blocks = np.full(blocks, -1)
         self.settled_warps = np.full(blocks * self.block_warps, -1)
+        self.settled_lanes: np.ndarray | None = None  # by thread: event << 32 | mask of its warp
         self.floor = -1  # stamps up to it lie before a barrier of all blocks
 
     def event(self, place: Any) -> int:
@@ -43,6 +44,12 @@ class Order:
         if every:
             self.floor = (len(self.places) << 32) - 1
 
+    def settle(self, threads: np.ndarray, masks: np.ndarray) -> None:
+        """Settle what lanes of the same mask have accessed so far."""
+        if self.settled_lanes is None:
+            self.settled_lanes = np.full(len(self.settled_blocks) * self.block_threads, -1)
+        self.settled_lanes[threads] = masks & _LOW | len(self.places) - 1 << 32
+
     def settled(self, stamps: np.ndarray, threads: np.ndarray) -> np.ndarray:
         """Return which stamps come before what ``threads`` do now."""
         event, other = stamps >> 32, stamps & _LOW
@@ -51,8 +58,13 @@ class Order:
         same = other_block == block
         warp = block * self.block_warps + inside // WARP
         same_warp = same & (inside // WARP == other_inside // WARP)
+        lanes: Any = False
+        if self.settled_lanes is not None:
+            own = self.settled_lanes[threads]
+            lanes = same_warp & (event <= own >> 32) & (own >> other_inside % WARP & 1 == 1)
         return (
-            (stamps < 0)
+            lanes
+            | (stamps < 0)
             | (other == threads)
             | (same & (event <= self.settled_blocks[block]))
             | (same_warp & (event <= self.settled_warps[warp]))
@@ -93,8 +105,9 @@ class Marks:
                 if bad.any():
                     bad &= ~order.settled(stamps, threads)
                 if equal is not None and earlier == "write":
-                    for lane in np.flatnonzero(bad & equal):
-                        bad[lane] = order.places[stamps[lane] >> 32] is not place
+                    events = stamps >> 32
+                    here = [e for e in np.unique(events[bad & equal]) if order.places[e] is place]
+                    bad &= ~equal | ~np.isin(events, here)
                 if bad.any():
                     lane = int(bad.argmax())
                     event, thread = divmod(int(stamps[lane]), 1 << 32)

@@ -115,9 +115,10 @@ class KernelFault(RuntimeError):
 class Run:
     """Counts of one launch. Traffic is what warps ask of memory, before any cache.
 
-    ``arrays``: by parameter name. ``lines``: by line number in the file, cell or text; a line of a
-    function from elsewhere is ``"name:number"``. ``flops``: float +, -, * and / of threads, a fused
-    multiply-add two. ``barriers``: of blocks. ``atomics``: of threads.
+    ``arrays``: by parameter name; ``global_loads``, …: of all arrays together. ``lines``: by line
+    number in the file, cell or text; a line of a function from elsewhere is ``"name:number"``.
+    ``flops``: float +, -, * and / of threads, a fused multiply-add two. ``barriers``: of blocks.
+    ``atomics``: of threads.
     """
 
     arrays: Mapping[str, ArrayTraffic]
@@ -127,24 +128,9 @@ class Run:
     barriers: int
     atomics: int
     faults: tuple[Fault, ...]
-
-    def _sum(self, what: str) -> Traffic:
-        return sum((getattr(array, what) for array in self.arrays.values()), Traffic())
-
-    @property
-    def global_loads(self) -> Traffic:
-        """Loads of all arrays together."""
-        return self._sum("loads")
-
-    @property
-    def global_stores(self) -> Traffic:
-        """Stores of all arrays together."""
-        return self._sum("stores")
-
-    @property
-    def global_atomics(self) -> Traffic:
-        """Atomic additions to global memory."""
-        return self._sum("atomics")
+    global_loads: Traffic
+    global_stores: Traffic
+    global_atomics: Traffic
 
     @property
     def sectors_per_request(self) -> float:

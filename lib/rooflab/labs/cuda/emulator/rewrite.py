@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import operator
+import re
 import textwrap
 from collections import ChainMap
 from collections.abc import Callable, Mapping
@@ -16,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from rooflab.labs.cuda.emulator import arithmetic, memory
-from rooflab.labs.cuda.emulator.execution import Counts, Execution, Faults, Place
+from rooflab.labs.cuda.emulator.execution import Counts, Execution, Faults, Place, Step
 from rooflab.labs.cuda.emulator.intrinsics import CALLS, Call, call_builtin, nearest
 from rooflab.labs.cuda.emulator.races import Order
+from rooflab.labs.cuda.emulator.report import KernelFault
 from rooflab.labs.cuda.emulator.threads import SPECIAL, Geometry
 
-Step = Callable[[Execution], Any]
 POSSIBLE = (
     "A kernel may use numbers, arrays, if, for … in range(), while, break, continue, return, calls "
     "of functions written like it, math, min, max, abs, and cuda's names"
@@ -34,11 +36,14 @@ _OPERATORS: Mapping[type, Callable[..., Any]] = MappingProxyType({
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
 })  # fmt: skip
-_WHOLE = frozenset((operator.floordiv, operator.mod))
+_SLOW = frozenset((operator.floordiv, operator.mod, operator.pow))
+_CONSTANTS = MappingProxyType({f"math.{name}": getattr(math, name) for name in ("inf", "pi", "e")})
+MOST_CHARACTERS, MOST_WORD = 20_000, 120  # of a kernel's text, and of a name in it
 _CONSTRUCTS = MappingProxyType({
     "ListComp": "a list comprehension", "List": "a list", "Dict": "a dictionary", "Set": "a set",
     "JoinedStr": "text", "FunctionDef": "a function in a function", "GeneratorExp": "a generator",
     "ClassDef": "a class", "Slice": "a slice", "NamedExpr": ":=", "Starred": "a * argument",
+    "AnnAssign": "a variable's type (write t = 3)",
 })  # fmt: skip
 
 
@@ -55,11 +60,9 @@ class Program:
 
     def bound(self, args: tuple[Any, ...]) -> dict[str, Any]:
         """Return arguments by parameter; ValueError unless there are as many."""
-        if len(args) != len(self.params):
-            raise ValueError(
-                f"{self.name} takes {len(self.params)} arguments ({', '.join(self.params)}), "
-                f"not {len(args)}"
-            )
+        if (n := len(self.params)) != len(args):
+            params = ", ".join(self.params[:9])
+            raise ValueError(f"{self.name} takes {n} arguments ({params}), not {len(args)}")
         return dict(zip(self.params, args))
 
 
@@ -73,10 +76,22 @@ def program_of(kernel: Any) -> Program:
     if not isinstance(function, FunctionType):
         kind = type(kernel).__name__
         raise TypeError(f"kernel is a {kind}; it must be a function of one thread, or its text")
-    code = function.__code__
-    cells = zip(code.co_freevars, function.__closure__ or ())
-    closure = {name: cell.cell_contents for name, cell in cells}
+    code, cells = function.__code__, function.__closure__ or ()
+    closure = {name: cell.cell_contents for name, cell in zip(code.co_freevars, cells)}
     return Program(*_from_code(code, code.co_filename), ChainMap(closure, function.__globals__))
+
+
+def _parsed(text: str) -> ast.Module:
+    """Return the tree of a text; ValueError for what is no Python, or too much of it."""
+    if len(text) > MOST_CHARACTERS or re.search(rf"\w{{{MOST_WORD + 1}}}", text):
+        most = f"{MOST_CHARACTERS:,} characters, and {MOST_WORD} in a name"
+        raise ValueError(f"kernel has {len(text):,} characters; at most {most}, are possible")
+    try:
+        return ast.parse(text)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        what = getattr(error, "msg", "it is nested too deeply")
+        line = getattr(error, "lineno", None) or 1
+        raise ValueError(f"kernel, line {line}: this is no Python: {what}") from None
 
 
 @cache
@@ -85,7 +100,7 @@ def _from_code(code: CodeType, file: str) -> tuple[Any, ...]:
         lines, first = inspect.getsourcelines(code)
     except OSError:
         raise ValueError(f"the source of {code.co_name} is lost; pass the kernel as text") from None
-    tree = ast.parse(textwrap.dedent("".join(lines)))
+    tree = _parsed(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, max(first, 1) - 1)
     node = tree.body[0]
     if not isinstance(node, ast.FunctionDef):
@@ -104,19 +119,23 @@ def _rewritten(node: ast.FunctionDef, file: str, lines: Mapping[int, str]) -> tu
 
 @lru_cache(256)
 def _from_text(text: str) -> Program:
-    try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        raise ValueError(f"kernel, line {error.lineno}: this is no Python: {error.msg}") from None
+    tree = _parsed(text)
     lines = dict(enumerate(text.splitlines(), 1))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     if not functions:
         raise ValueError("kernel has no function; it must be the text of one: def kernel(A, n): …")
     constants = [node for node in tree.body if isinstance(node, ast.Assign)]
-    one = (1, 1, 1)
-    geometry, faults = Geometry(one, one, (0, 0, 0), one), Faults("", False)
-    state = Execution(geometry, Order(1, 1), faults, Counts(len(text), 0), np.float64)
-    Rewriter("kernel", "", lines, (), constants).block(constants)(state)
+    one, counts = (1, 1, 1), Counts(MOST_CHARACTERS, 0)
+    geometry = Geometry(one, one, (0, 0, 0), one)
+    state = Execution(geometry, Order(1, 1), Faults("", False), counts, np.float64)
+    rewriter = Rewriter("kernel", "", lines, (), constants)
+    for node in rewriter.names:
+        if node.id == "cuda":
+            raise rewriter.refused(node, "cuda's names stand inside of a kernel")
+    try:
+        state.run(rewriter.block(constants))
+    except KernelFault as error:
+        raise ValueError(str(error)) from None
     names = {name: variable.value for name, variable in state.variables.items()}
     for node in functions:
         names[node.name] = Program(*_rewritten(node, "", lines), names)
@@ -127,14 +146,17 @@ def operate(s: Execution, op: Callable[..., Any], a: Any, b: Any, place: Place) 
     """Return ``a op b`` by the active threads, as CUDA computes it."""
     a, b = arithmetic.promoted(a, b, s.real)
     floats = op is operator.truediv or "f" in (arithmetic.kind(a), arithmetic.kind(b))
-    if floats and op in arithmetic.FLOPS:
-        s.counts.flops += s.active.count
-    if op is operator.truediv:
-        return arithmetic.divide(a, b, s.real)
-    if op in _WHOLE and not floats and np.any(zero := b == 0):
-        s.fault("division by zero", "an integer is divided by 0", place, zero)
-        b = b + zero
-    return arithmetic.normal(op(a, b))
+    if floats:
+        s.counts.flops += s.active.count * (op in arithmetic.FLOPS)
+        if op is operator.truediv:
+            a, b = arithmetic.as_real(a, s.real), arithmetic.as_real(b, s.real)
+    elif (wrong := arithmetic.undefined(op, a, b)) and np.any(wrong[2]):
+        s.fault(*wrong[:2], place, wrong[2], (b,))
+        b = arithmetic.normal(np.where(wrong[2], 1, b)[()])
+    shared = floats and not (hasattr(a, "dtype") or hasattr(b, "dtype"))
+    result = op(s.real(a), s.real(b)).item() if shared else op(a, b)
+    s.work(1, getattr(result, "size", 1) << 3 * (op in _SLOW))
+    return arithmetic.bounded(arithmetic.normal(result))
 
 
 def dotted(node: ast.AST) -> str:
@@ -155,8 +177,9 @@ class Rewriter:
         self.places: dict[int, Place] = {}
         self.loops = 0
         nodes = [node for statement in body for node in ast.walk(statement)]
-        names = [node for node in nodes if isinstance(node, ast.Name)]
-        self.local = {*params, *(node.id for node in names if isinstance(node.ctx, ast.Store))}
+        self.names: Any = [node for node in nodes if isinstance(node, ast.Name)]
+        stored = {node.id for node in self.names if isinstance(node.ctx, ast.Store)}
+        self.local = stored.union(params)
         # Arrays may be written wherever their name stands outside of A[i], A.shape, load4(A, i).
         entries = [node for node in nodes if isinstance(node, ast.Subscript)]
         reads = {id(_base(node)) for node in entries if isinstance(node.ctx, ast.Load)}
@@ -164,7 +187,7 @@ class Rewriter:
         reads |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
         reads |= {id(node.args[0]) for node in calls if dotted(node.func) == "cuda.load4"}
-        self.written = frozenset(name.id for name in names if id(name) not in reads)
+        self.written = frozenset(name.id for name in self.names if id(name) not in reads)
 
     def place(self, node: Any) -> Place:
         """Return the line of a node, one object for each line."""
@@ -175,7 +198,7 @@ class Rewriter:
         """Return the error for what a kernel cannot hold."""
         kind = type(node).__name__
         what = what or f"{_CONSTRUCTS.get(kind, kind.lower())} is not possible in a kernel here"
-        return ValueError(f"{self.place(node)} of {self.name}: {what}. {POSSIBLE}")
+        return ValueError(f"{self.place(node)} of {self.name}: {what[:200]}. {POSSIBLE}")
 
     def _rewrite(self, node: Any) -> Step:
         rewrite = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -188,11 +211,17 @@ class Rewriter:
 
     def block(self, statements: list[Any]) -> Step:
         """Return what executes statements as long as a thread is active."""
-        steps = [(self._rewrite(each), self.place(each)) for each in statements]
+        steps: list[tuple[Step, Place]] = []
+        try:
+            for each in statements:
+                steps.append((self._rewrite(each), self.place(each)))
+        except RecursionError:
+            raise self.refused(statements[len(steps)], "this is too long") from None
 
         def run(s: Execution) -> None:
             for step, place in steps:
                 s.place = place
+                s.work(1)
                 step(s)
                 if not s.active.count:
                     return
@@ -200,11 +229,10 @@ class Rewriter:
         return run
 
     def _expr(self, node: ast.Expr) -> Step:
-        if isinstance(node.value, ast.Call):
-            return self._call(node.value)
-        if not isinstance(node.value, ast.Constant):  # a docstring
+        step = self._rewrite(node.value)
+        if not isinstance(node.value, ast.Call | ast.Constant):  # a docstring
             raise self.refused(node, "this line has no effect")
-        return lambda s: None
+        return step
 
     def _pass(self, node: ast.stmt) -> Step:
         return lambda s: None
@@ -235,7 +263,7 @@ class Rewriter:
 
         def run(s: Execution, value: Any) -> None:
             if not isinstance(value, tuple) or len(value) != len(targets):
-                raise ValueError(f"{place}: {len(targets)} names need as many values")
+                raise ValueError(f"{len(targets)} names need as many values")
             for target, each in zip(targets, value):
                 target(s, each)
 
@@ -243,11 +271,9 @@ class Rewriter:
 
     def _augassign(self, node: ast.AugAssign) -> Step:
         place, op, value = self.place(node), self.operator(node.op, node), self._rewrite(node.value)
-        if isinstance(node.target, ast.Name):
-            read, target = self._name(node.target), self.target(node.target)
-            return lambda s: target(s, operate(s, op, read(s), value(s), place))
         if not isinstance(node.target, ast.Subscript):
-            raise self.refused(node.target)
+            read, target = self._rewrite(node.target), self.target(node.target)
+            return lambda s: target(s, operate(s, op, read(s), value(s), place))
         array, index = self.entry(node.target)
 
         def change(s: Execution) -> None:
@@ -283,15 +309,14 @@ class Rewriter:
 
         def run(s: Execution) -> None:
             values = [end(s) for end in ends]
-            start, stop, step = (0, *values, 1) if len(values) == 1 else (*values, 1)[:3]
-            if any(arithmetic.kind(value) != "i" for value in values) or np.any(step == 0):
-                raise ValueError(f"{place}: range() takes integers (// or int()), no step of 0")
-            now = start
+            now, stop, step = (0, *values, 1) if len(values) == 1 else (*values, 1)[:3]
+            if any(arithmetic.kind(value) != "i" for value in values):
+                raise ValueError("range() takes integers; write // for /, or int()")
+            if np.any(step == 0):
+                raise ValueError("range() takes no step of 0")
 
             def test(s: Execution) -> Any:
-                if isinstance(step, int):
-                    return now < stop if step > 0 else now > stop
-                return np.where(step > 0, now < stop, now > stop)
+                return (step > 0) & (now < stop) | (step < 0) & (now > stop)
 
             def iteration(s: Execution) -> None:
                 nonlocal now
@@ -312,12 +337,12 @@ class Rewriter:
     _continue = _break
 
     def _return(self, node: ast.Return) -> Step:
-        value, place = node.value and self._rewrite(node.value), self.place(node)
+        value = node.value and self._rewrite(node.value)
 
         def run(s: Execution) -> None:
-            if value and not s.depth:
-                raise ValueError(f"{place}: a kernel returns nothing; write results into an array")
             if value:
+                if not s.depth:
+                    raise ValueError("a kernel returns nothing; write results into an array")
                 s.assign(s.variables, "return", value(s))
             s.leave("return")
 
@@ -337,28 +362,31 @@ class Rewriter:
         return _OPERATORS[type(op)]
 
     def _constant(self, node: ast.Constant) -> Step:
-        return lambda s: node.value
+        return lambda s: arithmetic.bounded(node.value)
 
     def _tuple(self, node: ast.Tuple) -> Step:
         parts = [self._rewrite(each) for each in node.elts]
-        return lambda s: tuple(part(s) for part in parts)
+        return lambda s: arithmetic.bounded(tuple(part(s) for part in parts))
 
     def _name(self, node: ast.Name) -> Step:
         name, place = node.id, self.place(node)
         if name in self.local:
             return lambda s: s.read(s.variables, name, name, place)
-        return lambda s: constant(name, s.names, place)
+        return lambda s: constant(name, s.names)
 
     def _attribute(self, node: ast.Attribute) -> Step:
         name = dotted(node)
-        if node.attr in arithmetic.DTYPES:  # np.float32
+        if node.attr in arithmetic.DTYPES and name.count(".") < 2:  # np.float32
             return lambda s: np.dtype(arithmetic.DTYPES[node.attr])
         if node.attr == "shape":
             array = self._rewrite(node.value)
-            return lambda s: array(s).shape
-        if name not in SPECIAL:
-            raise self.refused(node, f"{name} is not known; {nearest(name, SPECIAL)}")
-        return lambda s: s.special[name]
+            return lambda s: memory.array_of(array(s)).shape
+        if name in CALLS:
+            raise self.refused(node, f"call it: {name}()")
+        if name not in SPECIAL and name not in _CONSTANTS:
+            known = nearest(name, (*SPECIAL, *_CONSTANTS))
+            raise self.refused(node, f"{name or 'this'} is not known; {known}")
+        return lambda s: s.special[name] if name in SPECIAL else _CONSTANTS[name]
 
     def _binop(self, node: ast.BinOp) -> Step:
         op, place = self.operator(node.op, node), self.place(node)
@@ -373,18 +401,24 @@ class Rewriter:
         return lambda s: sign(arithmetic.promoted(value(s), 0, s.real)[0])
 
     def _boolop(self, node: ast.BoolOp) -> Step:
-        tests, both = [self.test(each) for each in node.values], isinstance(node.op, ast.And)
+        c = not isinstance(node.values[0], ast.expr)  # C's && gives a bool, Python's a value
+        made = self.test if c else self._rewrite
+        parts, both = [made(each) for each in node.values], isinstance(node.op, ast.And)
 
         def run(s: Execution) -> Any:
             """Evaluate each part only by the threads that need it, as Python does."""
-            result = tests[0](s)
-            for test in tests[1:]:
-                undecided = s.geometry.both(s.active, result if both else _negated(result))
+            result = parts[0](s)
+            for part in parts[1:]:
+                truth = arithmetic.truth(result)
+                undecided = s.geometry.both(s.active, truth if both else _negated(truth))
+                s.work(1, undecided.bits.size << 1)
                 if not undecided.count:
                     break
                 with s.narrowed(undecided):
-                    part = test(s)
-                result = result & part if both else result | part
+                    value = part(s)
+                if undecided is not s.active:
+                    value = arithmetic.join(undecided.bits, value, result, s.real)
+                result = value
             return result
 
         return run
@@ -393,13 +427,18 @@ class Rewriter:
         place = self.place(node)
         ops = [self.operator(op, node) for op in node.ops]
         parts = [self._rewrite(each) for each in (node.left, *node.comparators)]
+        if len(ops) == 1:
+            return lambda s: operate(s, ops[0], parts[0](s), parts[1](s), place)
 
         def run(s: Execution) -> Any:
-            values = [part(s) for part in parts]
-            result: Any = True
-            for op, a, b in zip(ops, values, values[1:]):
-                part = operate(s, op, a, b, place)
-                result = part if result is True else result & part
+            left, result, live = parts[0](s), np.True_, s.active
+            for op, part in zip(ops, parts[1:]):
+                with s.narrowed(live):
+                    right = part(s)
+                    result = operate(s, op, left, right, place) & result
+                left, live = right, s.geometry.both(live, result)
+                if not live.count:
+                    break
             return result
 
         return run
@@ -409,6 +448,7 @@ class Rewriter:
 
         def run(s: Execution) -> Any:
             chosen = s.geometry.both(s.active, test(s))
+            s.work(1, chosen.bits.size << 2)
             values = []
             for mask, part in zip((chosen, s.geometry.minus(s.active, chosen)), parts):
                 if mask.count:
@@ -420,10 +460,10 @@ class Rewriter:
 
     def entry(self, node: ast.Subscript) -> tuple[Step, Callable[[Execution], tuple[Any, ...]]]:
         """Return what gives the array of ``A[i, j]`` or ``A[i][j]``, and the index."""
-        parts, base = [node.slice], node.value
+        base, flat = node, []
         while isinstance(base, ast.Subscript):
-            parts, base = [base.slice, *parts], base.value
-        flat = [n for part in parts for n in (part.elts if isinstance(part, ast.Tuple) else [part])]
+            flat[:0] = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
+            base = base.value
         indices = [self._rewrite(each) for each in flat]
         return self._rewrite(base), lambda s: tuple(index(s) for index in indices)
 
@@ -434,8 +474,8 @@ class Rewriter:
             owner, at = array(s), index(s)
             if not isinstance(owner, tuple):
                 return memory.load(s, owner, at, place)
-            if len(at) != 1 or at[0] not in range(len(owner)):
-                raise ValueError(f"{place}: the index must be one of 0 to {len(owner) - 1}")
+            if len(at) != 1 or type(at[0]) is not int or not 0 <= at[0] < len(owner):
+                raise ValueError(f"the index is 0 to {len(owner) - 1}, the same for all threads")
             return owner[at[0]]
 
         return run
@@ -443,11 +483,16 @@ class Rewriter:
     def _call(self, node: ast.Call) -> Step:
         name, place = dotted(node.func), self.place(node)
         last = name.rpartition(".")[2]
-        if not name or ("." in name and name not in CALLS and last not in arithmetic.DTYPES):
+        dtype = last in arithmetic.DTYPES and name.count(".") < 2
+        if not name or ("." in name and name not in CALLS and not dtype):
             raise self.refused(node, f"{name}() is not known; {nearest(name, CALLS)}")
         if [k.arg for k in node.keywords] != ["shape", "dtype"][-len(node.keywords) or 2 :]:
             raise self.refused(node, "arguments are given in their order, without names")
-        parts = [self._rewrite(each) for each in (*node.args, *(k.value for k in node.keywords))]
+        nodes = [*node.args, *(k.value for k in node.keywords)]
+        parts = [self._rewrite(each) for each in nodes]
+        for each in ast.walk(nodes[0]) if nodes and last == "array" else ():
+            if getattr(each, "id", "") in self.local or isinstance(each, ast.Attribute | ast.Call):
+                raise self.refused(node, "a shape is of constants: numbers, or names from outside")
 
         def run(s: Execution) -> Any:
             args = tuple(part(s) for part in parts)
@@ -455,31 +500,32 @@ class Rewriter:
             function = getattr(function, "py_func", function)
             if isinstance(function, Program | FunctionType):
                 return s.call(program_of(function), args, place)
-            return call_builtin(Call(s, place, node.col_offset), name, args)
+            return call_builtin(Call(s, place, node.col_offset), _dtype(function) or name, args)
 
         return run
 
 
 def _base(node: Any) -> Any:
     """Return the expression that ``A[i][j]`` indexes."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
+    return _base(node.value) if isinstance(node, ast.Subscript) else node
+
+
+def _dtype(value: Any) -> str:
+    """Return the name of a dtype of NumPy's or Numba's, "" for what is none."""
+    name = str(getattr(value, "__name__", value))
+    return name if name in arithmetic.DTYPES else ""
 
 
 def _negated(test: Any) -> Any:
     return ~test if isinstance(test, np.ndarray) else not test
 
 
-def constant(name: str, names: Mapping[str, Any], place: Place) -> Any:
+def constant(name: str, names: Mapping[str, Any]) -> Any:
     """Return what a name from outside the kernel stands for: a number, a tuple, a dtype."""
     value = names.get(name, arithmetic.DTYPES.get(name))
     if isinstance(value, np.generic | bool | int | float | tuple):
         return arithmetic.literal(value)
-    dtype = str(getattr(value, "__name__", value))  # of NumPy's types and of Numba's
-    if dtype in arithmetic.DTYPES:
+    if dtype := _dtype(value):
         return np.dtype(arithmetic.DTYPES[dtype])
-    if name not in names:
-        raise ValueError(f"{place}: {name} is not known here; assign it, or pass it as an argument")
-    kind = type(value).__name__
-    raise ValueError(f"{place}: {name} is a {kind} from outside the kernel; pass it as an argument")
+    kind = f"a {type(value).__name__} from outside" if name in names else "not known here"
+    raise ValueError(f"{name} is {kind}; assign it, or pass it as an argument")

@@ -7,6 +7,7 @@ short as the grid is high. Broadcasting does the rest; what all threads share is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,15 +37,14 @@ class Mask:
 
 def chunks(grid: Point, threads: int) -> Iterator[tuple[Point, Point]]:
     """Yield first block and size (both x, y, z) of boxes of blocks that execute at once."""
-    room = max(1, MOST_THREADS // threads)
+    room = max(1, MOST_THREADS // max(threads, 4 * WARP))
     x = min(grid[0], room)
     y = min(grid[1], room // x) if x == grid[0] else 1
-    z = min(grid[2], room // (x * y)) if y == grid[1] and x == grid[0] else 1
-    for k in range(0, grid[2], z):
-        for j in range(0, grid[1], y):
-            for i in range(0, grid[0], x):
-                box = (min(x, grid[0] - i), min(y, grid[1] - j), min(z, grid[2] - k))
-                yield (i, j, k), box
+    z = min(grid[2], room // (x * y)) if (x, y) == grid[:2] else 1
+    for k, j, i in itertools.product(
+        *(range(0, n, step) for n, step in zip(grid[::-1], (z, y, x)))
+    ):
+        yield (i, j, k), (min(x, grid[0] - i), min(y, grid[1] - j), min(z, grid[2] - k))
 
 
 class Geometry:
@@ -67,9 +67,8 @@ class Geometry:
         self.block_numbers = first_threads.ravel() // self.block_threads
 
     def _along(self, axis: int, start: int) -> np.ndarray:
-        place = [1] * 6
-        place[axis] = -1
-        return np.arange(start, start + self.shape[axis]).reshape(place)
+        shape = (*ONE[:axis], -1, *ONE[axis + 1 :])
+        return np.arange(start, start + self.shape[axis]).reshape(shape)
 
     def special(self) -> dict[str, Any]:
         """Return the values of ``cuda.threadIdx.x`` and the like, by name."""
