@@ -13,7 +13,6 @@ import pytest
 
 import rooflab as rl
 from rooflab.exercises import sentences
-from rooflab.exercises.discovery import lessons
 from rooflab.exercises.sentences import Conclusion, cautions, conclusions, conclusions_of
 from rooflab.exercises.table import value_of
 from tests.course.machines import MACHINES

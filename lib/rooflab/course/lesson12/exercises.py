@@ -372,7 +372,8 @@ BITS = table(
     example=(2, 3, 1, 4, 64, 16),
     fixed=cases_of("exponent mantissa kept of block scale",
         (3, 2, 1, 1, 1, 0), (2, 1, 4, 4, 32, 8), (2, 1, 4, 4, 16, 8), (0, 3, 2, 4, 128, 16),
-        (0, 3, 4, 4, 128, 16), (5, 10, 2, 4, 1, 0), (8, 0, 1, 1, 1, 0), (4, 3, 2, 4, 32, 8), (8, 7, 1, 2, 64, 32)),
+        (0, 3, 4, 4, 128, 16), (5, 10, 2, 4, 1, 0), (8, 0, 1, 1, 1, 0), (4, 3, 2, 4, 32, 8),
+        (8, 7, 1, 2, 64, 32)),
     insight="Sparse-Marlin stores 3 1/8 bits a weight, and 16 bits are 5.12 times as many.",
     answer={
         "_number": lambda exponent, mantissa: 1 + exponent + mantissa,

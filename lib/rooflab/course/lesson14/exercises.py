@@ -145,7 +145,7 @@ BUDGET = table(
         ([[256, 64, 128, 5, 384], [256, 192, 64, 4, 128], [192, 256, 32, 2, 512]], 6e14),
         ([[128, 128, 512, 1, 256], SMALL], 5e14), ([[64, 256, 128, 5, 256], SMALL], 6e14),
         ([[128, 216, 64, 2, 128], SMALL], 6e14), ([[128, 256, 64, 4, 256], SMALL], 6e14)),
-    insight="A tile of 256 × 256 asks least of L2, but an H100 has no registers for it. On a B200 "
+    insight="A tile of 256 × 256 reads least from L2, but an H100 has no registers for it. On a B200 "
             "its sums lie in tensor memory.",
     answer={
         "_choice": lambda options: _best(options),
