@@ -359,6 +359,32 @@ print(rl.cuda.summary("sgemm_float4", "hgemm_mma", "hgemm_wgmma"))
 #
 # A hint that C++ has a word for needs no PTX: `__ldcg()` becomes the same SASS as `ld.global.cg`.
 
+# %% [markdown] tags=["deep"]
+# ## Deeper: what a profiler counts
+#
+# NVIDIA's profiler *ncu* reads counters of the hardware while a kernel runs. Its roofline needs only
+# some of them: the time, the `FADD`, `FMUL` and `FFMA` that threads executed (an `FFMA` is two
+# FLOPs), and the bytes at DRAM, L2 and L1. This table was made by hand. The times are those
+# published for kernels 2, 3 and 6 of lesson 13, the bytes are counted, and no profiler ran.
+
+# %% tags=["deep", "nbval-check-output"]
+from importlib.resources import files
+
+table = files("rooflab.labs.cuda").joinpath("ncu_example.csv")
+for launch in rl.cuda.ncu(table.read_text("utf-8")):
+    print(launch)
+
+# %% [markdown] tags=["deep"]
+# Each level has an intensity of its own, so a kernel is one point for each level. The point of the
+# coalesced kernel lies far to the left at L1, at 0.4 FLOP/byte, and like that of the tiled kernel
+# at DRAM. On a machine with ncu, the command below prints such a table of a program of yours. What
+# the emulator counts in sectors stands there as the bytes of L1.
+
+# %% tags=["deep", "nbval-check-output"]
+from rooflab.labs.cuda.ncu import COMMAND
+
+print(COMMAND.replace(",", ",\n  "))
+
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping
 #

@@ -96,6 +96,10 @@ picture = rl.memory.bandwidth_bars(rl.memory.bandwidths(core, chases=found(10, t
     "belt": "picture = rl.memory.belt()",
     "tiles": "picture = rl.cache.tiles()",
     "pipeline": "picture = rl.loops.pipeline()",
+    "stairs": "picture = rl.cuda.stairs('h100')",
+    "coalescing": "picture = rl.cuda.coalescing()",
+    "multiprocessor": "picture = rl.cuda.multiprocessor()",
+    "register tile": "picture = rl.cuda.register_tile()",
     "sets": "picture = rl.cache.sets()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
 picture = rl.loops.space(nest, pair=((2, 0), (1, 1)))""",

@@ -40,7 +40,11 @@ def register_tile(after: Any = None) -> Player:
 
 def _scene(wide: float) -> Scene:
     """The picture, ``wide`` pixels wide."""
-    scene = Scene(wide, 310, [Dim("side", [str(r) for r in SIDES], SIDES, start=0, glide=400)])
+    scene = Scene(
+        wide,
+        310 if wide == WIDE else 370,
+        [Dim("side", [str(r) for r in SIDES], SIDES, start=0, glide=400)],
+    )
     cell, left, top = 14, 60 if wide < WIDE else 150, 60
     shown = {n: By("side", [1.0 if n < r else 0.0 for r in SIDES]) for n in range(max(SIDES))}
     for n, opacity in shown.items():

@@ -86,7 +86,7 @@ def _scene(gpu: str, steps: Staircase, wide: float) -> Scene:
         scene.dot(x(n), y(predicted), "diamond", 6, fill="paper", ink="carrying", width=2.5,
                   opacity=chosen, name="predicted")  # fmt: skip
     scene.text(frame.left, 302, "line: published", size=SMALL, name="key")
-    scene.text(frame.left + 120, 302, "diamond: predicted from counts", "carrying", size=SMALL,
+    scene.text(frame.left + 120, 302, "diamond: predicted", "carrying", size=SMALL,
                name="key")  # fmt: skip
     _parts(scene, Frame(150, 318, wide - 60, 494), rungs)
     scene.slider("kernel", "kernel")
