@@ -398,7 +398,7 @@ rl.check("14-waves", library)
 #
 # </details>
 #
-# <details><summary><b>C</b> *Persistent* blocks, which work through several tiles.</summary>
+# <details><summary><b>C</b> <i>Persistent</i> blocks, which work through several tiles.</summary>
 #
 # This is *persistent means balanced*: 12 SMs still have two tiles, all others one.
 #
@@ -424,13 +424,11 @@ print(*first_wave[:4], "…", *first_wave[114:])
 # %% [markdown] tags=["core"]
 # In kernel 8 a group of 16 × 8 tiles runs at the same time, on 128 SMs; 4 idle. Tiles that run at
 # the same time share rows of A and columns of B. They walk along k together, so L2 needs only a
-# strip at a time. **How many times the bytes of a group of 16 × 8 does the first wave of kernel 7
-# read?**
+# strip at a time. **How many times the bytes of such a group does kernel 7's first wave read?**
 
 # %% tags=["core"]
 rows, columns = {tile // 16 for tile in first_wave}, {tile % 16 for tile in first_wave}
-seven = len(rows) * 128 + len(columns) * 256  # rows of A and columns of B
-fifth = rl.ask("14-order", seven / (16 * 128 + 8 * 256))
+fifth = rl.ask("14-order", (len(rows) * 128 + len(columns) * 256) / (16 * 128 + 8 * 256))
 fifth
 
 # %% tags=["core"]
@@ -459,19 +457,17 @@ def wave_bytes(tiles, across, bm, bn, k):
 rl.check("14-order", wave_bytes)
 
 # %% [markdown] tags=["core"]
-# Tiles that run at the same time should be neighbours in C. Do the bytes explain what kernel 7
-# lost?
+# Tiles that run together should be neighbours in C. Do the bytes explain what kernel 7 lost?
 
 # %% tags=["core"]
 flops, (slow, fast) = 2 * 4096**3, (rung.published for rung in stairs.rungs[6:8])
-took, lost = flops / slow, flops / slow - flops / fast
 reading = 240e6 / gpu["dram_bytes_per_s"]  # bytes of all waves, from the picture
 computing = flops / (gpu["sms"] * gpu["flop_per_clock"] * gpu["clock_hz"])
-us = [f"{1e6 * time:.0f} µs" for time in (reading, took, computing, lost)]
+parts = (reading, flops / slow, computing, flops / slow - flops / fast)
+us = [f"{1e6 * part:.0f} µs" for part in parts]
 text = f"Memory would need {us[0]} of the {us[1]} that kernel 7 took, under {us[2]} of arithmetic. "
-text += "The model gives it the speed of kernel 8: by counting it should have lost nothing. "
-text += f"It lost {us[3]}, and we do not know why. Finding out takes an H100 and a profiler."
-rl.show.say(text, after=fifth)
+text += f"By counting it should have lost nothing. It lost {us[3]}, and we do not know why. "
+rl.show.say(text + "Finding out takes an H100 and a profiler.", after=fifth)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: in real CUDA

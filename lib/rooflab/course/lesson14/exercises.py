@@ -145,8 +145,8 @@ BUDGET = table(
         ([[256, 64, 128, 5, 384], [256, 192, 64, 4, 128], [192, 256, 32, 2, 512]], 6e14),
         ([[128, 128, 512, 1, 256], SMALL], 5e14), ([[64, 256, 128, 5, 256], SMALL], 6e14),
         ([[128, 216, 64, 2, 128], SMALL], 6e14), ([[128, 256, 64, 4, 256], SMALL], 6e14)),
-    insight="A tile of 256 × 256 reads least from L2, but an H100 has no registers for it. On a B200 "
-            "its sums lie in tensor memory.",
+    insight="A tile of 256 × 256 reads least from L2, but an H100 has no registers for it. On a "
+            "B200 its sums lie in tensor memory.",
     answer={
         "_choice": lambda options: _best(options),
         "index": lambda _choice: _choice,
@@ -354,6 +354,7 @@ BUFFERS = kernel_exercise(
     cases=lambda rng: [_product(rng.randrange(1, 4), rng.randrange(1, 4), rng.randrange(2, 6))],
     fixed=(_product(2, 3, 4), _product(1, 2, 3), _product(2, 1, 1)),
     lines=7,
+    insight="While this pair is multiplied, nobody reads the other one: a step needs one barrier.",
 )  # fmt: skip
 
 
