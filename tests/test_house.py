@@ -40,6 +40,7 @@ ONE_IMPORTER = {
     "rooflab.labs.sparse.products": "rl.sparse.gemv, which the gain times, too",
     "rooflab.labs.precision.integers": "rl.precision.sliced_product, which a picture shows",
     "rooflab.labs.precision.speedup": "rl.precision.expected, which a picture reads",
+    "rooflab.course.lesson13.cuda_text": "exercises in another language; the lesson has ten",
     "rooflab.labs.loops.code.simd": "written for numba's compiler, not for Python",
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",

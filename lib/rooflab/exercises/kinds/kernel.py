@@ -120,8 +120,8 @@ def _examined(exercise: Exercise, case: Case, text: str) -> Finding:
     arguments = _arguments(case)
     try:
         run = _run(text, case, arguments)
-    except KernelFault as found:
-        return Finding(str(found), ("fault", found.fault.kind, found.fault.threads))
+    except KernelFault as error:
+        return Finding(str(error), ("fault", error.fault.kind, error.fault.threads))
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         return Finding(str(error)[:LONGEST_MESSAGE] or type(error).__name__)
     if wrong := _wrong(arguments, right):

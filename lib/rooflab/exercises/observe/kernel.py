@@ -82,7 +82,7 @@ def _collect(function: FunctionType, parts: dict[str, str], name: str = "") -> N
             continue
         if type(value) is FunctionType:
             _collect(value, parts, used)
-        elif constant := _constant(value):
+        elif (constant := _constant(value)) not in ("", used):
             parts[used] = f"{used} = {constant}"
     del parts[name]  # it stands after all that it uses
     above = sum(part.count("\n") + 1 for part in parts.values())

@@ -105,8 +105,10 @@ def _values(rows: list[dict[str, str]]) -> Iterator[tuple[dict[str, str], str, s
 
 
 def _counters(key: tuple[str, ...], values: Mapping[str, float]) -> Counters:
-    found = {name: values.get(metric, 0.0) for name, metric in METRICS.items()}
-    if not found["seconds"]:
+    numbers = {name: values.get(metric, 0.0) for name, metric in METRICS.items()}
+    if not numbers["seconds"]:
         raise ValueError(f"table= has no {METRICS['seconds']} of {key[1]}: ask ncu for it")
-    flops = found["fadd"] + found["fmul"] + 2 * found["ffma"]
-    return Counters(*key[1:], found["seconds"], flops, found["dram"], found["l2"], found["l1"])
+    flops = numbers["fadd"] + numbers["fmul"] + 2 * numbers["ffma"]
+    return Counters(
+        *key[1:], numbers["seconds"], flops, numbers["dram"], numbers["l2"], numbers["l1"]
+    )

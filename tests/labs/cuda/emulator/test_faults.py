@@ -107,6 +107,18 @@ a = cuda.load4(x, 4 * (t % 26)) #!
 a = 0
 while t < 3: #!
     a += 1
+## infinite loop: work of atomics
+while True: cuda.atomic.add(y, 0, 1.0) #!
+## infinite loop: work of a local array
+for k in range(4): v[k] = 1.0
+while True: v[(t + 1) % 4] = v[t % 4] #!
+## race: syncwarp of half a warp
+s[t] = 1.0 #!
+if t < 16: cuda.syncwarp(0xffff); v[0] = s[t + 16] #!
+## undefined: shift by less than nothing
+a = 1 << (t - 1) #!
+## undefined: power beyond 64 bits
+a = 9 ** 9 ** 9 #!
 ## division by zero: divided by nothing
 a = 7 // t #!
 ## divergent barrier: last warp misses the last barrier
@@ -133,6 +145,24 @@ def test_each_fault_is_found_where_it_is() -> None:
             if not title.startswith(f"{fault.kind}: ") or tuple(sorted(fault.lines)) != marked:
                 wrong[title] = f"{fault.lines} {fault}"
     assert wrong == {} and len(cases) > 30
+
+
+def test_a_launch_ends_whatever_its_functions_call() -> None:
+    calls = [f"def f{i}(x): return {' + '.join([f'f{i - 1}(x)'] * 8)}\n" for i in range(1, 14)]
+    text = f"def f0(x): return x\n{''.join(calls)}def kernel(x): x[0] = f13(1.0)"
+    with pytest.raises(KernelFault, match="gave up at line .* 2,000 steps"):
+        launch(text, 1, 1, np.zeros(1, np.float32), max_steps=2000)
+    many = "def kernel(x):\n    for k in range(999): pass"
+    with pytest.raises(KernelFault, match="gave up"):  # all blocks together
+        launch(many, 1 << 20, 1, np.zeros(1, np.float32), max_steps=10_000)
+
+
+def test_a_view_starts_where_it_lies_in_its_array() -> None:
+    x, load = np.zeros(65, np.float32), "def kernel(x): a = cuda.load4(x, 4 * cuda.grid(1))"
+    launch(load, 1, 8, x[4:36])
+    with pytest.raises(KernelFault, match="misaligned"):
+        launch(load, 1, 8, x[1:33])
+    assert launch("def kernel(x): a = x[cuda.grid(1)]", 1, 32, x[1:33]).global_loads.sectors == 5
 
 
 def test_a_fault_names_both_threads_and_all_are_collected() -> None:

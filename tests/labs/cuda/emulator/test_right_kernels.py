@@ -110,16 +110,58 @@ def mix(x, y, n):
     assert np.array_equal(y, right) and run.flops == 7 * 64
 
 
+def test_values_are_pythons_and_shared_floats_those_of_the_threads() -> None:
+    text = """
+f32, INF, T = np.float32, float("inf"), np.int32(3)
+def kernel(x, y, z):
+    i = cuda.grid(1)
+    m = -math.inf
+    if -1 < i - 1 < x[i - 1]:
+        m = f32(T)
+    y[i] = (i or 5) + (i and 7) + max(m, float("-inf"), 0.0) * (0 < INF)
+    a, b = 0.0, i * 0.0
+    for k in range(20):
+        a += 0.1
+        b += 0.1
+    z[i] = a - b
+"""
+    x, y, z = np.ones(32, np.float32), zeros(32), np.ones(32, np.float32)
+    launch(text, 1, 32, x, y, z)
+    assert y.tolist() == [(i or 5) + (i and 7) + 3 * (i == 1) for i in range(32)]
+    assert not z.any()
+    a = random(4, 4)
+    launch(
+        "def kernel(a, b):\n    i = cuda.grid(2)\n    b[i] = a[i]", 1, (4, 4), a, b := zeros(4, 4)
+    )
+    assert np.array_equal(a, b)
+
+
 def test_what_no_kernel_can_hold_is_refused_with_its_line() -> None:
     bodies = {
         "[1, 2]": "a list", "x[0:2]": "a slice", "lambda: 1": "lambda", "print(i)": "print",
         "np.sqrt(x[i])": "math.sqrt", "cuda.threadIdx.w": "cuda.threadIdx.x", "x + 1": "no number",
         "x[i, 0]": "1 axes", "x[i / 2]": "integer", "z": "not known", "cuda.fma(1.0, 2.0)": "3 arg",
         "cuda.shared.array(20000, float32)": "49,152", "cuda.shared.array(i, float32)": "const",
+        "cuda.shared.array(cuda.blockDim.x, float32)": "const", "x[cuda.grid(2)]": "x, y = cuda",
+        "cuda.shared.array((2**32, 2**32), float32)": "bytes", "i.shape": "number stands",
+        "cuda.syncthreads": "call it", "cuda.foo": "no name", "f(x) + 1": "without return",
+        "cuda.shfl_sync(0xffffffff, (i, i), 0)": "tuple", "math.sqr(2)": "math.sqrt",
+        "(1 << 62) * 8": "64 bits", "i * 2**63": "64 bits", "1" + " + 1" * 1200: "too long",
+        "cuda.atomic.add(x[0], 0, 1.0)": "number stands", "(i, i)[i]": "same for all",
     }  # fmt: skip
     for body, words in bodies.items():
+        text = f"def f(x): pass\ndef kernel(x):\n    i = cuda.grid(1); a = {body}"
         with pytest.raises(ValueError, match=rf"line 3 .*({words})"):
-            launch(f"def kernel(x):\n    i = cuda.grid(1)\n    a = {body}", 1, 32, zeros(64))
+            launch(text, 1, 32, zeros(64))
+    for head, words in {
+        "X = 1 // 0": "line 1 .*divided", "T = T + 1": "line 1 .*T is read",
+        "T = cuda.shfl_sync(1, 2, 3)": "line 1 .*inside", "x = 1\n" * 9999: "20,000",
+        "x" * 999: "120", "A = 9 ** 99": "powers", "T = " + "-" * 3000 + "1": "nested",
+        "T = (((1,) * 9))": "line 1 .*tuple",
+    }.items():  # fmt: skip
+        with pytest.raises(ValueError, match=words) as caught:
+            launch(f"{head}\ndef kernel(x): pass", 1, 32, zeros(64))
+        assert len(str(caught.value)) < 600
     x = zeros(64)
     for wrong, words in (
         ((1, 2000, x), "1024"), ((1, (32, 64), x), "1024 threads"), ((1, 32), "1 arguments"),

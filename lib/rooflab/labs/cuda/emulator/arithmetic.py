@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-_NAMES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16",
-          "uint32", "bool_")  # fmt: skip
+_NAMES = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 bool_"
 DTYPES: Mapping[str, type] = MappingProxyType(
-    {name: getattr(np, name) for name in _NAMES}
+    {name: getattr(np, name) for name in _NAMES.split()}
     | {"bool": np.bool_, "int": np.int64, "float": np.float64}
 )
 MOST_PARTS = 64  # of a tuple, itself included
@@ -34,7 +33,6 @@ def kind(value: Any) -> str:
 
 
 def words(value: Any) -> str:
-    """Return what a value is, for an error."""
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}"
     if isinstance(value, np.ndarray | np.generic | int | float):
@@ -78,13 +76,11 @@ def promoted(a: Any, b: Any, real: type) -> tuple[Any, Any]:
 
 def as_real(value: Any, real: type) -> Any:
     """Return a number as a float: an integer as one of type ``real``."""
-    if kind(value) == "f":
-        return value
-    return value.astype(real) if isinstance(value, np.ndarray) else float(value)
+    array = isinstance(value, np.ndarray)
+    return value if kind(value) == "f" else value.astype(real) if array else float(value)
 
 
 def truth(value: Any) -> Any:
-    """Return a number as a bool, or an array of them."""
     whole = isinstance(value, np.ndarray)
     return value if kind(value) == "b" else value != 0 if whole else bool(value)
 
@@ -144,7 +140,5 @@ def of_real(function: Callable[..., Any], value: Any, real: type) -> Any:
     return float(result) if shared else result
 
 
-_MATH = "sqrt exp log log2 sin cos tan tanh fabs floor ceil"
-MATH: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {name: getattr(np, name) for name in _MATH.split()}
-)
+_MATH = ("sqrt", "exp", "log", "log2", "sin", "cos", "tan", "tanh", "fabs", "floor", "ceil")
+MATH: Mapping[str, Any] = MappingProxyType({name: getattr(np, name) for name in _MATH})

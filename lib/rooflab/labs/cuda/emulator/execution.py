@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +16,11 @@ from rooflab.labs.cuda.emulator.races import Order
 from rooflab.labs.cuda.emulator.report import Fault, KernelFault
 from rooflab.labs.cuda.emulator.threads import WARP, Geometry, Mask
 
-MOST_FAULTS = 64
-MOST_SHOWN = 120  # characters of a line, in a message
-_REFUSALS = MappingProxyType({
-    OverflowError: "an integer has more than 64 bits", MemoryError: "there is not enough memory",
-    RecursionError: "this is too long or nested too deeply", ArithmeticError: "",
-    AttributeError: "", LookupError: "", TypeError: "", ValueError: "",
-})  # fmt: skip
+MOST_FAULTS, MOST_SHOWN = 64, 120  # of a launch; characters of a line, in a message
+_REFUSALS = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError
+)  # fmt: skip
+_WORDS = {OverflowError: "an integer has more than 64 bits", RecursionError: "this is too long"}
 DEEPEST = 16  # calls of device functions within each other
 
 
@@ -55,11 +54,9 @@ class Faults:
         self.seen: dict[Any, Fault] = {}
 
     def key(self, place: Place) -> int | str:
-        """Return the number of a line of the kernel's file, and the function's name elsewhere."""
         return place.line if place.file == self.file else f"{place.function}:{place.line}"
 
     def add(self, kind: str, message: str, places: Any, threads: Any, fatal: bool = False) -> None:
-        """Note a fault, once for the lines where it shows."""
         lines = tuple(dict.fromkeys(map(self.key, places)))
         fault = Fault(kind, f"{kind}: {message}", lines, tuple(threads))
         self.seen.setdefault((kind, lines), fault)
@@ -82,10 +79,7 @@ Step = Callable[["Execution"], Any]
 
 
 class Execution:
-    """One box of blocks in execution.
-
-    ``active``: the threads that execute; ``alive``: those that have not returned from the kernel.
-    """
+    """One box of blocks: ``active`` threads execute, ``alive`` ones have not returned."""
 
     def __init__(
         self, geometry: Geometry, order: Order, faults: Faults, counts: Counts, real: type
@@ -106,24 +100,20 @@ class Execution:
         try:
             with np.errstate(all="ignore"):
                 body(self)
-        except tuple(_REFUSALS) as error:
-            words = next(words for kind, words in _REFUSALS.items() if isinstance(error, kind))
-            message = words or str(error)
+        except _REFUSALS as error:
+            message = _WORDS.get(type(error)) or str(error) or type(error).__name__
+            message = re.sub("^(ufunc|bad operand) .*", "this takes integers; write int()", message)
             at_line = "" if message.startswith("line ") else f"{self.place}: "
             raise ValueError(at_line + message) from error
 
     @contextmanager
     def narrowed(self, mask: Mask) -> Iterator[None]:
-        """Let only the threads of ``mask`` execute."""
         before, self.active = self.active, mask
         yield
         self.active = before
 
     def fault(self, kind: str, message: str, place: Place, bad: Any, values: Any = ()) -> Mask:
-        """Note a fault of the active threads for which ``bad`` holds; return the other ones.
-
-        The first such thread's ``values`` stand in the message for ``{at}``.
-        """
+        """Note a fault where ``bad`` holds, ``{at}`` its first values; return the other threads."""
         hit = self.geometry.both(self.active, bad)
         if not hit.count:
             return self.active
@@ -135,14 +125,11 @@ class Execution:
         return self.geometry.minus(self.active, hit)
 
     def work(self, steps: int, size: int = 0) -> None:
-        """Count own work on ``size`` numbers, and give up on a launch that has no end.
-
-        A step is up to 10 µs of a core: one NumPy function on 4,096 numbers.
-        """
+        """Count own work on ``size`` numbers in steps of up to 10 µs; give up beyond the limit."""
         self.counts.steps += steps + (size >> 12)
         if self.counts.steps > self.counts.most_steps:
             places = (self.running or [self.place])[:-4:-1]
-            what = f"{self.counts.most_steps:,} steps; see what ends the loop, or raise max_steps"
+            what = f"{self.counts.most_steps:,} steps: see what ends a loop, or raise max_steps"
             message = f"the launch gave up at {' in '.join(map(str, places))} after {what}"
             self.faults.add("infinite loop", message, places, (), fatal=True)
 
@@ -170,7 +157,6 @@ class Execution:
     # Control flow. Masks keep their identity where nobody is lost.
 
     def branch(self, test: Any, yes: Step, no: Step) -> None:
-        """Execute ``yes`` by the active threads for which ``test`` holds, ``no`` by the others."""
         g, before = self.geometry, self.active
         chosen = g.both(before, test)
         ends = []
@@ -203,7 +189,6 @@ class Execution:
         self.active = g.same(g.either(loop.done, loop.broken), before)
 
     def leave(self, way: str) -> None:
-        """Let the active threads break, continue or return."""
         g, loop = self.geometry, self.loops[-1] if self.loops else None
         if way == "break":
             loop.broken = g.either(loop.broken, self.active)
@@ -233,8 +218,7 @@ class Execution:
     # Barriers and shuffles.
 
     def barrier(self, place: Place) -> None:
-        """Let all threads of each block wait for each other, and check that they are there."""
-        blocks, every = self.geometry.block_numbers, True
+        blocks = self.geometry.block_numbers
         self.work(4, self.active.bits.size << 2)
         if self.active is not self.geometry.all:
             here, there = (
@@ -243,9 +227,8 @@ class Execution:
             )
             self._all_there(here, there, place, "cuda.syncthreads", "of its block")
             blocks = blocks[here.any(1)]
-            every = len(blocks) == np.count_nonzero(there.any(1))
         self.counts.barriers += len(blocks)
-        self.order.barrier(blocks, every)
+        self.order.settled_blocks[blocks] = len(self.order.places) - 1
 
     def syncwarp(self, place: Place, mask: Any = 0xFFFFFFFF) -> None:
         """Let the lanes of each warp wait for each other."""
@@ -276,7 +259,7 @@ class Execution:
     def _lanes_there(self, mask: Any, place: Place, what: str) -> np.ndarray:
         """Return which lanes are active, by warp, after checks against their mask."""
         g = self.geometry
-        self.work(8, g.threads << 6)
+        self.work(8, g.threads << 7)
         if arithmetic.kind(mask) != "i":
             raise ValueError(f"the mask of cuda.{what} is an integer, such as 0xffffffff")
         here, there = (g.all_warps(each.bits) for each in (self.active, self.alive))

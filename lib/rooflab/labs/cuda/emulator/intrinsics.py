@@ -16,8 +16,7 @@ from rooflab.labs.cuda.emulator import arithmetic, memory
 from rooflab.labs.cuda.emulator.execution import Execution, Place
 from rooflab.labs.cuda.emulator.races import Marks
 
-LOCAL_CELLS = 255  # registers of a thread
-MOST_AXES = 8
+LOCAL_CELLS, MOST_AXES = 255, 8  # registers of a thread; axes of an array
 _MODULES = r"^(cuda|math|np|numpy)\."
 SHUFFLES = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 
@@ -31,9 +30,8 @@ class Call(NamedTuple):
 
 
 def call_builtin(call: Call, name: str, args: tuple[Any, ...]) -> Any:
-    """Call the function of that name in a kernel."""
     last = name.rpartition(".")[2]
-    call.s.work(1, sum(getattr(arg, "size", 1) for arg in args) << 2)
+    call.s.work(1, sum(getattr(arg, "size", 1) for arg in args) << 1)
     if name not in CALLS and last in arithmetic.DTYPES and len(args) == 1:
         value = float(args[0]) if name == "float" and isinstance(args[0], str) else args[0]  # "inf"
         return arithmetic.cast(value, call.s.real if name == "float" else arithmetic.DTYPES[last])
@@ -65,11 +63,9 @@ def _grid(call: Call, axes: Any, blocks: str = "blockIdx") -> Any:
 
 
 def _array(call: Call, shape: Any, dtype: Any) -> tuple[str, tuple[int, ...], np.dtype]:
-    """Return name, shape and dtype of an array that a kernel makes."""
     shape = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(size, int) and size > 0 for size in shape) or len(shape) > MOST_AXES:
         raise ValueError("the shape of an array must be of positive integers")
-    dtype = arithmetic.DTYPES.get(dtype) if isinstance(dtype, str) else dtype
     if not isinstance(dtype, np.dtype | type):
         raise ValueError("an array takes a dtype, such as float32")
     return call.place.text.partition("=")[0].strip(), shape, np.dtype(dtype)
@@ -88,7 +84,7 @@ def _shared_array(call: Call, shape: Any, dtype: Any) -> memory.Array:
             raise ValueError(f"{taken:,} bytes of shared memory a block are more than {limit}")
         cells *= s.geometry.blocks
         data, initialised = np.zeros(cells, dtype), np.zeros(cells, bool)
-        s.shared[key] = memory.Array(name, shape, data, Marks(cells, True), initialised)
+        s.shared[key] = memory.Array(name, shape, data, Marks(cells), initialised)
     return s.shared[key]
 
 
@@ -125,27 +121,16 @@ CALLS: Mapping[str, tuple[int, int, Callable[..., Any]]] = MappingProxyType(
         "cuda.syncwarp": (0, 1, lambda call, *mask: call.s.syncwarp(call.place, *mask)),
         "cuda.shared.array": (2, 2, _shared_array),
         "cuda.local.array": (2, 2, _local_array),
-        "cuda.load4": (
-            2, 2, lambda call, array, i: memory.load_vector(call.s, array, (i,), call.place),
-        ),
+        "cuda.load4": (2, 2, lambda c, a, i: memory.load_vector(c.s, a, (i,), c.place)),
         "cuda.store4": (3, 3, _store4),
-        "cuda.atomic.add": (
-            3, 3, lambda call, array, i, v: memory.atomic_add(call.s, array, (i,), v, call.place),
-        ),
+        "cuda.atomic.add": (3, 3, lambda c, a, i, v: memory.atomic_add(c.s, a, (i,), v, c.place)),
         "cuda.fma": (3, 3, _fma),
         "min": (2, 9, _of_many(np.minimum)),
         "max": (2, 9, _of_many(np.maximum)),
-        "abs": (1, 1, lambda call, value: abs(value)),
-        "len": (
-            1, 1, lambda _, a: len(a) if isinstance(a, tuple) else memory.array_of(a).shape[0],
-        ),
+        "abs": (1, 1, lambda call, v: abs(arithmetic.promoted(v, 0, call.s.real)[0])),
+        "len": (1, 1, lambda _, a: len(a) if type(a) is tuple else memory.array_of(a).shape[0]),
     }
-    | {
-        f"cuda.{way}": (3, 3, lambda call, *args, way=way: call.s.shuffle(way, *args, call.place))
-        for way in SHUFFLES
-    }
-    | {
-        f"math.{name}": (1, 1, lambda call, value, f=f: arithmetic.of_real(f, value, call.s.real))
-        for name, f in arithmetic.MATH.items()
-    }
+    | {f"cuda.{w}": (3, 3, lambda c, *a, w=w: c.s.shuffle(w, *a, c.place)) for w in SHUFFLES}
+    | {f"math.{name}": (1, 1, lambda c, v, f=f: arithmetic.of_real(f, v, c.s.real))
+       for name, f in arithmetic.MATH.items()}
 )  # fmt: skip

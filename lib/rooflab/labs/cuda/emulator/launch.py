@@ -1,8 +1,7 @@
 """Launch a kernel written in Python on all threads of a grid, count its traffic, find its faults.
 
-The kernel is rewritten into NumPy over all threads at once (:mod:`rewrite`, :mod:`threads`), under
-a mask where they diverge (:mod:`execution`). Arrays count sectors and bank conflicts
-(:mod:`memory`) and find races (:mod:`races`).
+:mod:`rewrite` makes NumPy of it over all :mod:`threads` at once, under a mask where they diverge
+(:mod:`execution`). Arrays count sectors and bank conflicts (:mod:`memory`), and find :mod:`races`.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def launch(
     shared_limit
         Bytes of shared memory a block may have, up to 227 KiB.
     max_steps
-        Work after which a launch counts as endless, in steps of up to 10 µs of a core.
+        Work after which a launch is endless, in steps of up to 10 µs; and a quarter one a thread.
 
     Returns
     -------
@@ -66,13 +65,11 @@ def launch(
     --------
     >>> import numpy as np
     >>> from rooflab.labs.cuda.emulator import launch
-    >>> kernel = '''
+    >>> A, kernel = np.ones(100, np.float32), '''
     ... def double(A, n):
     ...     i = cuda.grid(1)
-    ...     if i < n:
-    ...         A[i] = 2 * A[i]
+    ...     if i < n: A[i] = 2 * A[i]
     ... '''
-    >>> A = np.ones(100, np.float32)
     >>> run = launch(kernel, 4, 32, A, 100)
     >>> float(A.sum()), run.flops, run.global_loads.sectors
     (200.0, 100, 13)
@@ -82,17 +79,17 @@ def launch(
     if math.prod(block) > MOST_THREADS:
         raise ValueError(f"block={block} must have at most {MOST_THREADS} threads")
     if math.prod(grid) * max(math.prod(block), WARP) > MOST_EMULATED:
-        raise ValueError(f"grid={grid} of block={block} has more than {MOST_EMULATED:,} threads")
-    if on_fault not in ("raise", "collect"):
-        raise validation.unknown("on_fault", on_fault, ("raise", "collect"))
-    limit = validation.size("shared_limit", shared_limit)
-    if limit > MOST_SHARED:
+        raise ValueError(f"grid={grid} must have at most {MOST_EMULATED:,} threads in all")
+    if on_fault not in (ways := ("raise", "collect")):
+        raise validation.unknown("on_fault", on_fault, ways)
+    if (limit := validation.size("shared_limit", shared_limit)) > MOST_SHARED:
         raise ValueError(f"shared_limit={limit} must be at most {MOST_SHARED} bytes (227 KiB)")
     program = program_of(kernel)
     values = _arguments(program, program.bound(args))
-    counts = Counts(validation.size("max_steps", max_steps), limit)
+    steps = validation.size("max_steps", max_steps) + math.prod(grid + block) // 4
+    counts = Counts(steps, limit)
     faults = Faults(program.file, on_fault == "collect")
-    _execute(program, grid, block, values, counts, faults)
+    _execute(program, (grid, block), values, counts, faults)
     return _run(values, counts, faults)
 
 
@@ -105,19 +102,17 @@ def _sizes(name: str, value: Any, most: Point) -> Point:
 
 
 def _arguments(program: Program, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments by name, arrays as those of the emulator."""
     values: dict[str, Any] = {}
     arrays = {name: a for name, a in args.items() if isinstance(a, np.ndarray) and a.ndim}
     marks: dict[int, Marks] = {}  # by address
     for name, array in arrays.items():
         _check_array(name, array)
         for other in program.written & {*arrays}:
-            if not np.may_share_memory(array, arrays[other]):
-                continue
-            same = [(a.ctypes.data, a.nbytes, a.dtype) for a in (array, arrays[other])]
-            if same[0] != same[1]:
-                raise ValueError(f"{name} and {other} overlap in part; pass copies")
-            marks.setdefault(array.ctypes.data, Marks(array.size, False))
+            if np.may_share_memory(array, arrays[other]):
+                same = [(a.ctypes.data, a.nbytes, a.dtype) for a in (array, arrays[other])]
+                if same[0] != same[1]:
+                    raise ValueError(f"{name} and {other} overlap in part; pass copies")
+                marks.setdefault(array.ctypes.data, Marks(array.size))
     for name, value in args.items():
         if name in arrays:
             here = marks.get(value.ctypes.data)
@@ -135,7 +130,7 @@ def _arguments(program: Program, args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_array(name: str, array: np.ndarray) -> None:
-    if array.dtype not in (*map(np.dtype, arithmetic.DTYPES.values()),):
+    if array.dtype not in map(np.dtype, arithmetic.DTYPES.values()):
         raise TypeError(f"{name} has dtype {array.dtype}; a kernel takes float32, int32 and such")
     if not array.flags.c_contiguous:
         raise ValueError(f"{name} is not contiguous; pass np.ascontiguousarray({name})")
@@ -143,17 +138,14 @@ def _check_array(name: str, array: np.ndarray) -> None:
         raise ValueError(f"{name} of shape {array.shape} is empty")
 
 
-def _execute(
-    program: Program, grid: Point, block: Point, values: Mapping[str, Any], counts: Counts,
-    faults: Faults,
-) -> None:  # fmt: skip
-    order, threads = Order(math.prod(grid), math.prod(block)), math.prod(block)
+def _execute(program: Program, sizes: Any, values: Any, counts: Counts, faults: Faults) -> None:
+    grid, block = sizes
+    order = Order(math.prod(grid), math.prod(block))
     double = any(isinstance(a, Array) and a.data.dtype == np.float64 for a in values.values())
     try:
-        for first, box in chunks(grid, threads):
-            geometry = Geometry(grid, block, first, box)
+        for first, box in chunks(grid, math.prod(block)):
+            geometry, real = Geometry(grid, block, first, box), np.float64 if double else np.float32
             counts.steps += 16
-            real = np.float64 if double else np.float32
             state = Execution(geometry, order, faults, counts, real)
             state.names = program.names
             state.variables = {name: Variable(v, geometry.all) for name, v in values.items()}

@@ -20,11 +20,10 @@ _VERB = {"read": "reads", "write": "writes", "atomic": "atomically adds to"}
 
 
 class Array:
-    """An array in global memory, or one of every block in shared memory.
+    """An array in global memory, or one of every block in shared memory, block after block.
 
-    ``data``: flat, of all blocks one after the other. ``marks``: its races, None if nobody writes.
-    ``initialised``: by cell in shared memory, None in global memory. ``start``: bytes into what
-    NumPy has allocated, which counts as aligned.
+    ``marks``: its races, None if nobody writes. ``initialised``: by cell, None in global memory.
+    ``start``: bytes from what NumPy has allocated, which counts as aligned.
     """
 
     def __init__(
@@ -58,7 +57,6 @@ class LocalArray:
                 yield one
 
     def load(self, s: Execution, index: Index, place: Place) -> Any:
-        """Return the entry that each active thread asks for."""
         value = None
         for cell in self._each(s, index, place):
             entry = s.read(self.table, cell, f"{self.name}[{cell}]", place)
@@ -66,14 +64,12 @@ class LocalArray:
         return 0 if value is None else value
 
     def store(self, s: Execution, index: Index, value: Any, place: Place) -> None:
-        """Let each active thread assign an entry of its own array."""
         value = arithmetic.cast(value, self.dtype)
         for cell in self._each(s, index, place):
             s.assign(self.table, cell, value)
 
 
 def array_of(value: Any) -> Any:
-    """Return an array; ValueError for what is none."""
     if not isinstance(value, Array | LocalArray):
         raise ValueError(f"{arithmetic.words(value)} stands here where an array should")
     return value
@@ -117,7 +113,7 @@ def count(
     address = np.broadcast_to(cell, np.shape(cell) or ONE) * array.data.itemsize + array.start
     shape = np.broadcast_shapes(address.shape, mask.bits.shape)
     rows, active = g.warps(address, shape), None
-    s.work(8, rows.size << 5)
+    s.work(10, rows.size << 5)
     if mask is not g.all or g.padded:
         active = g.warps(mask.bits, shape)
     requests = len(rows) if active is None else np.count_nonzero(active.any(1))
@@ -150,8 +146,7 @@ def _distinct(rows: np.ndarray, active: np.ndarray | None) -> tuple[np.ndarray, 
 def bank_wavefronts(rows: np.ndarray, active: np.ndarray | None, size: int) -> tuple[int, int]:
     """Return wavefronts of rows of byte addresses, and the least possible without a conflict.
 
-    A wavefront serves one word of each of 32 banks to all who want it. Accesses of 8 (16) bytes go
-    by half (quarter) warps, as on GPUs since Maxwell.
+    Each serves one word a bank. 8 (16) bytes go by half (quarter) warps, as since Maxwell.
     """
     if (words := max(1, size // BANK_BYTES)) > 1:
         active = np.True_ if active is None else active
@@ -246,7 +241,7 @@ def _ordered(
     if (marks := array.marks) is None:
         return
     threads, (cells, values) = s.geometry.lanes(mask, flat, value)
-    s.work(4, len(cells) << 5)
+    s.work(8, len(cells) << 6)
     event = s.order.event(place)
     equal = array.data[cells] == values if kind == "write" else None
     for ends in threads:

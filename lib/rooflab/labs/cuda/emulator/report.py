@@ -98,9 +98,8 @@ class KernelFault(RuntimeError):
     """Raised by a launch at the first ``fault`` of the kernel.
 
     >>> import numpy as np
-    >>> text = "def f(A): A[cuda.threadIdx.x] = 1"
     >>> try:
-    ...     rl.cuda.launch(text, 1, 32, np.zeros(31, np.float32))
+    ...     rl.cuda.launch("def f(A): A[cuda.threadIdx.x] = 1", 1, 32, np.zeros(31, np.float32))
     ... except rl.cuda.KernelFault as error:
     ...     print(error.fault.kind)
     out of bounds

@@ -36,7 +36,7 @@ _OPERATORS: Mapping[type, Callable[..., Any]] = MappingProxyType({
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
 })  # fmt: skip
-_SLOW = frozenset((operator.floordiv, operator.mod, operator.pow))
+_SLOW = (operator.floordiv, operator.mod, operator.pow)
 _CONSTANTS = MappingProxyType({f"math.{name}": getattr(math, name) for name in ("inf", "pi", "e")})
 MOST_CHARACTERS, MOST_WORD = 20_000, 120  # of a kernel's text, and of a name in it
 _CONSTRUCTS = MappingProxyType({
@@ -59,7 +59,6 @@ class Program:
     names: Mapping[str, Any]
 
     def bound(self, args: tuple[Any, ...]) -> dict[str, Any]:
-        """Return arguments by parameter; ValueError unless there are as many."""
         if (n := len(self.params)) != len(args):
             params = ", ".join(self.params[:9])
             raise ValueError(f"{self.name} takes {n} arguments ({params}), not {len(args)}")
@@ -125,13 +124,12 @@ def _from_text(text: str) -> Program:
     if not functions:
         raise ValueError("kernel has no function; it must be the text of one: def kernel(A, n): …")
     constants = [node for node in tree.body if isinstance(node, ast.Assign)]
-    one, counts = (1, 1, 1), Counts(MOST_CHARACTERS, 0)
-    geometry = Geometry(one, one, (0, 0, 0), one)
-    state = Execution(geometry, Order(1, 1), Faults("", False), counts, np.float64)
+    geometry = Geometry((1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1))
+    counts, faults = Counts(MOST_CHARACTERS, 0), Faults("", False)
+    state = Execution(geometry, Order(1, 1), faults, counts, np.float64)
     rewriter = Rewriter("kernel", "", lines, (), constants)
-    for node in rewriter.names:
-        if node.id == "cuda":
-            raise rewriter.refused(node, "cuda's names stand inside of a kernel")
+    for node in (node for node in rewriter.names if node.id == "cuda"):
+        raise rewriter.refused(node, "cuda's names stand inside of a kernel")
     try:
         state.run(rewriter.block(constants))
     except KernelFault as error:
@@ -190,12 +188,10 @@ class Rewriter:
         self.written = frozenset(name.id for name in self.names if id(name) not in reads)
 
     def place(self, node: Any) -> Place:
-        """Return the line of a node, one object for each line."""
         text = self.lines.get(node.lineno, "").partition(" #")[0].strip()
         return self.places.setdefault(node.lineno, Place(node.lineno, text, self.name, self.file))
 
     def refused(self, node: Any, what: str = "") -> ValueError:
-        """Return the error for what a kernel cannot hold."""
         kind = type(node).__name__
         what = what or f"{_CONSTRUCTS.get(kind, kind.lower())} is not possible in a kernel here"
         return ValueError(f"{self.place(node)} of {self.name}: {what[:200]}. {POSSIBLE}")
@@ -210,7 +206,6 @@ class Rewriter:
     # Statements: each is executed by the threads that are active.
 
     def block(self, statements: list[Any]) -> Step:
-        """Return what executes statements as long as a thread is active."""
         steps: list[tuple[Step, Place]] = []
         try:
             for each in statements:
@@ -250,7 +245,6 @@ class Rewriter:
         return run
 
     def target(self, node: ast.expr) -> Callable[[Execution, Any], None]:
-        """Return what assigns a value to a name, an entry of an array, or several of them."""
         place = self.place(node)
         if isinstance(node, ast.Name):
             return lambda s, value: s.assign(s.variables, node.id, value)
@@ -301,22 +295,16 @@ class Rewriter:
 
     def _for(self, node: ast.For) -> Step:
         call, place, target = node.iter, self.place(node), node.target
-        if not (isinstance(call, ast.Call) and dotted(call.func) == "range") or not (
-            isinstance(target, ast.Name) and 1 <= len(call.args) <= 3
-        ):
+        named = isinstance(call, ast.Call) and dotted(call.func) == "range"
+        if not named or not isinstance(target, ast.Name) or len(call.args) not in (1, 2, 3):
             raise self.refused(node, "a for loop is: for i in range(start, stop, step)")
         ends, body = [self._rewrite(each) for each in call.args], self._loop_body(node)
 
         def run(s: Execution) -> None:
             values = [end(s) for end in ends]
             now, stop, step = (0, *values, 1) if len(values) == 1 else (*values, 1)[:3]
-            if any(arithmetic.kind(value) != "i" for value in values):
-                raise ValueError("range() takes integers; write // for /, or int()")
-            if np.any(step == 0):
-                raise ValueError("range() takes no step of 0")
-
-            def test(s: Execution) -> Any:
-                return (step > 0) & (now < stop) | (step < 0) & (now > stop)
+            if any(arithmetic.kind(value) != "i" for value in values) or np.any(step == 0):
+                raise ValueError("range() takes integers (write // for /, or int()), no step of 0")
 
             def iteration(s: Execution) -> None:
                 nonlocal now
@@ -324,7 +312,9 @@ class Rewriter:
                 now = now + step
                 body(s)
 
-            s.repeat(test, iteration, place)
+            s.repeat(
+                lambda _: (step > 0) & (now < stop) | (step < 0) & (now > stop), iteration, place
+            )
 
         return run
 
@@ -351,12 +341,10 @@ class Rewriter:
     # Expressions.
 
     def test(self, node: ast.expr) -> Step:
-        """Return what computes a condition: a bool, or an array of them."""
         value = self._rewrite(node)
         return lambda s: arithmetic.truth(value(s))
 
     def operator(self, op: ast.AST, node: ast.AST) -> Callable[..., Any]:
-        """Return Python's function for an operator."""
         if type(op) not in _OPERATORS:
             raise self.refused(node, f"the operator {type(op).__name__} is not possible here")
         return _OPERATORS[type(op)]
@@ -370,9 +358,9 @@ class Rewriter:
 
     def _name(self, node: ast.Name) -> Step:
         name, place = node.id, self.place(node)
-        if name in self.local:
-            return lambda s: s.read(s.variables, name, name, place)
-        return lambda s: constant(name, s.names)
+        if name not in self.local:
+            return lambda s: constant(name, s.names)
+        return lambda s: s.read(s.variables, name, name, place)
 
     def _attribute(self, node: ast.Attribute) -> Step:
         name = dotted(node)
@@ -383,10 +371,11 @@ class Rewriter:
             return lambda s: memory.array_of(array(s)).shape
         if name in CALLS:
             raise self.refused(node, f"call it: {name}()")
-        if name not in SPECIAL and name not in _CONSTANTS:
-            known = nearest(name, (*SPECIAL, *_CONSTANTS))
-            raise self.refused(node, f"{name or 'this'} is not known; {known}")
-        return lambda s: s.special[name] if name in SPECIAL else _CONSTANTS[name]
+        if name in _CONSTANTS:
+            return lambda s: _CONSTANTS[name]
+        if name not in SPECIAL:
+            raise self.refused(node, f"{name or 'this'} is not known; {nearest(name, SPECIAL)}")
+        return lambda s: s.special[name]
 
     def _binop(self, node: ast.BinOp) -> Step:
         op, place = self.operator(node.op, node), self.place(node)
@@ -396,7 +385,7 @@ class Rewriter:
     def _unaryop(self, node: ast.UnaryOp) -> Step:
         if isinstance(node.op, ast.Not):
             test = self.test(node.operand)
-            return lambda s: _negated(test(s))
+            return lambda s: arithmetic.normal(np.logical_not(test(s)))
         value, sign = self._rewrite(node.operand), self.operator(node.op, node)
         return lambda s: sign(arithmetic.promoted(value(s), 0, s.real)[0])
 
@@ -410,7 +399,7 @@ class Rewriter:
             result = parts[0](s)
             for part in parts[1:]:
                 truth = arithmetic.truth(result)
-                undecided = s.geometry.both(s.active, truth if both else _negated(truth))
+                undecided = s.geometry.both(s.active, truth if both else np.logical_not(truth))
                 s.work(1, undecided.bits.size << 1)
                 if not undecided.count:
                     break
@@ -431,7 +420,7 @@ class Rewriter:
             return lambda s: operate(s, ops[0], parts[0](s), parts[1](s), place)
 
         def run(s: Execution) -> Any:
-            left, result, live = parts[0](s), np.True_, s.active
+            left, result, live = parts[0](s), True, s.active
             for op, part in zip(ops, parts[1:]):
                 with s.narrowed(live):
                     right = part(s)
@@ -506,7 +495,6 @@ class Rewriter:
 
 
 def _base(node: Any) -> Any:
-    """Return the expression that ``A[i][j]`` indexes."""
     return _base(node.value) if isinstance(node, ast.Subscript) else node
 
 
@@ -514,10 +502,6 @@ def _dtype(value: Any) -> str:
     """Return the name of a dtype of NumPy's or Numba's, "" for what is none."""
     name = str(getattr(value, "__name__", value))
     return name if name in arithmetic.DTYPES else ""
-
-
-def _negated(test: Any) -> Any:
-    return ~test if isinstance(test, np.ndarray) else not test
 
 
 def constant(name: str, names: Mapping[str, Any]) -> Any:

@@ -1,8 +1,7 @@
 """The threads of a launch as six axes of NumPy arrays, masks over them, and their warps.
 
-A value that differs between threads is an array with the axes block z, y, x, thread z, y, x. An
-axis along which it does not differ has length 1: ``blockIdx.y * blockDim.y + threadIdx.y`` is as
-short as the grid is high. Broadcasting does the rest; what all threads share is a plain number.
+A value that differs between threads is an array with the axes block z, y, x, thread z, y, x, of
+length 1 where it does not differ. Broadcasting does the rest; what all share is a plain number.
 """
 
 from __future__ import annotations
@@ -41,9 +40,8 @@ def chunks(grid: Point, threads: int) -> Iterator[tuple[Point, Point]]:
     x = min(grid[0], room)
     y = min(grid[1], room // x) if x == grid[0] else 1
     z = min(grid[2], room // (x * y)) if (x, y) == grid[:2] else 1
-    for k, j, i in itertools.product(
-        *(range(0, n, step) for n, step in zip(grid[::-1], (z, y, x)))
-    ):
+    axes = (range(0, n, step) for n, step in zip(grid[::-1], (z, y, x)))
+    for k, j, i in itertools.product(*axes):
         yield (i, j, k), (min(x, grid[0] - i), min(y, grid[1] - j), min(z, grid[2] - k))
 
 
@@ -59,19 +57,17 @@ class Geometry:
         self.padded = self.block_threads % WARP != 0
         self.all = Mask(np.ones(ONE, bool), self.threads)
         self.none = Mask(np.zeros(ONE, bool), 0)
-        starts = (*first[::-1], 0, 0, 0)
-        self.coordinates = [self._along(i, starts[i]) for i in range(6)]
+        starts = enumerate(zip((*first[::-1], 0, 0, 0), self.shape))
+        self.coordinates = [
+            np.arange(start, start + size).reshape(*ONE[:i], -1, *ONE[i + 1 :])
+            for i, (start, size) in starts
+        ]
         self._representatives: dict[Shape, tuple[np.ndarray, ...]] = {}
         self.block_offset = np.arange(self.blocks).reshape(*self.shape[:3], 1, 1, 1)
         first_threads = self.representatives((*self.shape[:3], 1, 1, 1))[0]
         self.block_numbers = first_threads.ravel() // self.block_threads
 
-    def _along(self, axis: int, start: int) -> np.ndarray:
-        shape = (*ONE[:axis], -1, *ONE[axis + 1 :])
-        return np.arange(start, start + self.shape[axis]).reshape(shape)
-
     def special(self) -> dict[str, Any]:
-        """Return the values of ``cuda.threadIdx.x`` and the like, by name."""
         places = [plain(axis) for axis in self.coordinates]
         _, _, _, z, y, x = self.coordinates
         number = x if self.block[0] % WARP == 0 else (z * self.block[1] + y) * self.block[0] + x
@@ -81,20 +77,17 @@ class Geometry:
     # Masks keep their identity where nothing changes, so that most comparisons are quick.
 
     def mask(self, bits: Any) -> Mask:
-        """Return the mask of ``bits``: a bool, or an array of them."""
         if not isinstance(bits, np.ndarray):
             return self.all if bits else self.none
         count = int(np.count_nonzero(bits)) * (self.threads // bits.size)
         return self.all if count == self.threads else Mask(bits, count) if count else self.none
 
     def both(self, mask: Mask, bits: Any) -> Mask:
-        """Return the threads of ``mask`` for which ``bits`` hold."""
         if not isinstance(bits, np.ndarray):
             return mask if bits else self.none
         return self.same(self.mask(mask.bits & bits), mask)
 
     def either(self, a: Mask, b: Mask) -> Mask:
-        """Return the threads of ``a`` and those of ``b``."""
         return a if a is b or not b.count else b if not a.count else self.mask(a.bits | b.bits)
 
     @staticmethod
@@ -103,7 +96,6 @@ class Geometry:
         return before if mask.count == before.count else mask
 
     def minus(self, a: Mask, b: Mask) -> Mask:
-        """Return the threads of ``a`` that are not in ``b``."""
         return self.none if a is b or not a.count else self.both(a, ~b.bits) if b.count else a
 
     # Thread numbers count through the blocks of the whole grid, x fastest.
@@ -113,18 +105,17 @@ class Geometry:
         if shape not in self._representatives:
             (x, y, _), (tx, ty, tz) = self.grid, self.block
             steps = np.cumprod([1, tx, ty, tz, x, y])[::-1].tolist()
-            ends = []
-            for end in (0, -1):
-                parts = [
-                    step * (axis if n == size else axis.take([end]).reshape(ONE))
-                    for step, axis, n, size in zip(steps, self.coordinates, shape, self.shape)
-                ]
-                ends.append(np.broadcast_to(sum(parts), shape))
-            self._representatives[shape] = tuple(ends[: 1 if shape == self.shape else 2])
+            axes = [*zip(steps, self.coordinates, shape, self.shape)]
+            self._representatives[shape] = tuple(
+                np.broadcast_to(
+                    sum(by * (a if n == size else a.take([end])[0]) for by, a, n, size in axes),
+                    shape,
+                )
+                for end in ((0,) if shape == self.shape else (0, -1))
+            )
         return self._representatives[shape]
 
     def thread(self, number: int) -> Thread:
-        """Return the thread of that number."""
         block, inside = divmod(int(number), self.block_threads)
         return Thread(*(
             (value % x, value // x % y, value // (x * y))
@@ -133,24 +124,17 @@ class Geometry:
 
     def lanes(self, mask: Mask, *values: Any, full: bool = False) -> tuple[Any, list[np.ndarray]]:
         """Return thread numbers (lowest and highest) and values, flat, of the active threads."""
-        arrays = [np.asarray(value) for value in values]
-        shapes = [array.shape for array in arrays]
+        shapes = map(np.shape, values)
         shape = self.shape if full else np.broadcast_shapes(ONE, mask.bits.shape, *shapes)
-        every = [*self.representatives(shape), *(np.broadcast_to(a, shape) for a in arrays)]
-        if mask is self.all:
-            flat = [array.ravel() for array in every]
-        else:
-            bits = np.broadcast_to(mask.bits, shape)
-            flat = [array[bits] for array in every]
-        return flat[: -len(arrays)], flat[-len(arrays) :]
+        every = [*self.representatives(shape), *(np.broadcast_to(v, shape) for v in values)]
+        bits = np.broadcast_to(mask.bits, shape)
+        flat = [array.ravel() if mask is self.all else array[bits] for array in every]
+        return flat[: -len(values)], flat[-len(values) :]
 
     # A warp is 32 threads of a block, numbered x fastest; the last one may be short.
 
     def warps(self, values: np.ndarray, shape: Shape) -> np.ndarray:
-        """Return values as rows of 32 lanes, as many rows as differ; one lane if all are equal.
-
-        Lanes beyond the block are 0.
-        """
+        """Return values as those rows of 32 lanes that differ (of 1, if equal); 0 off the block."""
         if self.block[0] % WARP == 0:
             return np.broadcast_to(values, shape).reshape(-1, min(WARP, shape[5]))
         full = (*shape[:3], *self.shape[3:])
@@ -160,15 +144,12 @@ class Geometry:
         return rows.reshape(-1, WARP)
 
     def all_warps(self, values: Any) -> np.ndarray:
-        """Return values as a row of 32 lanes for each warp."""
         return self.warps(np.asarray(values), self.shape)
 
     def from_warps(self, rows: np.ndarray) -> np.ndarray:
         """Return what :meth:`all_warps` has made rows of."""
-        by_block = rows.reshape(self.blocks, -1)[:, : self.block_threads]
-        return by_block.reshape(self.shape)
+        return rows.reshape(self.blocks, -1)[:, : self.block_threads].reshape(self.shape)
 
 
 def plain(values: np.ndarray) -> Any:
-    """Return an array of one number as that number."""
     return values.item() if values.size == 1 else values
