@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import astuple
 
 import pytest
 
-from rooflab.labs.cuda import staircase as model
+model = importlib.import_module("rooflab.labs.cuda.staircase")  # rl.cuda.staircase is its function
+
 
 STAIRS = {name: model.staircase(name) for name in ("a6000", "h100", "b200")}
 RUNGS = [(name, rung) for name, stairs in STAIRS.items() for rung in stairs.rungs]
