@@ -95,14 +95,13 @@ def _box(scene: Scene, cell: float) -> None:
     back = np.array([DEEP, -0.86 * DEEP])
     top = By("tile", [foot - GRID * one for one in high.values])
     a, b = (np.array([shape[n] for shape in SHAPES], float) for n in (0, 1))
-    tops = foot - GRID * np.array(high.values)
+    tops = np.array(top.values)
     left_edge = By("shape", right - cell * b)
     low = By("shape tile", tops + np.multiply.outer(a, high.values))
 
     def behind(at: Any, axis: int) -> By:
         return By(at.dims, np.asarray(at.values) + back[axis])
 
-    # all of the box, then the painted part of each face
     corner, edge = right + back[0], behind(top, 1)
     scene.rect(LEFT, top, front, By("tile", GRID * np.array(high.values)), "grid", radius=0,
                name="C")  # fmt: skip
