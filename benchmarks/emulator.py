@@ -74,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     table(["kernel", "first, ms", "again, ms", "lowest", "highest", "peer ÷ ours"], rows)
     kept["compiling, s of CPU"] = seconds = compiled()
     total = sum(seconds.values())
-    print(f"{len(KERNELS)} CUDA kernels for {len(ARCHITECTURES)} architectures: {total:.1f} s of CPU")
+    print(
+        f"{len(KERNELS)} CUDA kernels for {len(ARCHITECTURES)} architectures: {total:.1f} s of CPU"
+    )
     if not options.quick:
         save("emulator", kept)
 
