@@ -141,7 +141,7 @@ def look(page, number: int) -> int:
     """The widget of a cell is drawn, and moves by each of its sliders; how many those were."""
     cell = f".jp-Notebook .jp-Cell[data-windowed-list-index='{number}'] .jp-OutputArea"
     page.wait_for_function(THERE, arg=[number, f"{cell} {OURS}"], polling=500)
-    expect(page.locator(LOST)).to_have_count(0, timeout=20_000)  # until Lab has read all states
+    expect(page.locator(LOST)).to_have_count(0, timeout=60_000)  # until Lab has read all states
     sliders = page.locator(f"{cell} {MOVED}").locator("visible=true")
     for slider in sliders.all():
         before = page.evaluate(DRAWN, cell)
