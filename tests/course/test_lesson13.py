@@ -61,6 +61,9 @@ def test_an_a6000_needs_8_by_8_and_the_text_its_figures():
     assert rungs["coalesced"].global_loads.sectors == 20 * rungs["shared"].global_loads.sectors
     turns = rungs["shared"].shared.wavefronts / rungs["registers"].shared.wavefronts
     assert round(turns, 1) == 7.3
+    warps = [rung.numbers["resident"] * rung.numbers["threads"] // 32 for rung in stairs]
+    assert (round(100 * warps[2] / 48), round(100 * warps[9] / 48)) == (67, 25)  # occupancies
+    assert round(stairs[2].published / stairs[1].published, 1) == 1.5
 
 
 def test_the_picture_of_the_stairs_says_what_was_published():

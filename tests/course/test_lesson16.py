@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 
 import numpy as np
 import pytest
+import yaml
 
 import rooflab as rl
 from rooflab.labs.cuda import listing_picture
 from rooflab.labs.cuda.compiler import CompilationError, compile, nvidia_file
 from rooflab.labs.cuda.cubin import sass
+from rooflab.labs.cuda.kernels import KERNELS
 from rooflab.predict.catalogue import tables
 from tests.course.verdicts import answer
 from tests.support.scene_texts import faults
@@ -49,8 +52,15 @@ def test_the_recorded_loops_have_the_counts_of_the_summary():
 
 
 @needs_compiler
+@pytest.mark.parametrize("file", ["summary", "listing_picture"])
+def test_what_is_recorded_is_what_the_compiler_makes(file):
+    module = importlib.import_module(f"rooflab.labs.cuda.{file}")
+    text = module.recorded_text(getattr(module, "KERNELS", KERNELS))
+    assert yaml.safe_load(text) == tables("labs.cuda", file.removesuffix("_picture"))
+
+
+@needs_compiler
 def test_the_exercise_reads_what_the_compiler_writes():
-    assert listing_picture.compiled_kinds("sgemm_float4") == rl.cuda.loop_kinds("sgemm_float4")
     for name, moved in (("sgemm_shared", 32 * 4 + 8 * 16), ("sgemm_float4", 32 * 16)):
         code = sass(compile(name, "sm_90a"))
         assert answer("16-listing")([*code.lines]) == (code.ffma_per_lds, moved)

@@ -20,7 +20,7 @@ def kernel(text: str) -> Callable[..., object]:
     return next(value for value in reversed(names.values()) if callable(value))
 
 
-def launched(
+def launch_case(
     grid: Sequence[int], block: Sequence[int], arguments: Mapping[str, object], *empty: str,
     counts: Sequence[str] = ("sectors",),
 ) -> Case:  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rooflab.course.kernels import kernel, kernel_exercise, launched
+from rooflab.course.kernels import kernel, kernel_exercise, launch_case
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.kernel import text_of
@@ -21,7 +21,7 @@ EXERCISE = kernel_exercise(
     [("no guard", "the grid is larger.", ("if i < n:", "if i >= 0:")),
      ("one off", "the last place is n - 1.", ("n - 1 - i", "n - 2 - i")),
      ("in place", "B is to be written.", ("B[i] = A[n - 1 - i]", "A[i] = A[i]"))],
-    cases=lambda rng: [launched((3,), (32,), {"A": [70], "B": [70], "n": 70}, "B",
+    cases=lambda rng: [launch_case((3,), (32,), {"A": [70], "B": [70], "n": 70}, "B",
                                 counts=("sectors", "requests"))],
 )  # fmt: skip
 

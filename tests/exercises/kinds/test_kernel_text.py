@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rooflab.course.kernels import cuda_exercise, launched
+from rooflab.course.kernels import cuda_exercise, launch_case
 from rooflab.course.lesson13.cuda_text import DOT, WIDE
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds import kernel
@@ -25,7 +25,7 @@ EXERCISE = cuda_exercise(
       ("int i = blockIdx.x * blockDim.x", "int i = 0 * blockDim.x"),
       ("if (i < n) B[i] = 2 * A[i];",
        "i = i * 8 % n + i * 8 / n;\n    if (i < n) B[i] = 2 * A[i];"))],
-    cases=lambda rng: [launched((3,), (32,), {"A": [72], "B": [72], "n": 72}, "B")],
+    cases=lambda rng: [launch_case((3,), (32,), {"A": [72], "B": [72], "n": 72}, "B")],
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rooflab.course.kernels import cuda_exercise, launched
+from rooflab.course.kernels import cuda_exercise, launch_case
 from rooflab.exercises.exercise import Case
 
 # ---- 13-wide -------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ extern "C" __global__ void axpy(const float* x, float* y, float alpha, int n) {
 
 def _axpy(n: int, threads: int, more: int = 0) -> Case:
     arguments = {"x": [n], "y": [n], "alpha": 0.75, "n": n}
-    return launched((-(-n // (4 * threads)) + more,), (threads,), arguments,
+    return launch_case((-(-n // (4 * threads)) + more,), (threads,), arguments,
                     counts=("sectors", "requests"))  # fmt: skip
 
 
@@ -72,7 +72,7 @@ extern "C" __global__ void dot(const float* x, const float* y, float* r, int n) 
 
 def _dot(n: int, grid: Sequence[int], threads: int) -> Case:
     arguments = {"x": [n], "y": [n], "r": [1], "n": n}
-    return launched(grid, (threads,), arguments, counts=("sectors", "requests", "atomics"))
+    return launch_case(grid, (threads,), arguments, counts=("sectors", "requests", "atomics"))
 
 
 GUARD, SHUFFLE = "if (threadIdx.x % 32 == 0) ", "sum += __shfl_down_sync(0xffffffff, sum, offset);"

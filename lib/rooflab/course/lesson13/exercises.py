@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Sequence
 
-from rooflab.course.kernels import kernel_exercise, launched
+from rooflab.course.kernels import kernel_exercise, launch_case
 from rooflab.course.lesson13.cuda_text import DOT, WIDE
 from rooflab.exercises.exercise import Case, Domain, at_least, cases_of, one_of
 from rooflab.exercises.table import drawn, slip, table
@@ -76,7 +76,7 @@ def _scaled(rows: int, columns: int, x: int, y: int) -> Case:
     grid = (-(-max(rows, columns) // x), -(-max(rows, columns) // y))
     sizes = {"A": [rows, columns], "s": [rows], "B": [rows, columns], "rows": rows,
              "columns": columns}  # fmt: skip
-    return launched(grid, (x, y), sizes, "B")
+    return launch_case(grid, (x, y), sizes, "B")
 
 
 GUARD = "if row < rows and column < columns:"
@@ -135,7 +135,7 @@ def tiled(A, B, C, M, N, K):
 
 def _product(m: int, n: int, k: int, tile: int = 8, **more: object) -> Case:
     sizes = {"A": [m, k], "B": [k, n], "C": [m, n], "M": m, "N": n, "K": k}
-    return launched((-(-n // tile), -(-m // tile)), (8, 8), sizes, "C", **more)
+    return launch_case((-(-n // tile), -(-m // tile)), (8, 8), sizes, "C", **more)
 
 
 LAST = "        cuda.syncthreads()\n    if row"
@@ -244,7 +244,7 @@ TURN = TRANSPOSE_TEXT[TRANSPOSE_TEXT.index("    for") :]
 
 
 def _square(n: int, y: int) -> Case:
-    return launched((n // 32, n // 32), (32, y), {"A": [n, n], "B": [n, n], "N": n}, "B",
+    return launch_case((n // 32, n // 32), (32, y), {"A": [n, n], "B": [n, n], "N": n}, "B",
                     counts=("sectors", "wavefronts"))  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rooflab.course.kernels import kernel_exercise, launched
+from rooflab.course.kernels import kernel_exercise, launch_case
 from rooflab.exercises.exercise import Case, Domain, any_length, at_least, cases_of, one_of
 from rooflab.exercises.table import drawn, slip, table
 
@@ -313,7 +313,7 @@ def buffered(A, B, C, K):
 
 def _product(m: int, n: int, k: int) -> Case:
     sizes = {"A": [8 * m, 8 * k], "B": [8 * k, 8 * n], "C": [8 * m, 8 * n], "K": 8 * k}
-    return launched((n, m), (8, 8), sizes, "C", counts=("sectors", "wavefronts", "barriers"))
+    return launch_case((n, m), (8, 8), sizes, "C", counts=("sectors", "wavefronts", "barriers"))
 
 
 BARRIER = "        cuda.syncthreads()\n"
