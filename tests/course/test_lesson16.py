@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -57,6 +58,13 @@ def test_what_is_recorded_is_what_the_compiler_makes(file):
     module = importlib.import_module(f"rooflab.labs.cuda.{file}")
     text = module.recorded_text(getattr(module, "KERNELS", KERNELS))
     assert yaml.safe_load(text) == tables("labs.cuda", file.removesuffix("_picture"))
+
+
+def test_without_the_compiler_what_was_recorded_is_shown(monkeypatch):
+    missing = Mock(side_effect=ModuleNotFoundError)
+    monkeypatch.setattr(importlib.import_module("rooflab.labs.cuda.summary"), "compile", missing)
+    text, row = repr(rl.cuda.summary("sgemm_float4")), tables("labs.cuda", "summary")["sgemm_float4"]
+    assert "(recorded" in text and str(row["shared"]) in text
 
 
 @needs_compiler

@@ -145,9 +145,9 @@ def _reference(text: str, case_text: str) -> tuple[dict[str, np.ndarray], dict[s
     return arrays, {name: COUNTS[name][1](run) for name in case.get("counts", ("sectors",))}
 
 
-def _run(text: str, case: Case, arguments: Mapping[str, Any], **options: Any) -> Run:
+def _run(text: str, case: Case, arguments: Mapping[str, Any]) -> Run:
     start = emulate if CUDA in text else launch
-    return start(text, tuple(case["grid"]), tuple(case["block"]), *arguments.values(), **options)
+    return start(text, tuple(case["grid"]), tuple(case["block"]), *arguments.values())
 
 
 def _arguments(case: Case) -> dict[str, Any]:
