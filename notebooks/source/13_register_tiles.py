@@ -64,13 +64,13 @@ rungs = rl.cuda.rungs()
 print(rungs["naive"].source)
 
 # %% [markdown] tags=["core"]
-# Threads do not run one by one. They come in **blocks**, here of 32 × 32 threads, which are numbered
-# along x first, then along y. Each 32 in a row form a **warp**, and a warp executes one instruction
-# for all its threads at once. When it reads, 32 addresses go out together. They are answered in
-# **sectors** of 32 bytes, so what matters is how many different sectors they fall into.
+# Threads do not run one by one. They come in **blocks**, here of 32 × 32 threads, numbered along x
+# first, then along y. Every 32 in a row form a **warp**, one to a *lane*, and a warp executes one
+# instruction for all its threads at once. When it reads, 32 addresses go out together. They are
+# answered in **sectors** of 32 bytes, so what matters is how many different sectors they fall into.
 #
-# In the kernel above x is the row. A lies row by row. **How many sectors does a warp ask for when it
-# reads `A[row, k]`?**
+# In the kernel above x is the row, and A is stored row by row. **How many sectors does a warp ask
+# for when it reads `A[row, k]`?**
 
 # %% tags=["core"]
 run = rungs["naive"].run()
@@ -117,7 +117,7 @@ for name in ("naive", "coalesced"):
 # ### Exercise 2 · Neighbours side by side
 #
 # Write a kernel: `B[row, column] = A[row, column] * s[row]` for matrices of `rows` × `columns`
-# numbers, which lie row by row. Each thread computes one number. `cuda.grid(2)` is the place of the
+# numbers, stored row by row. Each thread computes one number. `cuda.grid(2)` is the place of the
 # thread in the whole grid, as (x, y). The grid is at least as large as the matrix in both
 # directions, and often larger. The threads of a warp have neighbouring x. Let a warp touch no more
 # sectors than it must.
@@ -142,10 +142,10 @@ rl.check("13-coalesce", scale)
 # multiprocessor, and its threads share a small memory there, called **shared memory**. What one
 # thread puts there, every thread of the block can use.
 #
-# So let 32 × 32 threads compute a tile of C. They load a tile of A and a tile of B; each thread
-# loads one number of each. Then each thread multiplies a row of one by a column of the other, and
-# adds up. Between the two stands a **barrier**, `cuda.syncthreads()`: no thread goes on until all
-# have arrived.
+# So let 32 × 32 threads compute a tile of C, in steps along k. In each step every thread loads one
+# number of a tile of A and one of a tile of B. Then it multiplies a row of one tile by a column of
+# the other, and adds up. Between loading and multiplying stands a **barrier**,
+# `cuda.syncthreads()`: no thread goes on until all have arrived.
 #
 # **How many times fewer sectors does this kernel ask for than the coalesced one?**
 
@@ -204,9 +204,11 @@ rl.show.say(f"Sectors asked for: {sectors_read}.", after=third)
 #
 # Write the tiled product C = A·B, with A of M × K and B of K × N numbers. A block of 8 × 8 threads
 # computes a tile of C of 8 × 8 numbers, and `T` is 8; x runs along a row of C, for blocks as for
-# threads. In each step the threads load a tile of A and a tile of B into shared memory, one number
-# of each per thread. Then each thread multiplies a row by a column. `at(A, row, column)` is 0
-# outside of A. M, N and K can be any size. When may a tile be overwritten?
+# threads.
+#
+# In each step the threads load a tile of A and a tile of B into shared memory, one number of each
+# per thread. Then each thread multiplies a row by a column. `at(A, row, column)` is 0 outside of A.
+# M, N and K can be any size. When may a tile be overwritten?
 
 
 # %% tags=["core"]
@@ -281,10 +283,10 @@ rl.check("13-turns", turns)
 # %% [markdown] tags=["core"]
 # ## A tile for each thread
 #
-# In the tiled kernel every multiply-add reads two numbers from shared memory. Shared memory is
-# nearer, but not free. A multiprocessor of an A6000 can do 128 multiply-adds a clock. They want 256
-# words, and its shared memory gives out 32 a clock. So arithmetic has to wait 7 clocks of 8, and
-# this is what holds the third kernel back.
+# In the tiled kernel every multiply-add reads two numbers from shared memory. It is nearer, but not
+# free. A multiprocessor of an A6000 can do 128 multiply-adds a clock, 32 for each of four warps.
+# Their reads take eight turns, and shared memory has one turn a clock. So arithmetic has to wait 7
+# clocks of 8, and this is what holds the third kernel back.
 #
 # The same trick works again, one level closer to the arithmetic. Let a thread compute r × r numbers
 # of C, which it keeps in registers. Slide r.
@@ -293,9 +295,9 @@ rl.check("13-turns", turns)
 rl.cuda.register_tile()
 
 # %% [markdown] tags=["core"]
-# Here is such a kernel, with r = 8. Each of its 64 threads computes 8 × 8 numbers of a tile of 64 ×
-# 64. **How many times fewer turns does it take at shared memory than the tiled kernel, for the whole
-# product?** Loads into shared memory count, too.
+# Here is such a kernel, with r = 8; `cuda.local.array` stands for registers. Each of its 64 threads
+# computes 8 × 8 numbers of a tile of 64 × 64. **How many times fewer turns does it take at shared
+# memory than the tiled kernel, for the whole product?** Writes to shared memory count, too.
 
 # %% tags=["core", "nbval-check-output"]
 print(rungs["registers"].source)
@@ -320,10 +322,12 @@ rl.show.say(f"{turns_now}, for {inner.flops:,} FLOPs in both kernels.", after=fi
 # ### Exercise 5 · How large a tile for a thread?
 #
 # A thread keeps r × r numbers of C in registers. In each step it reads r numbers of A and r of B
-# from shared memory, in fp32, and does r·r multiply-adds. A multiprocessor does `fmas` multiply-adds
-# a clock, and its shared memory gives out `bandwidth` bytes a clock. Count each thread's reads for
-# itself. Return two values: the smallest whole r for which reading takes no longer than computing,
-# and the FLOP for each byte of shared memory with that r. `register_tile(48, 100)` is `(4, 1.0)`.
+# from shared memory, in fp32, and does r·r multiply-adds. A multiprocessor does `fmas`
+# multiply-adds a clock, and its shared memory gives out `bandwidth` bytes a clock. Count each
+# thread's reads for itself.
+#
+# Return two values: the smallest whole r for which reading takes no longer than computing, and the
+# FLOPs per byte of shared memory with that r. `register_tile(48, 100)` is `(4, 1.0)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-registers"}
@@ -357,10 +361,12 @@ rl.cuda.multiprocessor()
 #
 # A multiprocessor of an H100 holds at most 2,048 threads and 32 blocks. It has 233,472 bytes of
 # shared memory, and registers in four quarters of 16,384. A warp takes all its registers from one
-# quarter: 32 times the `registers` of a thread, rounded up to a multiple of 256. A block of
-# `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024 more for the
-# system. Each warp may go to any quarter. Return how many such blocks a multiprocessor holds at
-# once. `blocks(192, 50, 20000)` is 6.
+# quarter, whichever has room: 32 times the `registers` of a thread, rounded up to a multiple of
+# 256.
+#
+# A block of `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024
+# more for the system. Return how many such blocks a multiprocessor holds at once.
+# `blocks(192, 50, 20000)` is 6.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "13-occupancy"}
@@ -404,7 +410,7 @@ rl.check("13-occupancy", blocks)
 #
 # <details><summary><b>D</b> Nobody can say without a profiler.</summary>
 #
-# This is *only a profiler knows*: 93 % of the roof is reached, and nobody gets beyond the roof.
+# This is *only a profiler knows*: 93 % of the roof is reached, and nobody gets beyond it.
 #
 # </details>
 
@@ -419,9 +425,10 @@ rl.check("13-occupancy", blocks)
 #
 # `work` lists what a kernel does: FLOPs, bytes from and to memory, bytes from L2, and bytes from L1
 # and shared memory. `roofs` lists FLOP/s and byte/s in the same order, and everything overlaps. Each
-# of `changes` lists four factors by which a change would multiply the work. Return two values: the
-# place, from 0, of the change that makes the kernel fastest (the first of equal ones), and how many
-# times as fast as now that is.
+# of `changes` lists four factors by which a change would multiply the work.
+#
+# Return two values: the place, from 0, of the change that makes the kernel fastest (the first of
+# equal ones), and how many times as fast as now that is.
 # `next_rung([1e12, 4e9, 3e10, 3e11], [2e13, 1e12, 3e12, 4e12], [[1, 1, 0.5, 1], [1, 1, 1, 0.5], [1, 0.5, 1, 1]])`
 # is `(1, 1.5)`.
 
@@ -441,11 +448,13 @@ def next_rung(work, roofs, changes):
 rl.check("13-rung", next_rung)
 
 # %% [markdown] tags=["core"]
-# Go back to the picture of the ten kernels, and look at the longest bar of each. The next cell lists
-# them. The model behind them adds what does not overlap: a block whose warps all wait, and
-# instructions that are no arithmetic. Two of its constants were fitted to these ten kernels; one of
-# them says that arithmetic runs at 57.5 % of the peak. For two other GPUs the predictions were made
-# before anyone looked at what had been published. Lesson 14 shows how that went.
+# Go back to the picture of the ten kernels, and look at the longest bar of each. The next cell
+# lists them. The model behind them adds what does not overlap: a block whose warps all wait
+# (exposed latency), and instructions that are no arithmetic.
+#
+# Two of its constants were fitted to these ten kernels; one of them says that arithmetic runs at
+# 57.5 % of the peak. For two other GPUs the predictions were made before anyone looked at what had
+# been published. Lesson 14 shows how that went.
 
 # %% tags=["core", "nbval-check-output"]
 for number, rung in enumerate(stairs.rungs, 1):
@@ -455,15 +464,15 @@ for number, rung in enumerate(stairs.rungs, 1):
 # %% [markdown] tags=["deep"]
 # ## Deeper: transpose a matrix
 #
-# To write the transpose of a matrix, a warp reads a row of one matrix and has to write a column of
-# the other. Either way one side is read or written by column, unless a tile lies between.
+# To transpose a matrix, a warp reads a row of one matrix and has to write a column of the other.
+# Either way one side is read or written by column, unless a tile comes between.
 #
 # ### Exercise 8 · Transpose a matrix
 #
-# Write a kernel that makes `B` the transpose of `A`, both of N × N numbers, with N a multiple of 32.
-# Block (x, y) of the grid takes the 32 × 32 numbers of A in columns from 32·x on and rows from 32·y
-# on. It has 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a thread may have to
-# move several numbers. Read and write both matrices row by row, and cause no bank conflict.
+# Write a kernel that makes `B` the transpose of `A`, both of N × N numbers, with N a multiple of
+# 32. Block (x, y) of the grid takes 32 × 32 numbers of A, from column 32·x and row 32·y on. It has
+# 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a thread may have to move
+# several numbers. Read and write both matrices row by row, and cause no bank conflict.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "13-transpose"}
@@ -486,8 +495,8 @@ rl.check("13-transpose", transpose)
 # %% [markdown] tags=["deep"]
 # ## Deeper: in real CUDA
 #
-# The package contains all of these kernels in CUDA C++, too, and more. NVIDIA's compiler does not
-# need a GPU, so you can see what it makes of them: registers of a thread, bytes of shared memory,
+# The package also has these kernels in CUDA C++. NVIDIA's compiler does not need a GPU, so you can
+# see what it makes of them for an H100 (`sm_90a`): registers of a thread, bytes of shared memory,
 # registers that did not fit and were *spilled* to memory, and the instructions of the innermost
 # loop. `LDG` reads memory, `LDS` shared memory, `FFMA` is a multiply-add in fp32.
 
@@ -499,22 +508,23 @@ print(rl.cuda.summary("sgemm_shared", "sgemm_registers_2d", "sgemm_float4"))
 # fewer instructions. On a machine with an NVIDIA GPU `rl.cuda.load("sgemm_float4").launch(A, B, C)`
 # runs the kernel on CuPy's arrays.
 #
-# The emulator runs CUDA C++, too. Your answer is then a text.
+# The emulator runs CUDA C++, too. The answer is then a text.
 #
 # ### Exercise 9 · Four numbers a load
 #
-# Write y = alpha·x + y in CUDA C++, as a text. Thread t of the grid has four neighbours, from 4·t
-# on, and loads and stores them as one `float4` of 16 bytes: a quarter of the requests.
-# `*(float4*)(y + i)` is the float4 that begins at y[i]; its parts are .x, .y, .z and .w. n is any: 1
-# to 3 numbers may be left over, which are taken one by one. The grid has a thread for every four
-# numbers, and often more.
+# Write y = alpha·x + y in CUDA C++, as a text. Thread t of the grid takes four neighbours, from 4·t
+# on. It loads and stores them as one `float4` of 16 bytes: a quarter of the requests.
+# `*(float4*)(y + i)` is the float4 that begins at y[i]; its parts are .x, .y, .z and .w.
+#
+# n can be any size: 1 to 3 numbers left over are taken one by one. The grid has a thread for every
+# four numbers, and often more.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "13-wide"}
 axpy = r"""
-# BEGIN SOLUTION
 extern "C" __global__ void axpy(const float* x, float* y, float alpha, int n) {
     int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    # BEGIN SOLUTION
     if (i + 3 < n) {
         float4 a = *(const float4*)(x + i), b = *(const float4*)(y + i);
         *(float4*)(y + i) = make_float4(b.x + alpha * a.x, b.y + alpha * a.y,
@@ -522,8 +532,8 @@ extern "C" __global__ void axpy(const float* x, float* y, float alpha, int n) {
     } else {
         for (; i < n; ++i) y[i] += alpha * x[i];
     }
+    # END SOLUTION
 }
-# END SOLUTION
 """
 
 # %% tags=["deep", "nbval-check-output"]
@@ -533,25 +543,25 @@ rl.check("13-wide", axpy)
 # ### Exercise 10 · A sum of many threads
 #
 # Add the sum of x[i]·y[i], over all i below n, to r[0], in CUDA C++, as a text. The grid may be
-# smaller than n: a thread takes each product that is `gridDim.x * blockDim.x` further on. The 32
-# lanes of a warp add up by shuffles: `__shfl_down_sync(0xffffffff, sum, offset)` is the sum of the
-# lane that is `offset` further on. At most one `atomicAdd(r, sum)` a warp is left. Blocks have a
-# multiple of 32 threads.
+# smaller than n: after each product a thread goes `gridDim.x * blockDim.x` further. The 32 lanes of
+# a warp add up by shuffles: `__shfl_down_sync(0xffffffff, sum, offset)` is the sum of the lane that
+# is `offset` further on. At most one `atomicAdd(r, sum)` a warp is left. Blocks have a multiple of
+# 32 threads.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "13-dot"}
 dot = r"""
-# BEGIN SOLUTION
 extern "C" __global__ void dot(const float* x, const float* y, float* r, int n) {
     float sum = 0;
+    # BEGIN SOLUTION
     int stride = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
         sum += x[i] * y[i];
     for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_down_sync(0xffffffff, sum, offset);
     if (threadIdx.x % 32 == 0) atomicAdd(r, sum);
+    # END SOLUTION
 }
-# END SOLUTION
 """
 
 # %% tags=["deep", "nbval-check-output"]
@@ -574,7 +584,7 @@ rl.check("13-dot", dot)
 # - **Size** a tile in registers by what shared memory gives out, and check how many blocks fit.
 # - **Predict** what holds a kernel back: the longest of its times.
 #
-# The next lesson takes the same stairs on a newer GPU, with cores that multiply whole tiles.
+# Next come the stairs of a newer GPU, whose cores multiply whole tiles.
 
 # %% tags=["core"]
 rl.my_guesses("13")

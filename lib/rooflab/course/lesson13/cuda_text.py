@@ -32,10 +32,10 @@ LEFT = "for (; i < n; ++i) y[i] += alpha * x[i];"
 ALL = WIDE_TEXT[WIDE_TEXT.index("    if") : WIDE_TEXT.rindex("}")]
 WIDE = cuda_exercise(
     "13-wide", "Four numbers a load", 4,
-    "Write y = alpha·x + y in CUDA C++, as a text. Thread t of the grid has four neighbours, from "
-    "4·t on, and loads and stores them as one `float4` of 16 bytes: a quarter of the requests. "
-    "`*(float4*)(y + i)` is the float4 that begins at y[i]; its parts are .x, .y, .z and .w. n is "
-    "any: 1 to 3 numbers may be left over, which are taken one by one. The grid has a thread for "
+    "Write y = alpha·x + y in CUDA C++, as a text. Thread t of the grid takes four neighbours, "
+    "from 4·t on. It loads and stores them as one `float4` of 16 bytes: a quarter of the requests. "
+    "`*(float4*)(y + i)` is the float4 that begins at y[i]; its parts are .x, .y, .z and .w.\n\n"
+    "n can be any size: 1 to 3 numbers left over are taken one by one. The grid has a thread for "
     "every four numbers, and often more.",
     "axpy(x, y, alpha, n)", WIDE_TEXT,
     [
@@ -52,7 +52,7 @@ WIDE = cuda_exercise(
          ("alpha * a.y", "alpha * a.x"), ("alpha * a.w", "alpha * a.z")),
     ],
     cases=lambda rng: [_axpy(4 * rng.randrange(60, 250) + rng.randrange(1, 4), 64)],
-    fixed=(_axpy(1024, 128), _axpy(1003, 64, 1), _axpy(2, 32), _axpy(517, 96)), lines=10, par=1.5,
+    fixed=(_axpy(1024, 128), _axpy(1003, 64, 1), _axpy(2, 32), _axpy(517, 96)), lines=7, par=1.5,
     insight="The sectors are the same, but a warp asks for 512 bytes with one instruction.",
 )  # fmt: skip
 
@@ -80,23 +80,23 @@ LOOP = DOT_TEXT[DOT_TEXT.index("    for (int o") : DOT_TEXT.index("    if")]
 DOT = cuda_exercise(
     "13-dot", "A sum of many threads", 5,
     "Add the sum of x[i]·y[i], over all i below n, to r[0], in CUDA C++, as a text. The grid may "
-    "be smaller than n: a thread takes each product that is `gridDim.x * blockDim.x` further on. "
-    "The 32 lanes of a warp add up by shuffles: `__shfl_down_sync(0xffffffff, sum, offset)` "
-    "is the sum of the lane that is `offset` further on. At most one `atomicAdd(r, sum)` a warp is "
-    "left. Blocks have a multiple of 32 threads.",
+    "be smaller than n: after each product a thread goes `gridDim.x * blockDim.x` further. The 32 "
+    "lanes of a warp add up by shuffles: `__shfl_down_sync(0xffffffff, sum, offset)` is the sum of "
+    "the lane that is `offset` further on. At most one `atomicAdd(r, sum)` a warp is left. Blocks "
+    "have a multiple of 32 threads.",
     "dot(x, y, r, n)", DOT_TEXT,
     [
         ("an atomic for each thread", "add up the warp first: one atomic for 32 threads.",
          (LOOP + "    " + GUARD, "    ")),
         ("every lane adds", "only one lane has the sum of the warp, and only it may add.",
          (GUARD, "")),
-        ("one block alone", "the block has its place in the grid, too.",
+        ("one block alone", "add the place of the block in the grid.",
          ("blockIdx.x * blockDim.x + ", ""), ("int i = blockIdx.x", "int i = gridDim.x")),
         ("one product a thread", "the grid may be smaller than n.",
          ("i += stride", "i += n"), ("gridDim.x * blockDim.x;", "n;")),
         ("half of the warp", "32 lanes take five steps: 16, 8, 4, 2, 1.",
          ("offset = 16", "offset = 8"), ("offset > 0", "offset > 1"), ("/= 2", "/= 4")),
-        ("shuffles without all lanes", "all 32 lanes have to come to a shuffle: first the "
+        ("shuffles without all lanes", "all 32 lanes have to reach a shuffle: first the "
          "products, then the shuffles.",
          ("    for (int o", "    if (blockIdx.x * blockDim.x + threadIdx.x >= n) return;\n"
                             "    for (int o"),
@@ -109,6 +109,6 @@ DOT = cuda_exercise(
     ],
     cases=lambda rng: [_dot(rng.choice((700, 950, 1201)), (3,), 64)],
     fixed=(_dot(1000, (2,), 128), _dot(2048, (4,), 64), _dot(45, (2,), 32), _dot(333, (1,), 96)),
-    lines=9, par=1.25,
+    lines=6, par=1.25,
     insight="Five shuffles take the place of 31 atomic additions.",
 )  # fmt: skip

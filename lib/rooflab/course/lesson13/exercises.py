@@ -83,10 +83,10 @@ GUARD = "if row < rows and column < columns:"
 COALESCE = kernel_exercise(
     "13-coalesce", "Neighbours side by side", 3,
     "Write a kernel: `B[row, column] = A[row, column] * s[row]` for matrices of `rows` × `columns` "
-    "numbers, which lie row by row. Each thread computes one number. `cuda.grid(2)` is the place "
-    "of the thread in the whole grid, as (x, y). The grid is at least as large as the matrix in "
-    "both directions, and often larger. The threads of a warp have neighbouring x. Let a warp "
-    "touch no more sectors than it must.",
+    "numbers, stored row by row. Each thread computes one number. `cuda.grid(2)` is the place of "
+    "the thread in the whole grid, as (x, y). The grid is at least as large as the matrix in both "
+    "directions, and often larger. The threads of a warp have neighbouring x. Let a warp touch no "
+    "more sectors than it must.",
     "scale(A, s, B, rows, columns)", SCALE_TEXT,
     [
         ("a warp walks down a column", "the threads of a warp have neighbouring x, so x has to "
@@ -143,24 +143,24 @@ TILED = kernel_exercise(
     "13-tiled", "A tile in shared memory", 6,
     "Write the tiled product C = A·B, with A of M × K and B of K × N numbers. A block of 8 × 8 "
     "threads computes a tile of C of 8 × 8 numbers, and `T` is 8; x runs along a row of C, for "
-    "blocks as for threads. In each step the threads load a tile of A and a tile of B into shared "
-    "memory, one number of each per thread. Then each thread multiplies a row by a column. "
-    "`at(A, row, column)` is 0 outside of A. M, N and K can be any size. When may a tile be "
-    "overwritten?",
+    "blocks as for threads.\n\n"
+    "In each step the threads load a tile of A and a tile of B into shared memory, one number of "
+    "each per thread. Then each thread multiplies a row by a column. `at(A, row, column)` is 0 "
+    "outside of A. M, N and K can be any size. When may a tile be overwritten?",
     "tiled(A, B, C, M, N, K)", TILED_TEXT,
     [
-        ("no second barrier", "a fast warp brings the next tile while a slow one still multiplies "
+        ("no second barrier", "a fast warp loads the next tile while a slow one still multiplies "
          "this one.", (LAST, "    if row")),
-        ("no first barrier", "a thread multiplies numbers that others bring; wait for them.",
+        ("no first barrier", "a thread multiplies numbers that others load; wait for them.",
          ("column)\n        cuda.syncthreads()\n", "column)\n")),
-        ("returns early", "a thread outside of C still has to bring its numbers of both tiles.",
+        ("returns early", "a thread outside of C still has to load its numbers of both tiles.",
          ("    for k", "    if row >= M or column >= N:\n        return\n    for k")),
-        ("C has no guard", "the last blocks stand out over the edge of C.",
+        ("C has no guard", "the last blocks reach beyond the edge of C.",
          ("    if row < M and column < N:\n        C", "    C")),
         ("the last step is left out", "K need not be a multiple of T.",
          ("range(0, K, T)", "range(0, K - T + 1, T)")),
         ("the tile of A stays", "the tile of A moves along the row.", ("row, k + x)", "row, x)")),
-        ("one of both is turned round", "a thread multiplies a row of one tile with a column of "
+        ("one tile is transposed", "a thread multiplies a row of one tile with a column of "
          "the other.", ("Bs[i, x]", "Bs[x, i]")),
         ("from memory after all", "once it is in shared memory, take it from there.",
          ("total += As[y, i] * Bs[i, x]", "total += at(A, row, k + i) * Bs[i, x]")),
@@ -215,10 +215,10 @@ TURNS = table(
              answer=lambda words: max(
                  sum(w % BANKS == bank for w in words) for bank in range(BANKS))),
         slip("16 banks", "there are 32 banks.", answer=lambda words: _turns(words, 16)),
-        slip("banks in use", "each bank works in every turn: the fullest one decides.",
+        slip("banks in use", "the fullest bank decides, not how many are in use.",
              answer=lambda words: len({w % BANKS for w in words})),
         slip("different words", "banks work side by side.", answer=lambda words: len(set(words))),
-        slip("shared among the banks", "the words do not spread themselves evenly.",
+        slip("shared among the banks", "the words need not be spread evenly.",
              answer=lambda words: -(-len(set(words)) // BANKS)),
         slip("conflicts", "a warp without a conflict takes one turn, not none.",
              answer=lambda words: _turns(words) - 1),
@@ -251,25 +251,24 @@ def _square(n: int, y: int) -> Case:
 TRANSPOSE = kernel_exercise(
     "13-transpose", "Transpose a matrix", 5,
     "Write a kernel that makes `B` the transpose of `A`, both of N × N numbers, with N a multiple "
-    "of 32. Block (x, y) of the grid takes the 32 × 32 numbers of A in columns from 32·x on and "
-    "rows from 32·y on. It has 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a "
-    "thread may have to move several numbers. Read and write both matrices row by row, and cause "
-    "no bank conflict.",
+    "of 32. Block (x, y) of the grid takes 32 × 32 numbers of A, from column 32·x and row 32·y on. "
+    "It has 32 threads along x and 4, 8 or 32 along y (`cuda.blockDim.y`), so a thread may have to "
+    "move several numbers. Read and write both matrices row by row, and cause no bank conflict.",
     "transpose(A, B, N)", TRANSPOSE_TEXT,
     [
         ("no padding", "a column of 32 × 32 words lies in one bank.", ("(32, 33)", "(32, 32)")),
-        ("column by column", "both matrices have to be touched row by row, by way of shared "
+        ("column by column", "both matrices have to be touched row by row, through shared "
          "memory.",
          (TURN, "    for i in range(y, 32, cuda.blockDim.y):\n"
                 "        B[left + x, top + i] = A[top + i, left + x]\n"),
          (TURN, "    for i in range(y, 32, cuda.blockDim.y):\n"
                 "        B[left + i, top + x] = A[top + x, left + i]\n"),
          ("B[left + i, top + x] = tile[x, i]", "B[left + x, top + i] = tile[i, x]")),
-        ("no barrier", "a thread takes numbers that others brought; wait for them.",
+        ("no barrier", "a thread reads numbers that others wrote; wait for them.",
          ("    cuda.syncthreads()\n", "")),
-        ("blocks stay where they are", "the tile of B lies where row and column of the block are "
-         "exchanged.", ("B[left + i, top + x]", "B[top + i, left + x]")),
-        ("not turned", "read the tile along a column, or write it so.",
+        ("blocks stay where they are", "what block (x, y) takes from A belongs in B from column "
+         "32·y and row 32·x on.", ("B[left + i, top + x]", "B[top + i, left + x]")),
+        ("not transposed", "read the tile along a column, or write it that way.",
          ("= tile[x, i]", "= tile[i, x]")),
         ("one number a thread", "a block may have fewer than 32 threads along y.",
          ("for i in range(y, 32, cuda.blockDim.y):", "for i in range(y, y + 1):")),
@@ -292,8 +291,9 @@ REGISTERS = table(
     "A thread keeps r × r numbers of C in registers. In each step it reads r numbers of A and r of "
     "B from shared memory, in fp32, and does r·r multiply-adds. A multiprocessor does `fmas` "
     "multiply-adds a clock, and its shared memory gives out `bandwidth` bytes a clock. Count each "
-    "thread's reads for itself. Return two values: the smallest whole r for which reading takes no "
-    "longer than computing, and the FLOP for each byte of shared memory with that r.",
+    "thread's reads for itself.\n\n"
+    "Return two values: the smallest whole r for which reading takes no longer than computing, and "
+    "the FLOPs per byte of shared memory with that r.",
     "register_tile(fmas, bandwidth)", lines=3,
     cases=drawn(5, fmas=lambda rng: rng.choice((16, 32, 64, 128, 256, 512)),
                 bandwidth=lambda rng: rng.choice((32, 64, 96, 128, 200, 256))),
@@ -341,10 +341,10 @@ OCCUPANCY = table(
     "13-occupancy", "How many blocks at once?", 4,
     "A multiprocessor of an H100 holds at most 2,048 threads and 32 blocks. It has 233,472 bytes "
     "of shared memory, and registers in four quarters of 16,384. A warp takes all its registers "
-    "from one quarter: 32 times the `registers` of a thread, rounded up to a multiple of 256. A "
-    "block of `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and 1,024 "
-    "more for the system. Each warp may go to any quarter. Return how many such blocks a "
-    "multiprocessor holds at once.",
+    "from one quarter, whichever has room: 32 times the `registers` of a thread, rounded up to a "
+    "multiple of 256.\n\n"
+    "A block of `threads` threads, a multiple of 32, takes `shared` bytes of shared memory and "
+    "1,024 more for the system. Return how many such blocks a multiprocessor holds at once.",
     "blocks(threads, registers, shared)", lines=3,
     cases=drawn(6, threads=[64, 96, 128, 256, 384, 512], registers=range(24, 256),
                 shared=[0, 4096, 8192, 16384, 33792, 66560, 99328]),
@@ -371,16 +371,16 @@ OCCUPANCY = table(
         slip("nothing for the system", "each block takes 1,024 bytes of shared memory more.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared or 1, reserve=0)),
-        slip("threads without an end", "2,048 threads are the most.",
+        slip("unlimited threads", "2,048 threads are the most.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared, most=10**6)),
-        slip("blocks without an end", "32 blocks are the most.",
+        slip("unlimited blocks", "32 blocks are the most.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared, limit=10**6)),
-        slip("registers without an end", "65,536 registers are the most.",
+        slip("unlimited registers", "65,536 registers are the most.",
              answer=lambda threads, registers, shared:
                  _blocks(threads, registers, shared, file=10**9)),
-        slip("shared memory without an end", "233,472 bytes of shared memory are the most.",
+        slip("unlimited shared memory", "233,472 bytes of shared memory are the most.",
              answer=lambda threads, registers, shared: _blocks(threads, registers, 0)),
         slip("warps", "blocks are asked for, not warps.",
              answer=lambda threads, registers, shared:
@@ -416,7 +416,7 @@ RUNG = table(
     "13-rung", "Which change comes next?", 5,
     "`work` lists what a kernel does: FLOPs, bytes from and to memory, bytes from L2, and bytes "
     "from L1 and shared memory. `roofs` lists FLOP/s and byte/s in the same order, and everything "
-    "overlaps. Each of `changes` lists four factors by which a change would multiply the work. "
+    "overlaps. Each of `changes` lists four factors by which a change would multiply the work.\n\n"
     "Return two values: the place, from 0, of the change that makes the kernel fastest (the first "
     "of equal ones), and how many times as fast as now that is.",
     "next_rung(work, roofs, changes)", lines=4,
@@ -452,7 +452,7 @@ RUNG = table(
         slip("all of the change is gained", "another time may take over.",
              ways=[{"times_as_fast": lambda work, roofs, changes:
                     1 / min(c[_first([-w / r for w, r in zip(work, roofs)])] for c in changes)}]),
-        slip("the most bytes saved", "bytes are only as dear as their roof is low.",
+        slip("the most bytes saved", "what counts is the time: bytes divided by their roof.",
              ways=[{"place": lambda work, changes: _first(
                     [sum(w * f for w, f in zip(work[1:], c[1:])) for c in changes])}]),
         slip("the last of equal ones", "of equal changes take the first.",

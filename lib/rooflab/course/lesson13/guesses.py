@@ -3,7 +3,7 @@
 from rooflab.exercises.guesses import Question
 
 QUESTIONS = (
-    Question("13-stairs", "Ten kernels for the same product on an RTX A6000, all of them right: "
+    Question("13-stairs", "Ten kernels for the same product on an RTX A6000, all of them correct: "
              "how many times faster is the tenth than the first?", "×", 1, 1000),
     Question("13-naive", "A warp of 32 threads reads A[row, k], where each thread has its own row: "
              "how many sectors of 32 bytes does it ask for?", "", 1, 100),
