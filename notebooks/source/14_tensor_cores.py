@@ -36,9 +36,9 @@ import rooflab as rl
 # `bf16`, with **tensor cores**, the matrix units of the GPU. The first reached 317 TFLOP/s. On the
 # same GPU a version of Boehm's kernel reached 32.
 #
-# The third of them (the numbers are ours) computes tiles of C of 128 × 128 numbers and reaches 498
-# TFLOP/s. The fourth computes 128 × 256 tiles, which need fewer bytes per FLOP. **How many TFLOP/s
-# does the fourth kernel reach?**
+# Kernel 3 (our numbering) computes tiles of C of 128 × 128 numbers and reaches 498 TFLOP/s. Kernel
+# 4 computes 128 × 256 tiles, which need fewer bytes per FLOP. **How many TFLOP/s does kernel 4
+# reach?**
 #
 # In the picture the *TMA* copies tiles, and a *consumer* is a group of warps that computes.
 
@@ -54,14 +54,14 @@ rl.cuda.stairs("h100", after=first)
 # <details><summary>Why: open this when you have guessed</summary>
 #
 # The sums of a larger tile did not fit into the registers of its threads, so they went out and in
-# all the time. These *spills* are part of the fall: with them 365 was predicted, and 123 published.
-# Kernel 5 spreads the same tile over twice as many threads: 610 TFLOP/s.
+# all the time. These *spills* explain part of the fall: counting them, we predicted 365 TFLOP/s,
+# and 123 were published. Kernel 5 spreads the same tile over twice as many threads: 610 TFLOP/s.
 #
 # </details>
 #
 # Each diamond is a prediction by counting, with constants fitted to the A6000's kernels of lesson
 # 13. The H100 and a B200 were predicted before anyone had looked at the published speeds. How good
-# were they?
+# were the predictions?
 
 # %% tags=["core", "nbval-check-output"]
 for gpu in ("a6000", "h100", "b200"):
@@ -77,9 +77,9 @@ for gpu in ("a6000", "h100", "b200"):
 # ## One instruction
 #
 # `mma.sync.m16n8k16` is one instruction of a warp. It multiplies 16 × 16 numbers of A by 16 × 8
-# numbers of B, both in `fp16`, and adds the products to 16 × 8 sums in `fp32`. In lesson 13 a warp
-# had `FFMA`: one multiply-add in each of its 32 *lanes*, the places of its threads. **How many
-# `FFMA` does one `mma.sync` replace?**
+# numbers of B, both in `fp16`, and adds the products to 16 × 8 sums in `fp32`. The kernels of
+# lesson 13 use `FFMA`: one multiply-add in each of a warp's 32 lanes. **How many `FFMA` does one
+# `mma.sync` replace?**
 
 # %% tags=["core"]
 second = rl.ask("14-ffma", 16 * 8 * 16 / 32)
@@ -97,9 +97,11 @@ rl.cuda.fragments(after=second)
 #
 # A is 16 × 16, B is 16 × 8 and C is 16 × 8 numbers. Lanes 4·g to 4·g + 3 of a warp hold rows g and
 # g + 8 of A and of C, and column g of B. They hold two neighbours at a time, as in the picture; in
-# B these lie below each other. Return two values: the lane that holds the number in `row` and
-# `column` of `operand`, which is 'A', 'B' or 'C', and which of the lane's numbers of that operand
-# it is, from 0. `holder('A', 9, 3)` is `(5, 3)`.
+# B one is below the other.
+#
+# Return two values: the lane that holds the number in `row` and `column` of `operand`, which is
+# 'A', 'B' or 'C', and which of the lane's numbers of that operand it is, from 0, in the picture's
+# order. `holder('A', 9, 3)` is `(5, 3)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "14-fragment"}
@@ -152,12 +154,16 @@ for m, n in ((64, 64), (128, 128), (128, 256), (256, 256)):
 # ### Exercise 2 · A tile that fits
 #
 # `options` lists kernels for an H100, each as `[bm, bn, bk, stages, threads]`. A block computes a
-# tile of C of bm × bn numbers. Its shared memory holds bm × bk numbers of A and bk × bn of B in
-# fp16, once per stage, at most 232,448 bytes in all. Each of its threads needs one register for
-# each of its sums and 40 more, at most 255. The threads of a block share 65,536 registers. Of the
-# kernels that fit, take the one that reads the fewest bytes from L2 per FLOP. If several tie, take
-# the first. Return two values: the kernel's index in the list, from 0, and the byte/s that it reads
-# at `rate` FLOP/s. If none fits, return -1 and 0. `choose([[64, 128, 64, 4, 128], [192, 128, 64, 6,
+# tile of C of bm × bn numbers. It fits if
+#
+# - its shared memory, bm × bk numbers of A and bk × bn of B in fp16 for each stage, is at most
+#   232,448 bytes,
+# - each thread needs at most 255 registers, one for each of its sums and 40 more,
+# - all its threads together need at most 65,536.
+#
+# Of the kernels that fit, take the one that reads the fewest bytes from L2 per FLOP; if several
+# tie, the first. Return two values: its index in the list, from 0, and the byte/s that it reads at
+# `rate` FLOP/s. If none fits, return -1 and 0. `choose([[64, 128, 64, 4, 128], [192, 128, 64, 6,
 # 384], [128, 128, 32, 5, 256]], 5e14)` is `(2, 7.8125e12)`.
 
 
@@ -185,10 +191,10 @@ rl.check("14-budget", choose)
 # % of the time, with about 60 registers a thread and 4 KB of shared memory a block. On an H100 that
 # would be 970 TFLOP/s. Is that possible?
 #
-# A kernel multiplies matrices in fp16. Its shared memory of `shared` bytes holds a tile of A and a
-# tile of B for each of `stages` stages, with `bk` numbers along k. A block computes a tile of C of
-# b × b numbers. Return two values: the largest whole b, and the byte/s that all blocks together
-# read from L2 when they compute at `rate` FLOP/s. `feed(12288, 3, 8, 5e13)` is `(128, 7.8125e11)`.
+# A kernel multiplies matrices in fp16. A block computes a tile of C of b × b numbers. Its shared
+# memory of `shared` bytes holds b × bk numbers of A and bk × b of B for each of `stages` stages.
+# Return two values: the largest whole b, and the byte/s that all blocks together read from L2 when
+# they compute at `rate` FLOP/s. `feed(12288, 3, 8, 5e13)` is `(128, 7.8125e11)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "14-claim-table"}
@@ -226,7 +232,8 @@ rl.cuda.pipeline(after=third)
 # This is a **pipeline**, and its buffers are its stages. With one copy at a time it is never more
 # than twice as fast, and a third buffer adds nothing. But a copy spends most of its time on the
 # way, and many can be in flight at once. Choose *up to 4 at a time* and long copies: now each
-# buffer helps the tensor cores, until they never wait after the first copy. Kernel 3 has five.
+# buffer helps the tensor cores, until they never wait after the first copy. Kernel 3 has five
+# stages.
 #
 # On an H100 the TMA copies: one thread requests a whole tile, and a barrier signals its arrival. In
 # kernel 3 one group of warps, the *producer*, does nothing else. Another, the *consumer*, computes.
@@ -234,10 +241,12 @@ rl.cuda.pipeline(after=third)
 # ### Exercise 4 · A pipeline of tiles
 #
 # A block computes `tiles` tiles one after the other, `compute` seconds each. Each tile is first
-# copied to one of `stages` buffers, in `copy` seconds: tile t to buffer t mod stages. Copies begin
-# in the order of the tiles, each as soon as its buffer is free, but at most `at_once` copies are on
-# their way at a time. A buffer is free again when its tile has been computed. Return the seconds
-# from the first copy to the last result. `seconds(7, 3, 10, 4, 2)` is `44`.
+# copied to one of `stages` buffers, in `copy` seconds: tile t to buffer t mod stages. A buffer is
+# free again when its tile has been computed.
+#
+# Copies begin in the order of the tiles, each as soon as its buffer is free, but at most `at_once`
+# copies are on their way at a time. Return the seconds from the first copy to the last result.
+# `seconds(7, 3, 10, 4, 2)` is `44`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "14-pipeline"}
@@ -283,7 +292,7 @@ rl.check("14-pipeline", seconds)
 #
 # <details><summary><b>D</b> It is slower, because four stages need four barriers.</summary>
 #
-# This is *every stage has its price*: each step still waits at as many barriers.
+# This is *every stage has its price*: a step still waits at the same number of barriers.
 #
 # </details>
 #
@@ -291,9 +300,11 @@ rl.check("14-pipeline", seconds)
 #
 # Write the tiled product C = A·B with two buffers for each tile, so that a step needs one barrier.
 # All sizes are multiples of `T`, which is 8; K is the length along k. A block of 8 × 8 threads
-# computes a tile of C, and x goes along a row. Load the first pair of tiles before the loop. In
-# each step load the next pair into the other buffers and multiply the current pair. `at(A, row,
-# column)` returns 0 outside A, because the last step has no next pair.
+# computes a tile of C, and x goes along a row.
+#
+# Load the first pair of tiles before the loop. In each step load the next pair into the other
+# buffers and multiply the current pair. `at(A, row, column)` returns 0 outside A, because the last
+# step has no next pair.
 
 
 # %% tags=["core"]
@@ -326,7 +337,7 @@ rl.check("14-buffers", buffered)
 
 # %% [markdown] tags=["core"]
 # This saves a barrier, but overlaps nothing yet: a thread runs in order, so its store waits for its
-# load. Loading before multiplying and storing after it also passes, and overlaps.
+# load. Loading before multiplying and storing afterwards passes, too, and overlaps.
 #
 # ## The last wave
 #
@@ -348,8 +359,8 @@ rl.cuda.waves(after=fourth)
 # rows are 132 tiles, one wave.
 #
 # That does not always help. With 5,120 columns, one more row takes 1.57 times as long, although no
-# tile in the picture needs another wave. The library must have another; our guess is 256 × 160, 128
-# tiles and then 160. Among all 483 published shapes, one more row costs 4 % at the median and 79 %
+# tile in the picture needs another wave. The library must have another; our guess is 256 × 160: 128
+# tiles, then 160. Among all 483 published shapes, one more row costs 4 % at the median and 79 %
 # at worst.
 #
 # ### Exercise 6 · Which kernel of a library?
@@ -357,9 +368,11 @@ rl.cuda.waves(after=fourth)
 # A library has several `kernels` for the same product, each as `[bm, bn, seconds]`: its tile of C
 # has bm × bn numbers, and an SM takes `seconds` for each tile. C has m × n numbers. Tiles at its
 # edges take as long as whole ones. Each of `sms` SMs works on one tile at a time, and all begin
-# together. Find the kernel that finishes first. If several tie, take the first. Return two values:
-# the kernel's index in the list, from 0, and the seconds that it takes. `library(1000, 3000, 100,
-# [[96, 256, 4e-5], [160, 160, 5e-5]])` is `(0, 8e-5)`.
+# together.
+#
+# Find the kernel that finishes first. If several tie, take the first. Return two values: the
+# kernel's index in the list, from 0, and the seconds that it takes.
+# `library(1000, 3000, 100, [[96, 256, 4e-5], [160, 160, 5e-5]])` is `(0, 8e-5)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "14-waves"}
@@ -437,11 +450,13 @@ rl.cuda.order(after=fifth)
 # %% [markdown] tags=["core"]
 # ### Exercise 7 · What a wave reads
 #
-# C has rows of `across` tiles. Tile t is number t % across of row t // across. A tile of bm × bn
-# numbers needs bm rows of A and bn columns of B, of `k` numbers each, in bf16. `tiles` lists the
+# C has rows of `across` tiles. Tile t is in row t // across and column t % across. A tile of bm ×
+# bn numbers needs bm rows of A and bn columns of B, of `k` numbers each, in bf16. `tiles` lists the
 # tiles that run at one time, and L2 keeps what they share: each row of A and each column of B is
-# read once. Return how many bytes of A and B they read from memory. `[0, 5, 10, 11]` with 4 tiles
-# across lies in 3 rows and 4 columns. `wave_bytes([0, 5, 10, 11], 4, 64, 96, 512)` is `589824`.
+# read once.
+#
+# Return how many bytes of A and B they read from memory. `[0, 5, 10, 11]` with 4 tiles across lies
+# in 3 rows and 4 columns. `wave_bytes([0, 5, 10, 11], 4, 64, 96, 512)` is `589824`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "14-order"}
@@ -465,8 +480,8 @@ reading = 240e6 / gpu["dram_bytes_per_s"]  # bytes of all waves, from the pictur
 computing = flops / (gpu["sms"] * gpu["flop_per_clock"] * gpu["clock_hz"])
 parts = (reading, flops / slow, computing, flops / slow - flops / fast)
 us = [f"{1e6 * part:.0f} µs" for part in parts]
-text = f"Memory would need {us[0]} of the {us[1]} that kernel 7 took, under {us[2]} of arithmetic. "
-text += f"By counting it should have lost nothing. It lost {us[3]}, and we do not know why. "
+text = f"Kernel 7 took {us[1]}. Arithmetic needs {us[2]}, and memory {us[0]} of the same time. "
+text += f"By counting it should lose nothing to kernel 8. It lost {us[3]}, and we do not know why. "
 rl.show.say(text + "Finding out takes an H100 and a profiler.", after=fifth)
 
 # %% [markdown] tags=["deep"]

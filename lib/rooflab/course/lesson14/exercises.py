@@ -39,9 +39,10 @@ FRAGMENT = table(
     "14-fragment", "Who holds this number?", 4,
     "A is 16 × 16, B is 16 × 8 and C is 16 × 8 numbers. Lanes 4·g to 4·g + 3 of a warp hold rows g "
     "and g + 8 of A and of C, and column g of B. They hold two neighbours at a time, as in the "
-    "picture; in B these lie below each other. Return two values: the lane that holds the number "
-    "in `row` and `column` of `operand`, which is 'A', 'B' or 'C', and which of the lane's numbers "
-    "of that operand it is, from 0.",
+    "picture; in B one is below the other.\n\n"
+    "Return two values: the lane that holds the number in `row` and `column` of `operand`, which "
+    "is 'A', 'B' or 'C', and which of the lane's numbers of that operand it is, from 0, in the "
+    "picture's order.",
     "holder(operand, row, column)", lines=4,
     cases=lambda rng: [_cell(rng, operand) for operand in "AABBC"],
     domain={"operand": one_of("A", "B", "C"), "row": at_least(0), "column": at_least(0)},
@@ -56,10 +57,10 @@ FRAGMENT = table(
         "number": lambda operand, row, column: _number(operand, row, column),
     },
     slips=(
-        slip("B lies like A", "in B the two neighbours lie below each other.",
+        slip("B lies like A", "in B one neighbour is below the other.",
              ways=[{"lane": lambda row, column: _lane("A", row, column)},
                    {"number": lambda row, column: _number("A", row, column)}]),
-        slip("A lies like B", "in A and C the two neighbours lie beside each other.",
+        slip("A lies like B", "in A and C the two neighbours are side by side.",
              ways=[{"lane": lambda row, column: _lane("B", row, column)}]),
         slip("one number at a time", "a lane holds two neighbours.",
              lane=lambda operand, row, column:
@@ -119,12 +120,14 @@ SMALL, WIDE = [64, 64, 64, 4, 128], [128, 256, 64, 3, 256]
 BUDGET = table(
     "14-budget", "A tile that fits", 5,
     "`options` lists kernels for an H100, each as `[bm, bn, bk, stages, threads]`. A block "
-    "computes a tile of C of bm × bn numbers. Its shared memory holds bm × bk numbers of A and bk "
-    "× bn of B in fp16, once per stage, at most 232,448 bytes in all. Each of its threads needs "
-    "one register for each of its sums and 40 more, at most 255. The threads of a block share "
-    "65,536 registers. Of the kernels that fit, take the one that reads the fewest bytes from L2 "
-    "per FLOP. If several tie, take the first. Return two values: the kernel's index in the list, "
-    "from 0, and the byte/s that it reads at `rate` FLOP/s. If none fits, return -1 and 0.",
+    "computes a tile of C of bm × bn numbers. It fits if\n\n"
+    "- its shared memory, bm × bk numbers of A and bk × bn of B in fp16 for each stage, is at most "
+    "232,448 bytes,\n"
+    "- each thread needs at most 255 registers, one for each of its sums and 40 more,\n"
+    "- all its threads together need at most 65,536.\n\n"
+    "Of the kernels that fit, take the one that reads the fewest bytes from L2 per FLOP; if "
+    "several tie, the first. Return two values: its index in the list, from 0, and the byte/s that "
+    "it reads at `rate` FLOP/s. If none fits, return -1 and 0.",
     "choose(options, rate)", lines=8,
     cases=lambda rng: [{"options": _options(rng), "rate": rng.choice((4e14, 6e14, 9e14))}
                        for _ in range(6)],
@@ -171,7 +174,7 @@ BUDGET = table(
              index=lambda options: _best(options, most=math.inf)),
         slip("unlimited registers for a block", "the threads of a block share 65,536 registers.",
              index=lambda options: _best(options, file=math.inf)),
-        slip("only the sums", "a thread needs 40 registers beside its sums.",
+        slip("only the sums", "a thread needs 40 registers besides its sums.",
              index=lambda options: _best(options, others=0)),
         slip("the largest tile", "of tiles with as many numbers the square one reads least.",
              index=lambda options: _best(options, score=lambda one: one[0] * one[1])),
@@ -188,10 +191,10 @@ BUDGET = table(
 # ---- 14-claim-table ------------------------------------------------------------------------------
 CLAIM = table(
     "14-claim-table", "In court: 98 % from 4 KB", 4,
-    "A kernel multiplies matrices in fp16. Its shared memory of `shared` bytes holds a tile of A "
-    "and a tile of B for each of `stages` stages, with `bk` numbers along k. A block computes a "
-    "tile of C of b × b numbers. Return two values: the largest whole b, and the byte/s that all "
-    "blocks together read from L2 when they compute at `rate` FLOP/s.",
+    "A kernel multiplies matrices in fp16. A block computes a tile of C of b × b numbers. Its "
+    "shared memory of `shared` bytes holds b × bk numbers of A and bk × b of B for each of "
+    "`stages` stages. Return two values: the largest whole b, and the byte/s that all blocks "
+    "together read from L2 when they compute at `rate` FLOP/s.",
     "feed(shared, stages, bk, rate)", lines=2,
     cases=drawn(5, shared=[2048, 4096, 8192, 49152, 98304], stages=[2, 3, 2, 4],
                 bk=[16, 32, 8, 64, 16], rate=(1e14, 9e14)),
@@ -247,10 +250,11 @@ def _finish(
 PIPELINE = table(
     "14-pipeline", "A pipeline of tiles", 5,
     "A block computes `tiles` tiles one after the other, `compute` seconds each. Each tile is "
-    "first copied to one of `stages` buffers, in `copy` seconds: tile t to buffer t mod stages. "
+    "first copied to one of `stages` buffers, in `copy` seconds: tile t to buffer t mod stages. A "
+    "buffer is free again when its tile has been computed.\n\n"
     "Copies begin in the order of the tiles, each as soon as its buffer is free, but at most "
-    "`at_once` copies are on their way at a time. A buffer is free again when its tile has been "
-    "computed. Return the seconds from the first copy to the last result.",
+    "`at_once` copies are on their way at a time. Return the seconds from the first copy to the "
+    "last result.",
     "seconds(tiles, stages, copy, compute, at_once)", lines=8,
     cases=lambda rng: [
         {"tiles": rng.randrange(3, 20), "stages": rng.randrange(1, 6),
@@ -323,9 +327,10 @@ BUFFERS = kernel_exercise(
     "14-buffers", "Two buffers, one barrier", 6,
     "Write the tiled product C = A·B with two buffers for each tile, so that a step needs one "
     "barrier. All sizes are multiples of `T`, which is 8; K is the length along k. A block of 8 × "
-    "8 threads computes a tile of C, and x goes along a row. Load the first pair of tiles before "
-    "the loop. In each step load the next pair into the other buffers and multiply the current "
-    "pair. `at(A, row, column)` returns 0 outside A, because the last step has no next pair.",
+    "8 threads computes a tile of C, and x goes along a row.\n\n"
+    "Load the first pair of tiles before the loop. In each step load the next pair into the other "
+    "buffers and multiply the current pair. `at(A, row, column)` returns 0 outside A, because the "
+    "last step has no next pair.",
     "buffered(A, B, C, K)", BUFFERS_TEXT,
     [
         ("two barriers", "a step needs one barrier: nobody writes to the buffers that are read.",
@@ -386,8 +391,9 @@ WAVES = table(
     "A library has several `kernels` for the same product, each as `[bm, bn, seconds]`: its tile "
     "of C has bm × bn numbers, and an SM takes `seconds` for each tile. C has m × n numbers. Tiles "
     "at its edges take as long as whole ones. Each of `sms` SMs works on one tile at a time, and "
-    "all begin together. Find the kernel that finishes first. If several tie, take the first. "
-    "Return two values: the kernel's index in the list, from 0, and the seconds that it takes.",
+    "all begin together.\n\n"
+    "Find the kernel that finishes first. If several tie, take the first. Return two values: the "
+    "kernel's index in the list, from 0, and the seconds that it takes.",
     "library(m, n, sms, kernels)", lines=6,
     cases=lambda rng: [
         {"m": rng.randrange(64, 5000), "n": 64 * rng.randrange(4, 100),
@@ -452,11 +458,12 @@ KERNEL_7 = [4 * sm if sm < 116 else 116 + 3 * sm for sm in range(132)]
 GROUP = [16 * row + column for row in range(16) for column in range(8)]
 ORDER = table(
     "14-order", "What a wave reads", 4,
-    "C has rows of `across` tiles. Tile t is number t % across of row t // across. A tile of bm × "
-    "bn numbers needs bm rows of A and bn columns of B, of `k` numbers each, in bf16. `tiles` "
+    "C has rows of `across` tiles. Tile t is in row t // across and column t % across. A tile of "
+    "bm × bn numbers needs bm rows of A and bn columns of B, of `k` numbers each, in bf16. `tiles` "
     "lists the tiles that run at one time, and L2 keeps what they share: each row of A and each "
-    "column of B is read once. Return how many bytes of A and B they read from memory. `[0, 5, 10, "
-    "11]` with 4 tiles across lies in 3 rows and 4 columns.",
+    "column of B is read once.\n\n"
+    "Return how many bytes of A and B they read from memory. `[0, 5, 10, 11]` with 4 tiles across "
+    "lies in 3 rows and 4 columns.",
     "wave_bytes(tiles, across, bm, bn, k)", lines=3,
     cases=lambda rng: [_wave(rng) for _ in range(5)],
     domain={"tiles": any_length(), "across": at_least(1), "bm": POSITIVE, "bn": POSITIVE,
