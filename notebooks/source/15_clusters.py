@@ -48,9 +48,9 @@ rl.cuda.cluster(after=first)
 
 # %% [markdown] tags=["core"]
 # This is the box of lesson 01 again. C is its front. The rows of A that a cluster fetches are
-# painted on the right side, the columns of B on top. Where two blocks touch, nothing is painted.
-# In a cluster of a × b blocks, a below each other and b side by side, the work grows with a·b, but
-# the paint only with a + b. Try 16 blocks in a row, and 16 in a square.
+# painted on the right side, the columns of B on top. Where two blocks touch, nothing is painted. In
+# a cluster of a × b blocks, `a` rows of `b`, the work grows with a·b, but the paint only with a +
+# b. Try 16 blocks in a row, and 16 in a square.
 #
 # ### Vote, or choose for yourself
 #
@@ -85,7 +85,8 @@ rl.cuda.cluster(after=first)
 #
 # In a cluster each block fetches a part of a tile, and sends it to all that need it. That is a
 # **multicast**: one copy from L2, which arrives in the shared memory of several SMs. The program
-# says in a *mask* of 16 bits which blocks receive it:
+# says in a *mask* of 16 bits which blocks receive it. A block's number in the cluster is its
+# *rank*:
 #
 # ```text
 # 2 × 3 blocks by rank   0 1 2      bit         5 4 3 2 1 0
@@ -94,11 +95,12 @@ rl.cuda.cluster(after=first)
 #
 # ### Exercise 1 · Who receives it?
 #
-# A cluster has a × b blocks: a below each other, b side by side. Their ranks go along the rows,
-# from 0 on. Blocks of a row need the same rows of A, blocks of a column the same columns of B. Each
-# block fetches a part of each and sends it to all that need it, itself included. Bit r of a mask is
-# 1 if block r receives the part. Return the two masks of block `rank`, as integers: for its part of
-# A, and for its part of B. `masks(4, 1, 6)` is `(63, 16)`.
+# A cluster has a × b blocks: `a` rows of `b`. Their ranks go along the rows, from 0 on. Blocks of a
+# row need the same rows of A, blocks of a column the same columns of B. Each block fetches a part
+# of each and sends it to all that need it, itself included.
+#
+# Bit r of a mask is 1 if block r receives the part. Return the two masks of block `rank`, as
+# integers: for its part of A, and for its part of B. `masks(4, 1, 6)` is `(63, 16)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "15-mask"}
@@ -120,15 +122,16 @@ rl.check("15-mask", masks)
 # ## Claim court
 #
 # *Each tile of A and B goes to all four blocks of a 2 × 2 cluster, so the traffic falls by up to 4
-# times. With 16 blocks the gain is similar: 16 times.* So says a book on GPUs.
+# times. With 16 blocks it is likewise 16 times.* So says a book on GPUs.
 #
 # ### Exercise 2 · Four blocks, four times?
 #
-# Blocks compute tiles of bm × bn numbers of C, rows × columns. A cluster has a × b of them: a below
-# each other, b side by side. Somebody claims that it fetches a·b times fewer numbers than its
-# blocks would alone. Return two values: how many times fewer it really fetches, and the fewest
-# blocks with which a cluster of any shape fetches at least a·b times fewer, even if it is larger
-# than the hardware allows. `court(1, 3, 64, 192)` is `(1.2, 8)`.
+# Blocks compute tiles of bm × bn numbers of C, rows × columns. A cluster has `a` rows of `b`
+# blocks. Somebody claims that it fetches a·b times fewer numbers than its blocks would alone.
+#
+# Return two values: how many times fewer it really fetches, and the fewest blocks with which a
+# cluster of any shape fetches at least a·b times fewer, even if it is larger than the hardware
+# allows. `court(1, 3, 64, 192)` is `(1.2, 8)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "15-claim-four"}
@@ -218,9 +221,9 @@ rl.show.say(words, after=second)
 #
 # ## Room for a cluster
 #
-# All blocks of a cluster run at once, and in one **group** of SMs. An H100's chip has 8 groups of
-# 18 SMs. Of these 144 SMs, 12 are switched off; which ones differs from GPU to GPU. Each of our
-# blocks fills an SM. **In clusters of 4 × 2, how many SMs get a block?**
+# All blocks of a cluster run at once, and in one **group** of SMs, which NVIDIA calls a GPC. An
+# H100's chip has 8 groups of 18 SMs. Of these 144 SMs, 12 are switched off; which ones differs from
+# GPU to GPU. Each of our blocks fills an SM. **In clusters of 4 × 2, how many SMs get a block?**
 
 # %% tags=["core"]
 groups = [18, 18, 18, 16, 16, 16, 16, 14]  # for example
@@ -237,8 +240,8 @@ rl.show.say(words, after=third)
 # <details><summary>Why: open this when you have guessed</summary>
 #
 # One test on an H100 started such clusters and listed the SMs that got a block: 120 (pull request
-# 87 of accel-sim/gpu-app-collection). The others were left over in their groups. CUTLASS counted
-# seven full groups (132 // 18) of 16 usable SMs, and started 112 blocks, where NVIDIA's own library
+# 87 of accel-sim/gpu-app-collection). The rest of each group stayed idle. CUTLASS counted seven
+# full groups (132 // 18) of 16 usable SMs, and started 112 blocks, where NVIDIA's own library
 # started 120 (its issue 1921).
 #
 # </details>
@@ -285,10 +288,11 @@ rl.check("15-shape", shape)
 # ### Exercise 4 · What a whole product fetches
 #
 # A product computes m × n numbers of C in k steps. A block computes a tile of tile[0] × tile[1] of
-# them, rows × columns, and a cluster has cluster[0] × cluster[1] blocks. From L2 a cluster fetches
-# once each row of A and each column of B that its tiles need: k numbers of `itemsize` bytes. At the
-# edges of C it fetches nothing outside the matrices. Return two values: the bytes of A and the
-# bytes of B that all clusters fetch.
+# them, rows × columns, and a cluster has cluster[0] rows of cluster[1] blocks. From L2 a cluster
+# fetches once each row of A and each column of B that its tiles need: k numbers of `itemsize`
+# bytes. At the edges of C it fetches nothing outside the matrices.
+#
+# Return two values: the bytes of A and the bytes of B that all clusters fetch.
 # `fetched(256, 576, 40, [128, 64], [1, 3], 2)` is `(61440, 92160)`.
 
 

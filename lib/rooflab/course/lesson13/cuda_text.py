@@ -96,8 +96,7 @@ DOT = cuda_exercise(
          ("i += stride", "i += n"), ("gridDim.x * blockDim.x;", "n;")),
         ("half of the warp", "32 lanes take five steps: 16, 8, 4, 2, 1.",
          ("offset = 16", "offset = 8"), ("offset > 0", "offset > 1"), ("/= 2", "/= 4")),
-        ("shuffles without all lanes", "all 32 lanes have to reach a shuffle: first the "
-         "products, then the shuffles.",
+        ("shuffles without all lanes", "all 32 lanes must reach a shuffle: first add products.",
          ("    for (int o", "    if (blockIdx.x * blockDim.x + threadIdx.x >= n) return;\n"
                             "    for (int o"),
          ("sum += x[i] * y[i];",

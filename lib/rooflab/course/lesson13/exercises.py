@@ -257,8 +257,7 @@ TRANSPOSE = kernel_exercise(
     "transpose(A, B, N)", TRANSPOSE_TEXT,
     [
         ("no padding", "a column of 32 × 32 words lies in one bank.", ("(32, 33)", "(32, 32)")),
-        ("column by column", "both matrices have to be touched row by row, through shared "
-         "memory.",
+        ("column by column", "touch both matrices row by row, through shared memory.",
          (TURN, "    for i in range(y, 32, cuda.blockDim.y):\n"
                 "        B[left + x, top + i] = A[top + i, left + x]\n"),
          (TURN, "    for i in range(y, 32, cuda.blockDim.y):\n"

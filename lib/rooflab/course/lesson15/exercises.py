@@ -42,9 +42,9 @@ def _placed(rng: random.Random) -> Case:
 
 MASK = table(
     "15-mask", "Who receives it?", 3,
-    "A cluster has a × b blocks: a below each other, b side by side. Their ranks go along the "
-    "rows, from 0 on. Blocks of a row need the same rows of A, blocks of a column the same columns "
-    "of B. Each block fetches a part of each and sends it to all that need it, itself included. "
+    "A cluster has a × b blocks: `a` rows of `b`. Their ranks go along the rows, from 0 on. Blocks "
+    "of a row need the same rows of A, blocks of a column the same columns of B. Each block "
+    "fetches a part of each and sends it to all that need it, itself included.\n\n"
     "Bit r of a mask is 1 if block r receives the part. Return the two masks of block `rank`, as "
     "integers: for its part of A, and for its part of B.",
     "masks(rank, a, b)", lines=3,
@@ -59,8 +59,7 @@ MASK = table(
     slips=(
         slip("A and B exchanged", "a row of the cluster shares A, a column shares B.",
              whole=lambda rank, a, b: (_column(rank, a, b), _row(rank, b))),
-        slip("to all blocks", "only blocks in the same row need that part of A, and only those in "
-             "the same column that part of B.",
+        slip("to all blocks", "A goes to blocks of the same row only, and B of the same column.",
              ways=[{"mask_for_A": lambda a, b: 2 ** (a * b) - 1},
                    {"mask_for_B": lambda a, b: 2 ** (a * b) - 1},
                    {"whole": lambda a, b: (2 ** (a * b) - 1,) * 2}]),
@@ -97,10 +96,10 @@ PAIR = Domain("rows and columns", ())
 CLUSTER = table(
     "15-cluster", "What a whole product fetches", 4,
     "A product computes m × n numbers of C in k steps. A block computes a tile of tile[0] × "
-    "tile[1] of them, rows × columns, and a cluster has cluster[0] × cluster[1] blocks. From L2 a "
-    "cluster fetches once each row of A and each column of B that its tiles need: k numbers of "
-    "`itemsize` bytes. At the edges of C it fetches nothing outside the matrices. Return two "
-    "values: the bytes of A and the bytes of B that all clusters fetch.",
+    "tile[1] of them, rows × columns, and a cluster has cluster[0] rows of cluster[1] blocks. From "
+    "L2 a cluster fetches once each row of A and each column of B that its tiles need: k numbers "
+    "of `itemsize` bytes. At the edges of C it fetches nothing outside the matrices.\n\n"
+    "Return two values: the bytes of A and the bytes of B that all clusters fetch.",
     "fetched(m, n, k, tile, cluster, itemsize)", lines=3,
     cases=lambda rng: [_product(rng) for _ in range(5)],
     domain=dict.fromkeys(("m", "n", "k"), at_least(1)) | {"tile": PAIR, "cluster": PAIR}
@@ -120,16 +119,14 @@ CLUSTER = table(
         "bytes of B": lambda n, k, itemsize, _down: n * k * itemsize * _down,
     },
     slips=(
-        slip("the other edge", "A is fetched anew for each cluster along a row of C, and B for "
-             "each along a column.",
+        slip("the other edge", "A is fetched anew along a row of C, and B along a column.",
              bytes_of_A=lambda m, k, itemsize, _down: m * k * itemsize * _down,
              bytes_of_B=lambda n, k, itemsize, _across: n * k * itemsize * _across),
-        slip("cluster turned", "cluster[0] blocks stand below each other.",
+        slip("cluster turned", "a cluster has cluster[0] rows.",
              cluster=lambda cluster: cluster[::-1]),
         slip("tile turned", "a tile has tile[0] rows and tile[1] columns.",
              tile=lambda tile: tile[::-1]),
-        slip("all blocks share all", "blocks of a row share A, and blocks of a column share B: not "
-             "all blocks of the cluster.",
+        slip("all blocks share all", "blocks of a row share A, and blocks of a column share B.",
              ways=[{"_across": lambda n, tile, cluster: _reads(n, tile[1], 1) / math.prod(cluster),
                     "_down": lambda m, tile, cluster: _reads(m, tile[0], 1) / math.prod(cluster)},
                    {"_across": lambda n, tile, cluster: _reads(n, tile[1], math.prod(cluster)),
@@ -139,10 +136,10 @@ CLUSTER = table(
         slip("parts of a cluster", "a cluster at the edge still fetches all rows of A in it.",
              _across=lambda n, tile, cluster: n / (tile[1] * cluster[1]),
              _down=lambda m, tile, cluster: m / (tile[0] * cluster[0])),
-        slip("rounded down", "a cluster that stands out over the edge fetches, too.",
+        slip("rounded down", "a cluster that reaches beyond the edge fetches, too.",
              _across=lambda n, tile, cluster: max(1, n // (tile[1] * cluster[1])),
              _down=lambda m, tile, cluster: max(1, m // (tile[0] * cluster[0]))),
-        slip("full tiles at the edge", "what lies outside of the matrices is not fetched.",
+        slip("full tiles at the edge", "what is outside the matrices is not fetched.",
              ways=[{"m": lambda m, tile, cluster:
                         _reads(m, tile[0], cluster[0]) * tile[0] * cluster[0],
                     "n": lambda n, tile, cluster:
@@ -172,11 +169,12 @@ def _enough(claim: int, bm: int, bn: int, *, square: bool = False, more: bool = 
 
 FOUR = table(
     "15-claim-four", "Four blocks, four times?", 4,
-    "Blocks compute tiles of bm × bn numbers of C, rows × columns. A cluster has a × b of them: a "
-    "below each other, b side by side. Somebody claims that it fetches a·b times fewer numbers "
-    "than its blocks would alone. Return two values: how many times fewer it really fetches, and "
-    "the fewest blocks with which a cluster of any shape fetches at least a·b times fewer, even if "
-    "it is larger than the hardware allows.",
+    "Blocks compute tiles of bm × bn numbers of C, rows × columns. A cluster has `a` rows of `b` "
+    "blocks. Somebody claims that it fetches a·b times fewer numbers than its blocks would "
+    "alone.\n\n"
+    "Return two values: how many times fewer it really fetches, and the fewest blocks with which a "
+    "cluster of any shape fetches at least a·b times fewer, even if it is larger than the hardware "
+    "allows.",
     "court(a, b, bm, bn)", lines=6,
     cases=lambda rng: [dict(zip(("a", "b", "bm", "bn"), (*shape, *rng.choice(TILES))))
                        for shape in rng.sample(SHAPES[1:9], 4)],
@@ -190,11 +188,10 @@ FOUR = table(
     answer={"times fewer": lambda a, b, bm, bn: _times(a, b, bm, bn),
             "blocks": lambda a, b, bm, bn: _enough(a * b, bm, bn)},
     slips=(
-        slip("as many times as blocks", "a block shares A with its row only, and B with its column "
-             "only.", ways=[{"times_fewer": lambda a, b: a * b}, {"blocks": lambda a, b: a * b},
+        slip("as many times as blocks", "A is shared in a row only, and B in a column only.",
+             ways=[{"times_fewer": lambda a, b: a * b}, {"blocks": lambda a, b: a * b},
                             {"whole": lambda a, b: (a * b, a * b)}]),
-        slip("all tiles are square", "a row of A and a column of B are saved in different numbers "
-             "if bm and bn differ.",
+        slip("all tiles are square", "if bm and bn differ, rows save more or less than columns.",
              ways=[{"times_fewer": lambda a, b: _times(a, b, 1, 1)},
                    {"whole": lambda a, b: (_times(a, b, 1, 1), (a * b) ** 2)}]),
         slip("rows for columns", "a·bm rows of A and b·bn columns of B lie in the cluster.",
@@ -326,7 +323,7 @@ SHAPE = table(
              "blocks.", _all=_by(_largest)),
         slip("tile turned", "a tile has tile[0] rows and tile[1] columns.",
              tile=lambda tile: tile[::-1]),
-        slip("cluster turned", "a blocks stand below each other, b side by side.",
+        slip("cluster turned", "a cluster has `a` rows of `b` blocks.",
              a=lambda _all: _all[1], b=lambda _all: _all[0]),
         slip("of one round", "the time is that of all rounds.",
              seconds=lambda _round: _round),

@@ -289,8 +289,7 @@ TABLE = table(
              "is saved another.", saved=lambda before, after: before[2] / after[2] - 1),
         slip("what is left", "the share that is saved, not what is left.",
              saved=lambda before, after: after[2] / before[2]),
-        slip("instructions a clock for instructions", "a kernel that takes fewer clocks has fewer "
-             "instructions at the same rate.",
+        slip("instructions a clock for instructions", "instructions are the rate times the time.",
              instructions=lambda before, after: after[1] / before[1]),
         slip("instructions as time", "the rate changed, too.",
              instructions=lambda before, after: after[2] / before[2]),
