@@ -41,8 +41,8 @@ import rooflab as rl
 # ```
 #
 # That is 32 multiply-adds, and 64 numbers from shared memory for each thread. The compiler wrote
-# all 32 turns out. Its own loop, the *hot loop*, does one pair of tiles in a turn, including
-# loading them. **How many of its instructions load these 64 numbers?**
+# out all 32 iterations. The loop that remains, the *hot loop*, handles one pair of tiles in an
+# iteration, including loading them. **How many of its instructions load these 64 numbers?**
 
 # %% tags=["core"]
 loop = rl.cuda.summary("sgemm_shared").rows["sgemm_shared"].loop
@@ -91,8 +91,8 @@ second
 rl.cuda.listing(after=second)
 
 # %% [markdown] tags=["core"]
-# The picture shows as many turns as make 512 multiply-adds: 16 turns of the tiled kernel. Whatever
-# else happens, it cannot reach more than that share of the peak.
+# The picture shows 512 multiply-adds of each kernel: 16 iterations of the tiled one. Whatever else
+# happens, a kernel cannot reach more than this share of the peak.
 #
 # Lesson 13 found another bound. A whole SM starts four multiply-adds a clock, each for a warp, but
 # its shared memory serves at most one load a clock:
@@ -110,12 +110,13 @@ rl.show.say(words + "The smaller bound wins.", after=second)
 # ### Exercise 1 · Read a listing
 #
 # `lines` is a listing in SASS. Each line is a label, which begins with '.L', or an instruction. An
-# instruction may have a condition before its name, a word that begins with '@'. What stands after a
+# instruction may have a condition before its name: a word that begins with '@'. What stands after a
 # dot modifies the name: 'LDS.128' is an LDS that loads 16 bytes for each thread, 'LDS.64' one that
-# loads 8, and a plain LDS loads 4. LDSM is a different instruction. The loop runs from a label to a
-# BRA with a condition that names this label and stands below it; there is one such loop. Return two
-# values: how many FFMA the loop has for each LDS in it, and how many bytes its LDS instructions
-# load for each thread. `reading(example)` is `(2.0, 16)`.
+# loads 8, and a plain LDS loads 4. LDSM is a different instruction.
+#
+# The loop runs from a label down to a BRA that has a condition and names this label; there is one
+# such loop. Return two values: how many FFMA the loop has for each LDS in it, and how many bytes
+# its LDS instructions load for each thread. `reading(example)` is `(2.0, 16)`.
 
 # %% tags=["core", "nbval-check-output"]
 example = [
@@ -168,11 +169,13 @@ stairs
 #
 # A block keeps its tile of C, bm × bn numbers in fp32, in registers. One or more warpgroups of 128
 # threads share the tile: each takes the same number of strips of 64 rows. Each of their threads
-# needs `other` registers besides its part of C, and can have 255 at most. It is given what it
-# needs, rounded up to a multiple of 8. One more warpgroup fetches; each of its threads is given
-# `fetcher` registers. All threads of the block together may have at most 65,536. Return two values:
-# the fewest warpgroups that can share the tile, and the registers that the block is given, or
-# (0, 0) if it cannot be done. `warpgroups(64, 256, 44, 24)` is `(1, 25600)`.
+# needs `other` registers besides its part of C, 255 at most in all. It is given what it needs,
+# rounded up to a multiple of 8, even to 256.
+#
+# One more warpgroup fetches; each of its threads is given `fetcher` registers. All threads of the
+# block together may have at most 65,536. Return two values: the fewest warpgroups that can share
+# the tile, and the registers that the block is given, or (0, 0) if it cannot be done.
+# `warpgroups(64, 256, 44, 24)` is `(1, 25600)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "16-accumulators"}
@@ -231,7 +234,7 @@ rl.check("16-accumulators", warpgroups)
 # ### Vote, or choose for yourself
 #
 # DeepSeek's DeepEP has an option that loads with `ld.global.nc.L1::no_allocate.L2::256B`. A book
-# says of it: not in NVIDIA's manual, and it fetches into L2 instead. What is true?
+# says of it: not in NVIDIA's manual, and it fetches straight into L2. What is true?
 #
 # <details><summary><b>A</b> Both.</summary>
 #
@@ -246,7 +249,7 @@ rl.check("16-accumulators", warpgroups)
 #
 # </details>
 #
-# <details><summary><b>C</b> It is in the manual, but it does bypass the registers.</summary>
+# <details><summary><b>C</b> It is in the manual, and the load bypasses the registers.</summary>
 #
 # This is *a hint moves the data*: the load still ends in a register. `L2::256B` asks L2 to fetch
 # more than it has to.
@@ -279,10 +282,11 @@ rl.show.say(f"{len(asked)} bytes, each asked for {times:.0f} times on average.",
 #
 # An array of n numbers in fp32 begins at a multiple of 128 bytes. Each of n threads, i from 0 to n
 # - 1, asks L2 to fetch `size` bytes, starting at number i + ahead. This address must be a multiple
-# of 16 bytes, and so must `size`. Return three values: how many threads give an address that is not
-# allowed, how many ask for bytes beyond the end of the array, and all bytes asked for, divided by
-# the number of different bytes among them. Requests that are not allowed count, too.
-# `prefetches(12, 4, 16)` is `(9, 7, 3.2)`.
+# of 16 bytes, and so must `size`.
+#
+# Return three values: how many threads give an address that is not allowed, how many ask for bytes
+# beyond the end of the array, and all bytes asked for, divided by the number of different bytes
+# among them. Requests that are not allowed count, too. `prefetches(12, 4, 16)` is `(9, 7, 3.2)`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "16-claim-prefetch"}
@@ -309,7 +313,7 @@ rl.check("16-claim-prefetch", prefetches)
 #
 # The same book compares a kernel in C++ with one in PTX. C++: stalled 35 % of the time, 1.5
 # instructions a clock, 1.07 ms. PTX: 20 %, 1.6, 1.00 ms. *Fewer instructions, and 7 % faster*, it
-# says. The stalls are those of memory.
+# says. Stalls here are waits for memory.
 #
 # ### Exercise 4 · Audit a table
 #
@@ -375,10 +379,10 @@ for launch in rl.cuda.ncu(table.read_text("utf-8")):
     print(launch)
 
 # %% [markdown] tags=["deep"]
-# Each level has an intensity of its own, so a kernel is one point for each level. The point of the
-# coalesced kernel lies far to the left at L1, at 0.4 FLOP/byte, and like that of the tiled kernel
-# at DRAM. On a machine with ncu, the command below prints such a table of a program of yours. What
-# the emulator counts in sectors stands there as the bytes of L1.
+# Each level has an intensity of its own, so a kernel is one point for each level. At L1 the
+# coalesced kernel is far to the left, at 0.4 FLOP/byte; at DRAM it is where the tiled kernel is. On
+# a machine with ncu, the command below prints such a table for your program. Its bytes of L1 are
+# what the emulator counts in sectors.
 
 # %% tags=["deep", "nbval-check-output"]
 from rooflab.labs.cuda.ncu import COMMAND

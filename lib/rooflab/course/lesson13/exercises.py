@@ -91,8 +91,7 @@ COALESCE = kernel_exercise(
     [
         ("a warp walks down a column", "the threads of a warp have neighbouring x, so x has to "
          "be the column.", ("column, row = cuda", "row, column = cuda")),
-        ("no guard", "the grid is larger than the matrix, in both directions: only row < rows and "
-         "column < columns may work.",
+        ("no guard", "the grid is larger: only row < rows and column < columns may work.",
          (GUARD, "if row >= 0:"), (GUARD, "if column < columns:"), (GUARD, "if row < rows:"),
          ("row < rows and", "row <= rows and"), (GUARD, "if row < columns and column < rows:")),
         ("scaled by column", "s has a number for each row.",

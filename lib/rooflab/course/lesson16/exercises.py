@@ -70,12 +70,13 @@ EXAMPLE = ["LDS.64 R2, [R9]", ".L_x_0", "LDS.128 R4, [R8]", "FFMA R1, R4, R5, R1
 LISTING = table(
     "16-listing", "Read a listing", 4,
     "`lines` is a listing in SASS. Each line is a label, which begins with '.L', or an "
-    "instruction. An instruction may have a condition before its name, a word that begins with "
+    "instruction. An instruction may have a condition before its name: a word that begins with "
     "'@'. What stands after a dot modifies the name: 'LDS.128' is an LDS that loads 16 bytes for "
     "each thread, 'LDS.64' one that loads 8, and a plain LDS loads 4. LDSM is a different "
-    "instruction. The loop runs from a label to a BRA with a condition that names this label and "
-    "stands below it; there is one such loop. Return two values: how many FFMA the loop has for "
-    "each LDS in it, and how many bytes its LDS instructions load for each thread.",
+    "instruction.\n\n"
+    "The loop runs from a label down to a BRA that has a condition and names this label; there is "
+    "one such loop. Return two values: how many FFMA the loop has for each LDS in it, and how many "
+    "bytes its LDS instructions load for each thread.",
     "reading(lines)", lines=8,
     cases=lambda rng: [_listing(rng) for _ in range(5)],
     domain={"lines": any_length(5)},
@@ -94,8 +95,7 @@ LISTING = table(
     slips=(
         slip("the whole listing", "count between the label and the branch back to it only.",
              _both=lambda lines: _reading(lines, all_lines=True)),
-        slip("lines with a condition left out", "an instruction with a condition is in the loop, "
-             "too: its name stands behind the word with @.",
+        slip("lines with a condition left out", "they count, too; the name follows the @ word.",
              _both=lambda lines: _reading(lines, predicates=False)),
         slip("LDSM for LDS", "LDSM is a different instruction; compare names up to the first dot.",
              _both=[lambda lines: _reading(lines, start=True),
@@ -140,11 +140,11 @@ ACCUMULATORS = table(
     "16-accumulators", "Why 123 TFLOP/s?", 4,
     "A block keeps its tile of C, bm × bn numbers in fp32, in registers. One or more warpgroups of "
     "128 threads share the tile: each takes the same number of strips of 64 rows. Each of their "
-    "threads needs `other` registers besides its part of C, and can have 255 at most. It is given "
-    "what it needs, rounded up to a multiple of 8. One more warpgroup fetches; each of its threads "
-    "is given `fetcher` registers. All threads of the block together may have at most 65,536. "
-    "Return two values: the fewest warpgroups that can share the tile, and the registers that the "
-    "block is given, or (0, 0) if it cannot be done.",
+    "threads needs `other` registers besides its part of C, 255 at most in all. It is given what "
+    "it needs, rounded up to a multiple of 8, even to 256.\n\n"
+    "One more warpgroup fetches; each of its threads is given `fetcher` registers. All threads of "
+    "the block together may have at most 65,536. Return two values: the fewest warpgroups that can "
+    "share the tile, and the registers that the block is given, or (0, 0) if it cannot be done.",
     "warpgroups(bm, bn, other, fetcher)", lines=7,
     cases=drawn(6, bm=[64, 128, 192, 256, 384], bn=[64, 96, 128, 192, 224, 256],
                 other=range(30, 61), fetcher=[24, 32, 40]),
@@ -201,10 +201,10 @@ PREFETCH = table(
     "16-claim-prefetch", "The next line?", 4,
     "An array of n numbers in fp32 begins at a multiple of 128 bytes. Each of n threads, i from 0 "
     "to n - 1, asks L2 to fetch `size` bytes, starting at number i + ahead. This address must be a "
-    "multiple of 16 bytes, and so must `size`. Return three values: how many threads give an "
-    "address that is not allowed, how many ask for bytes beyond the end of the array, and all "
-    "bytes asked for, divided by the number of different bytes among them. Requests that are not "
-    "allowed count, too.",
+    "multiple of 16 bytes, and so must `size`.\n\n"
+    "Return three values: how many threads give an address that is not allowed, how many ask for "
+    "bytes beyond the end of the array, and all bytes asked for, divided by the number of "
+    "different bytes among them. Requests that are not allowed count, too.",
     "prefetches(n, ahead, size)", lines=4,
     cases=drawn(5, n=range(100, 3000), ahead=range(0, 300), size=[16, 32, 64, 128, 256]),
     domain={"n": at_least(1), "ahead": at_least(0), "size": Domain("16, 32, 48, …", (16,))},
