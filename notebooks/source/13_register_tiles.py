@@ -142,9 +142,9 @@ rl.check("13-coalesce", scale)
 # multiprocessor, and its threads share a small memory there, called **shared memory**. What one
 # thread puts there, every thread of the block can use.
 #
-# So let 32 × 32 threads compute a tile of C, in steps along k. In each step every thread loads one
-# number of a tile of A and one of a tile of B. Then it multiplies a row of one tile by a column of
-# the other, and adds up. Between loading and multiplying stands a **barrier**,
+# So let 32 × 32 threads compute a tile of C, going along k by a tile of A and a tile of B at a
+# time. Each thread puts one number of both there. Then it multiplies a row of one tile by a column
+# of the other, and adds up. Between loading and multiplying stands a **barrier**,
 # `cuda.syncthreads()`: no thread goes on until all have arrived.
 #
 # **How many times fewer sectors does this kernel ask for than the coalesced one?**
@@ -285,8 +285,8 @@ rl.check("13-turns", turns)
 #
 # In the tiled kernel every multiply-add reads two numbers from shared memory. It is nearer, but not
 # free. A multiprocessor of an A6000 can do 128 multiply-adds a clock, 32 for each of four warps.
-# Their reads take eight turns, and shared memory has one turn a clock. So arithmetic has to wait 7
-# clocks of 8, and this is what holds the third kernel back.
+# Their reads, two each, take eight turns, and shared memory has one turn a clock. So arithmetic
+# waits 7 clocks of 8, and this is what holds the third kernel back.
 #
 # The same trick works again, one level closer to the arithmetic. Let a thread compute r × r numbers
 # of C, which it keeps in registers. Slide r.
@@ -449,8 +449,8 @@ rl.check("13-rung", next_rung)
 
 # %% [markdown] tags=["core"]
 # Go back to the picture of the ten kernels, and look at the longest bar of each. The next cell
-# lists them. The model behind them adds what does not overlap: a block whose warps all wait
-# (exposed latency), and instructions that are no arithmetic.
+# lists them; *shared* stands for L1, too. The model behind them adds what does not overlap: a block
+# whose warps all wait (exposed latency), and instructions that are no arithmetic.
 #
 # Two of its constants were fitted to these ten kernels; one of them says that arithmetic runs at
 # 57.5 % of the peak. For two other GPUs the predictions were made before anyone looked at what had

@@ -116,8 +116,8 @@ def masks(rank, a, b):
 rl.check("15-mask", masks)
 
 # %% [markdown] tags=["core"]
-# The package's `sgemm_multicast` does so for two blocks side by side, with the mask 3 for A. NVIDIA's
-# compiler turns the copy into one instruction, `UBLKCP.S.G.MULTICAST`, repeated for each row.
+# The package's `sgemm_multicast` does so for two blocks side by side, with the mask 3 for A.
+# NVIDIA's compiler turns the copy into one instruction for each row, `UBLKCP.S.G.MULTICAST`.
 #
 # ## Claim court
 #

@@ -12,5 +12,5 @@ QUESTIONS = (
     Question("13-banks", "A warp reads a column of a tile of 32 × 32 words: how many turns does it "
              "take at 32 banks?", "", 1, 100),
     Question("13-registers", "8 × 8 numbers of C in the registers of a thread: how many times "
-             "fewer turns does the product take at shared memory?", "×", 1, 100),
+             "fewer turns than the tiled kernel does it take at shared memory?", "×", 1, 100),
 )  # fmt: skip

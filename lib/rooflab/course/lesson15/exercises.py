@@ -59,7 +59,7 @@ MASK = table(
     slips=(
         slip("A and B exchanged", "a row of the cluster shares A, a column shares B.",
              whole=lambda rank, a, b: (_column(rank, a, b), _row(rank, b))),
-        slip("to all blocks", "A goes to blocks of the same row only, and B of the same column.",
+        slip("to all blocks", "A goes to blocks of its row only, and B to those of its column.",
              ways=[{"mask_for_A": lambda a, b: 2 ** (a * b) - 1},
                    {"mask_for_B": lambda a, b: 2 ** (a * b) - 1},
                    {"whole": lambda a, b: (2 ** (a * b) - 1,) * 2}]),
