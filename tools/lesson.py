@@ -89,7 +89,9 @@ def read_lesson(source: Path) -> Lesson:
         if cell.cell_type == "markdown" and (BEGIN in text or END in text):
             raise LessonError(f"{where}: a solution marker stands in a text cell")
         asked = metadata.get("rooflab", {}).get("exercise") if "answer" in tags else None
-        stub = stub_solutions(text, where, example(asked) if asked else ())
+        sign = "//" if 'r"""' in text else "#"  # how a comment begins; CUDA C++ stands in a text
+        above = [f"{sign} {line}" for line in example(asked)] if asked else ()
+        stub = stub_solutions(text, where, above, sign)
         learner.append(_cell(cell.cell_type, stub, metadata, identity))
         solution.append(_cell(cell.cell_type, keep_solutions(text), metadata, identity))
     name = source.stem
@@ -125,10 +127,10 @@ def keep_solutions(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if line.strip() not in (BEGIN, END))
 
 
-def stub_solutions(text: str, where: str, above: Sequence[str] = ()) -> str:
+def stub_solutions(text: str, where: str, above: Sequence[str] = (), sign: str = "#") -> str:
     """The text of a cell with each solution replaced by one line, the first below those ``above``.
 
-    `where` is for messages.
+    `where` is for messages; `sign` begins a comment.
     """
     kept: list[str] = []
     block: list[str] | None = None
@@ -142,7 +144,7 @@ def stub_solutions(text: str, where: str, above: Sequence[str] = ()) -> str:
         elif marker == END:
             if block is None:
                 raise LessonError(f"{where}: {END!r} without {BEGIN!r} before it")
-            kept += [indent + line for line in (*above, _stub(block, where))]
+            kept += [indent + line for line in (*above, _stub(block, where, sign))]
             block, above = None, ()
         elif block is not None:
             block.append(line)
@@ -157,7 +159,7 @@ def stub_solutions(text: str, where: str, above: Sequence[str] = ()) -> str:
 
 
 def example(id: str) -> list[str]:
-    """The lines, as comments, that show what an exercise takes and what one call of it gives."""
+    """The lines that show what an exercise takes and what one call of it gives."""
     found = exercises().get(id)
     if found is None:
         return []
@@ -179,7 +181,7 @@ def example(id: str) -> list[str]:
         line for text in (takes, gives)
         for line in textwrap.wrap(text, LONGEST, break_long_words=False)
     ]  # fmt: skip
-    return [f"# {line.replace(TIED, ' ')}" for line in lines]
+    return [line.replace(TIED, " ") for line in lines]
 
 
 def _written(value: object) -> str:
@@ -194,13 +196,13 @@ def _written(value: object) -> str:
     return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
 
 
-def _stub(block: list[str], where: str) -> str:
+def _stub(block: list[str], where: str, sign: str) -> str:
     lines = sum(1 for line in block if line.strip() and not line.strip().startswith("#"))
     if not lines:
         raise LessonError(f"{where}: the solution is empty")
     name = _assigned_last(textwrap.dedent("\n".join(block)))
     target = f"{name} = " if name else ""
-    return f"{target}...  # your code; ours has {lines} line{'s' if lines > 1 else ''}"
+    return f"{target}...  {sign} your code; ours has {lines} line{'s' if lines > 1 else ''}"
 
 
 def _assigned_last(code: str) -> str | None:

@@ -283,6 +283,9 @@ PIPELINE = table(
         slip("the first copy is free", "nothing can be computed before the first copy is there.",
              answer=lambda tiles, stages, copy, compute, at_once:
                  _finish(tiles, stages, copy, compute, at_once) - copy),
+        slip("spread evenly", "copies that begin together end together: follow them one by one.",
+             answer=lambda tiles, stages, copy, compute, at_once:
+                 copy + (tiles - 1) * max(copy / min(stages, at_once), compute) + compute),
         slip("all of it overlaps", "the first copy and the last tile overlap with nothing.",
              answer=lambda tiles, copy, compute: tiles * max(copy, compute)),
     ),

@@ -82,8 +82,8 @@ def _scene(wide: float) -> Scene:
     _bars(scene, *((372, 66) if beside else (LEFT, TOP + front + 34)), wide - 20)
     scene.slider("shape", "blocks of a cluster")
     scene.says = scene.each("shape tile", lambda s, t: _sentence(SHAPES[s], TILES[t]))
-    scene.note("Blocks below each other × blocks side by side. A cluster has at most 8 blocks, and "
-               "16 if the program asks for it.")  # fmt: skip
+    scene.note("Rows of blocks × blocks in a row. A cluster has at most 8 blocks, and 16 if the "
+               "program asks for it.")  # fmt: skip
     return scene
 
 
