@@ -29,6 +29,8 @@
 # %% tags=["core"]
 import rooflab as rl
 
+print(rl.cuda.here())
+
 # %% [markdown] tags=["core"]
 # ## Sharing a face
 #

@@ -30,6 +30,8 @@
 # %% tags=["core"]
 import rooflab as rl
 
+print(rl.cuda.here())
+
 # %% [markdown] tags=["core"]
 # ## The same line, as instructions
 #

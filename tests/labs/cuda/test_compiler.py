@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from types import SimpleNamespace
+
 import pytest
 
-from rooflab.labs.cuda import compiler, cubin
+import rooflab as rl
+from rooflab.labs.cuda import available, compiler, cubin
 from rooflab.labs.cuda.compiler import CompilationError, compile, nvidia_file
 from rooflab.labs.cuda.cubin import LIMITS, occupancy, sass
 from rooflab.labs.cuda.kernels import KERNELS
@@ -165,3 +169,22 @@ def test_occupancy_by_published_figures():
         assert row == sorted(row, reverse=True)
     with pytest.raises(ValueError, match="arch='sm_70' is unknown"):
         occupancy(32, 0, 128, "sm_70")
+
+
+def test_what_runs_here_is_told_for_each_kind_of_computer(monkeypatch):
+    def without_compiler() -> None:
+        raise ModuleNotFoundError("no NVRTC")
+
+    def gpu(capability: str) -> SimpleNamespace:
+        device = SimpleNamespace(compute_capability=capability)
+        return SimpleNamespace(cuda=SimpleNamespace(Device=lambda: device))
+
+    monkeypatch.setattr(available, "probe_gpu", lambda: (None, "no driver"))
+    assert "yes, with NVIDIA" in rl.cuda.here() and "no (no driver)" in rl.cuda.here()
+    monkeypatch.setattr(available, "library", without_compiler)
+    assert "no (no NVRTC). What the compiler says" in rl.cuda.here()
+    told = {}
+    for capability in ("75", "80", "90", "100"):
+        monkeypatch.setattr(available, "probe_gpu", lambda: (gpu(capability), ""))  # noqa: B023
+        told[capability] = int(re.search(r"yes, (\d+) of 23 kernels", rl.cuda.here())[1])
+    assert told["75"] < told["80"] < told["90"] == 23 > told["100"]  # sm_90a runs on sm_90 alone

@@ -1,3 +1,4 @@
+from rooflab.labs.cuda.available import here as here
 from rooflab.labs.cuda.compiler import compile as compile
 from rooflab.labs.cuda.cubin import occupancy as occupancy, sass as sass
 from rooflab.labs.cuda.device import Device as Device, SimulatedGpu as SimulatedGpu
