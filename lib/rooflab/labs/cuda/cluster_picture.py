@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from rooflab.count.si import grouped, plain, several
 from rooflab.count.validation import size
+from rooflab.labs.cuda.sheets import SMALL, WIDE, picture
 from rooflab.show.scene import By, Dim, Scene
-from rooflab.show.scene.player import Player
 
 SHAPES = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), (1, 8), (4, 4), (2, 8), (1, 16))
 TILES = ((128, 128), (128, 256))
 GRID = 16  # blocks of C along each edge
-WIDE, NARROW, SMALL, DEEP = 720, 400, 14, 46  # pixels: of the box's depth
-LEFT, TOP = 14, 54
+DEPTH = (46, -40)  # pixels from the front of the box to its back, to the right and down
+LEFT, TOP, GLIDE, BOTH = 14, 54, 450, "shape tile"
 BAR, MOST = 22, 16  # pixels of a bar; the most blocks of a cluster
-GLIDE = 450
 
 
 def cluster_saving(a: int, b: int, tile: Sequence[int] = (128, 128)) -> float:
@@ -45,43 +45,26 @@ def cluster_saving(a: int, b: int, tile: Sequence[int] = (128, 128)) -> float:
     return a * b * (rows + columns) / (a * rows + b * columns)
 
 
-def cluster(after: Any = None) -> Player:
+@picture("cluster")
+def cluster(wide: int) -> Scene:
     """Show a cluster in the box of a product: the faces that its blocks share are painted once.
 
-    Parameters
-    ----------
-    after : GuessAxis or iterable of them, optional
-        What has to be guessed before the picture opens.
-
-    Returns
-    -------
-    Player
-        A widget; its ``sentence`` says what the picture shows.
-
-    Examples
-    --------
     >>> print(rl.cuda.cluster().sentence)
     2 × 2: 2 rows and 2 columns of tiles. Alone, its blocks fetch 4 and 4: 2 times fewer.
     """
-    return Player(*(_scene(wide) for wide in (WIDE, NARROW)), stem="cluster", after=after)
-
-
-def _scene(wide: float) -> Scene:
-    """The picture, ``wide`` pixels wide."""
     beside = wide == WIDE
     cell = 16 if beside else 14  # pixels of a block
-    front = GRID * cell
-    height = TOP + front + 10 + (0 if beside else 222)
-    scene = Scene(wide, height, [
+    foot = TOP + GRID * cell
+    scene = Scene(wide, foot + (10 if beside else 232), [
         Dim("shape", [f"{a} × {b}" for a, b in SHAPES], [f"{a}x{b}" for a, b in SHAPES],
             start=SHAPES.index((2, 2)), glide=GLIDE),
         Dim("tile", [f"{m} × {n}" for m, n in TILES], [f"{m}x{n}" for m, n in TILES], glide=GLIDE),
     ])  # fmt: skip
     scene.choice("tile", "the tile of a block", [f"tiles of {m} × {n}" for m, n in TILES])
     _box(scene, cell)
-    _bars(scene, *((372, 66) if beside else (LEFT, TOP + front + 34)), wide - 20)
+    _bars(scene, *((372, 66) if beside else (LEFT, foot + 34)), wide - 20)
     scene.slider("shape", "blocks of a cluster")
-    scene.says = scene.each("shape tile", lambda s, t: _sentence(SHAPES[s], TILES[t]))
+    scene.says = scene.each(BOTH, lambda s, t: _sentence(SHAPES[s], TILES[t]))
     scene.note("Rows of blocks × blocks in a row. A cluster has at most 8 blocks, and 16 if the "
                "program asks for it.")  # fmt: skip
     return scene
@@ -89,69 +72,60 @@ def _scene(wide: float) -> Scene:
 
 def _box(scene: Scene, cell: float) -> None:
     """C as the front of the box, A on its right side and B on top, with one cluster painted."""
-    front = GRID * cell
-    high = By("tile", [cell * min(1, m / n) for m, n in TILES])  # of a block
-    foot, right = TOP + front, LEFT + front
-    back = np.array([DEEP, -0.86 * DEEP])
-    top = By("tile", [foot - GRID * one for one in high.values])
-    a, b = (np.array([shape[n] for shape in SHAPES], float) for n in (0, 1))
-    tops = np.array(top.values)
-    left_edge = By("shape", right - cell * b)
-    low = By("shape tile", tops + np.multiply.outer(a, high.values))
+    high = np.array([cell * min(1, m / n) for m, n in TILES])  # of a block
+    a, b = np.array(SHAPES).T[..., None]
+    right, foot, (deep, up) = LEFT + GRID * cell, TOP + GRID * cell, DEPTH
+    top = foot - GRID * high
+    side, low = right - cell * b, top + a * high  # the left and lower edge of the cluster
 
-    def behind(at: Any, axis: int) -> By:
-        return By(at.dims, np.asarray(at.values) + back[axis])
+    def by(number: Any) -> By:
+        return By(BOTH, np.broadcast_to(number, (len(SHAPES), len(TILES))))
 
-    corner, edge = right + back[0], behind(top, 1)
-    scene.rect(LEFT, top, front, By("tile", GRID * np.array(high.values)), "grid", radius=0,
-               name="C")  # fmt: skip
-    scene.line([(LEFT, top), (LEFT + back[0], edge), (corner, edge), (right, top)], None,
-               fill="grid", name="B")  # fmt: skip
-    scene.line([(right, top), (corner, edge), (corner, foot + back[1]), (right, foot)], None,
-               fill="grid", name="A")  # fmt: skip
-    behind_left = By("shape", right - cell * b + back[0])
-    scene.line([(left_edge, top), (behind_left, edge), (corner, edge), (right, top)], None,
-               fill="carrying", opacity=0.75, name="columns")  # fmt: skip
-    scene.line([(right, top), (corner, edge), (corner, behind(low, 1)), (right, low)], None,
-               fill="carrying", opacity=0.5, name="rows")  # fmt: skip
-    tall = By("shape tile", np.multiply.outer(a, high.values))
-    scene.rect(left_edge, top, By("shape", cell * b), tall, "computing", radius=0, opacity=0.75,
+    def above(left: Any) -> list[tuple[Any, Any]]:
+        return [(left, top), (left + deep, top + up), (right + deep, top + up), (right, top)]
+
+    def beside(foot: Any) -> list[tuple[Any, Any]]:
+        return [(right, top), (right + deep, top + up), (right + deep, foot + up), (right, foot)]
+
+    scene.rect(LEFT, by(top), GRID * cell, by(foot - top), "grid", radius=0, name="C")
+    for name, corners, ink, opacity in (
+        ("B", above(LEFT), "grid", 1), ("A", beside(foot), "grid", 1),
+        ("columns", above(side), "carrying", 0.75), ("rows", beside(low), "carrying", 0.5),
+    ):  # fmt: skip
+        points = [(by(x), by(y)) for x, y in corners]
+        scene.line(points, None, fill=ink, opacity=opacity, name=name)
+    scene.rect(by(side), by(top), by(cell * b), by(a * high), "computing", radius=0, opacity=0.75,
                name="cluster")  # fmt: skip
     for n in range(GRID + 1):
-        x, y = LEFT + cell * n, By("tile", foot - n * np.array(high.values))
-        for start, end in (((x, top), (x, foot)), ((LEFT, y), (right, y)),
-                           ((x, top), (x + back[0], edge)),
-                           ((right, y), (corner, behind(y, 1)))):  # fmt: skip
-            scene.line([start, end], "paper", 1, name="grid")
-    scene.text(LEFT + 6, By("tile", tops + 20), "C", bold=True, name="C")
-    scene.text(LEFT + 0.62 * back[0] + 6, By("tile", tops + 0.62 * back[1] + 10), "B", bold=True,
-               name="B")  # fmt: skip
-    scene.text(right + 0.5 * back[0], foot + 0.5 * back[1] - 4, "A", bold=True, anchor="middle",
-               name="A")  # fmt: skip
+        x, y = LEFT + cell * n, foot - n * high
+        for ends in (((x, top), (x, foot)), ((LEFT, y), (right, y)),
+                     ((x, top), (x + deep, top + up)),
+                     ((right, y), (right + deep, y + up))):  # fmt: skip
+            scene.line([(by(x), by(y)) for x, y in ends], "paper", 1, name="grid")
+    for name, x, y in (("C", LEFT + 6, top + 20), ("B", LEFT + 34, top - 14),
+                       ("A", right + 18, np.full_like(top, foot - 24))):  # fmt: skip
+        scene.text(x, by(y), name, bold=True)
 
 
 def _bars(scene: Scene, left: float, top: float, right: float) -> None:
     """The number of blocks, and how many times fewer numbers they fetch."""
-    blocks = np.array([a * b for a, b in SHAPES], float)
-    counts = np.array([[cluster_saving(*shape, tile) for tile in TILES] for shape in SHAPES])
-    scene.text(left, top, "What sharing saves", bold=True, size=SMALL, name="title")
-    for n, (words, values, ink, unit) in enumerate((
-        ("number of blocks", By("shape", blocks), "soft", ""),
-        ("times fewer numbers fetched", By("shape tile", counts), "carrying", "×"),
-    )):  # fmt: skip
-        y = top + 34 + 62 * n
-        table = np.asarray(values.values)
-        long = (right - left - 44) / MOST * table
-        scene.text(left, y, words, ink, size=SMALL, name="bar")
-        scene.rect(left, y + 8, By(values.dims, long), BAR, ink, radius=1, name="bar")
-        number = np.vectorize(lambda v: plain(v, 3), otypes=[object])(table) + unit
-        scene.text(By(values.dims, left + long + 6), y + 8 + 16, By(values.dims, number), ink,
-                   size=SMALL, bold=True, name="times")  # fmt: skip
-    for n, (what, axis) in enumerate((("rows of A", 0), ("columns of B", 1))):
-        fetched = scene.each("shape tile", lambda s, t, what=what, axis=axis: (
-            f"{what}: {grouped(SHAPES[s][0] * SHAPES[s][1] * TILES[t][axis])} alone, "
-            f"{grouped(SHAPES[s][axis] * TILES[t][axis])} together"))  # fmt: skip
-        scene.text(left, top + 158 + 22 * n, fetched, size=SMALL, name="fetched")
+    scene.text(left, top, "What sharing saves", bold=True, size=SMALL)
+    for y, words, ink, unit, values in (
+        (34, "number of blocks", "soft", "", [[prod(shape)] * len(TILES) for shape in SHAPES]),
+        (96, "times fewer numbers fetched", "carrying", "×",
+         [[cluster_saving(*shape, tile) for tile in TILES] for shape in SHAPES]),
+    ):  # fmt: skip
+        long = (right - left - 44) / MOST * np.array(values)
+        number = [[plain(value, 3) + unit for value in row] for row in values]
+        scene.text(left, top + y, words, ink, size=SMALL)
+        scene.rect(left, top + y + 8, By(BOTH, long), BAR, ink, radius=1, name="bar")
+        scene.text(By(BOTH, left + long + 6), top + y + 24, By(BOTH, number), ink, size=SMALL,
+                   bold=True)  # fmt: skip
+    for axis, what in enumerate(("rows of A", "columns of B")):
+        fetched = [[f"{what}: {grouped(prod(shape) * tile[axis])} alone, "
+                    f"{grouped(shape[axis] * tile[axis])} together" for tile in TILES]
+                   for shape in SHAPES]  # fmt: skip
+        scene.text(left, top + 158 + 22 * axis, By(BOTH, fetched), size=SMALL)
 
 
 def _sentence(shape: tuple[int, int], tile: tuple[int, int]) -> str:

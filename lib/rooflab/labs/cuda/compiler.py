@@ -42,11 +42,9 @@ class Resources:
 class Compiled:
     """Machine code of one architecture, and what the assembler says of its ``kernels``."""
 
-    source: str = field(repr=False)
     arch: str
     cubin: bytes = field(repr=False)
     ptx: str = field(repr=False)
-    log: str = field(repr=False)
     kernels: Mapping[str, Resources]
 
     @property
@@ -72,33 +70,14 @@ def compile(
 ) -> Compiled:
     """Compile a kernel of the catalogue, or CUDA C++ text, for one architecture; no GPU is needed.
 
-    The same call answers from memory.
+    ``source`` is a kernel's name, or text with a ``__global__`` function. ``arch``: "sm_75" to
+    "sm_121", or with the suffix of features that no later GPU has ("sm_90a"). ``options`` are
+    NVRTC's, such as "-maxrregcount=32", ``macros`` the values of -D, such as ``{"TILE": 16}``. The
+    same call answers from memory.
 
-    Parameters
-    ----------
-    source : str
-        A kernel's name, such as "sgemm_shared", or text with a ``__global__`` function.
-    arch : str, optional
-        "sm_75" to "sm_121", or with the suffix of features that no later GPU has ("sm_90a").
-    options : sequence of str, optional
-        NVRTC's, such as "-maxrregcount=32".
-    macros : mapping, optional
-        Values of -D, such as ``{"TILE": 16}``.
+    Raises CompilationError with the compiler's log, whose lines are those of ``source``, and
+    ModuleNotFoundError without NVRTC, with what to install.
 
-    Returns
-    -------
-    Compiled
-        Machine code, PTX, registers a thread, bytes of shared memory and of spills.
-
-    Raises
-    ------
-    CompilationError
-        With the compiler's log, whose lines are those of ``source``.
-    ModuleNotFoundError
-        Without NVRTC, with what to install.
-
-    Examples
-    --------
     >>> rl.cuda.compile("sgemm_shared", "sm_90").shared_bytes
     8192
     """
@@ -119,12 +98,8 @@ def compile(
 def _compiled(text: str, file: str, arch: str, options: tuple[str, ...]) -> Compiled:
     nvrtc = library()
     program = ctypes.c_void_p()
-    _succeeded(
-        nvrtc,
-        nvrtc.nvrtcCreateProgram(
-            ctypes.byref(program), text.encode(), file.encode(), 0, None, None
-        ),
-    )
+    made = ctypes.byref(program), text.encode(), file.encode(), 0, None, None
+    _succeeded(nvrtc, nvrtc.nvrtcCreateProgram(*made))
     try:
         words = [f"-arch={arch}", "--ptxas-options=-v", "-default-device", *options]
         if not any(word.startswith(("-std", "--std")) for word in words):
@@ -140,7 +115,7 @@ def _compiled(text: str, file: str, arch: str, options: tuple[str, ...]) -> Comp
         ptx = _output(nvrtc, program, "PTX").decode(errors="replace").rstrip("\0")
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return Compiled(text, arch, cubin, ptx, log, _resources(log))
+    return Compiled(arch, cubin, ptx, _resources(log))
 
 
 def _output(nvrtc: ctypes.CDLL, program: ctypes.c_void_p, kind: str) -> bytes:
@@ -180,19 +155,16 @@ def _resources(log: str) -> dict[str, Resources]:
 @functools.cache
 def library() -> ctypes.CDLL:
     """Return NVRTC, loaded from its wheel or from where the system finds it."""
-    if sys.platform == "darwin":
-        raise ModuleNotFoundError(
-            "compiling CUDA needs NVRTC, which NVIDIA offers for Linux and Windows only",
-            name="nvidia-cuda-nvrtc",
-        )
     pattern = "bin/**/nvrtc64_*0.dll" if sys.platform == "win32" else "lib/libnvrtc.so.*"
     path = nvidia_file(pattern)
     try:
         nvrtc = ctypes.CDLL(str(path or "libnvrtc.so.13"))
     except OSError as error:
+        why = f"is not installed here: {_INSTALL}"
+        if sys.platform == "darwin":
+            why = "NVIDIA offers for Linux and Windows only"
         raise ModuleNotFoundError(
-            f"compiling CUDA needs NVRTC, which is not installed here: {_INSTALL}",
-            name="nvidia-cuda-nvrtc",
+            f"compiling CUDA needs NVRTC, which {why}", name="nvidia-cuda-nvrtc"
         ) from error
     nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
     return nvrtc

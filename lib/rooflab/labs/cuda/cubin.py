@@ -39,42 +39,12 @@ class Sass:
     counts: Mapping[str, int]
     loop: Mapping[str, int]
 
-    @property
-    def text(self) -> str:
-        """The listing, an instruction or a label a line."""
-        return "\n".join(line if line.startswith(".L") else f"    {line}" for line in self.lines)
-
-    @property
-    def ffma_per_lds(self) -> float:
-        """FFMA of the hot loop over its loads from shared memory; infinite without such loads."""
-        loads = sum(count for name, count in self.loop.items() if name.startswith("LDS"))
-        # On sm_100 and later an FFMA2 is two of them.
-        multiply_adds = self.loop.get("FFMA", 0) + 2 * self.loop.get("FFMA2", 0)
-        return multiply_adds / loads if loads else float("inf")
-
 
 def sass(compiled: Compiled, kernel: str | None = None) -> Sass:
-    """Return the machine code of a kernel.
+    """Return the machine code of a kernel that :func:`compile` has made, by default the only one.
 
-    Parameters
-    ----------
-    compiled : Compiled
-        What :func:`compile` returns.
-    kernel : str, optional
-        By default the only one there is.
+    Raises ModuleNotFoundError without nvdisasm, with what to install.
 
-    Returns
-    -------
-    Sass
-        Its lines, and how often each instruction occurs, in all and in the hot loop.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        Without nvdisasm, with what to install.
-
-    Examples
-    --------
     >>> rl.cuda.sass(rl.cuda.compile("axpy_float4")).counts["LDG.128"]
     2
     """
@@ -206,27 +176,11 @@ class Occupancy:
 def occupancy(
     registers: int, shared_bytes: int, threads: int, arch: str | int = "sm_90"
 ) -> Occupancy:
-    """Return how many blocks a multiprocessor holds at once.
+    """Return how many blocks a multiprocessor holds at once, 0 of one that cannot run at all.
 
-    Parameters
-    ----------
-    registers : int
-        Of a thread.
-    shared_bytes : int
-        Of a block, static and dynamic together.
-    threads : int
-        Of a block.
-    arch : str or int, optional
-        Such as "sm_90".
+    ``registers`` are those of a thread, ``threads`` of a block; ``shared_bytes`` of a block, static
+    and dynamic together.
 
-    Returns
-    -------
-    Occupancy
-        Blocks, warps, their share of the most, and what does not allow one more block; 0 blocks
-        for one that cannot run at all.
-
-    Examples
-    --------
     >>> rl.cuda.occupancy(64, 0, 128).blocks, rl.cuda.occupancy(56, 0, 128).blocks
     (8, 9)
     """
@@ -235,22 +189,19 @@ def occupancy(
     threads = size("threads", threads)
     limits = limits_of(arch)
     warps = -(-threads // _WARP)
-    most = dict.fromkeys(("registers", "shared memory", "threads", "blocks"), limits.blocks)
-    if threads > MOST_THREADS:
-        most["threads"] = 0
-    else:
-        most["threads"] = limits.threads // (warps * _WARP)
     # A warp takes registers in units of 256, all from one quarter of the multiprocessor.
     a_warp = -(-registers * _WARP // _REGISTER_UNIT) * _REGISTER_UNIT
     a_quarter = limits.registers // _QUARTERS // a_warp
     whole = -(-warps // _QUARTERS) * _QUARTERS * a_warp <= limits.registers
     fits = whole and registers <= _MOST_REGISTERS
-    most["registers"] = a_quarter * _QUARTERS // warps if fits else 0
     block = -(-(shared + limits.reserved_bytes) // limits.shared_unit) * limits.shared_unit
-    if shared > limits.shared_bytes_a_block:
-        most["shared memory"] = 0
-    elif block:
-        most["shared memory"] = limits.shared_bytes // block
+    may = shared <= limits.shared_bytes_a_block
+    most = {
+        "registers": a_quarter * _QUARTERS // warps if fits else 0,
+        "shared memory": limits.shared_bytes // max(1, block) if may else 0,
+        "threads": limits.threads // (warps * _WARP) if threads <= MOST_THREADS else 0,
+        "blocks": limits.blocks,
+    }
     blocks = min(most.values())
     return Occupancy(
         blocks, blocks * warps, blocks * warps * _WARP / limits.threads,

@@ -55,11 +55,6 @@ def plan(name: str, shapes: Sequence[Shape], **macros: int) -> Plan:
     Plan
         Sizes, grid, block, and dynamic bytes of shared memory.
 
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit each other, or that the kernel does not take.
-
     Examples
     --------
     >>> rl.cuda.plan("sgemm_shared", [(100, 30), (30, 70), (100, 70)]).grid

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +15,7 @@ METRICS: Mapping[str, str] = {
     "l1": "l1tex__t_bytes.sum", **{name: _OPS.format(name) for name in ("fadd", "fmul", "ffma")},
 }  # fmt: skip
 COMMAND = f"ncu --csv --metrics {','.join(METRICS.values())} python program.py"
+_COLUMN = '"Metric Name"'
 _UNITS = {
     "byte": 1.0, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "inst": 1.0, "": 1.0,
     "nsecond": 1e-9, "usecond": 1e-6, "msecond": 1e-3, "second": 1.0,
@@ -50,8 +50,7 @@ class Counters:
 def ncu(table: str | Path) -> tuple[Counters, ...]:
     """Read what ncu printed with ``--csv``, one entry a launch.
 
-    The command that prints all that is read is ``rooflab.labs.cuda.ncu.COMMAND``. Both forms are
-    read: a row for each metric, and a column for each (``--page raw``).
+    The command that prints all that is read is ``rooflab.labs.cuda.ncu.COMMAND``.
 
     Parameters
     ----------
@@ -66,7 +65,8 @@ def ncu(table: str | Path) -> tuple[Counters, ...]:
     Raises
     ------
     ValueError
-        For a text without ncu's table, without the time of a launch, or in a unit of another kind.
+        For a text without ncu's table (also ``--page raw``), without the time of a launch, or in a
+        unit of another kind.
 
     Examples
     --------
@@ -77,34 +77,24 @@ def ncu(table: str | Path) -> tuple[Counters, ...]:
     """
     text = table if isinstance(table, str) else table.read_text("utf-8-sig")
     lines = text.lstrip("\ufeff").splitlines()
-    start = next((n for n, line in enumerate(lines) if line.startswith('"ID",')), None)
+    heads = (n for n, line in enumerate(lines) if line.startswith('"ID",') and _COLUMN in line)
+    start = next(heads, None)
     if start is None:
-        raise ValueError('table= has no line that begins with "ID", as ncu --csv prints one')
-    rows = list(csv.DictReader(io.StringIO("\n".join(lines[start:]))))
-    launches: dict[tuple[str, ...], dict[str, float]] = {}
-    for row, metric, value, unit in _values(rows):
+        raise ValueError(f'table= has no line that begins with "ID" and has {_COLUMN}, as '
+                         "ncu --csv prints one without --page raw")  # fmt: skip
+    launches: dict[tuple[str, str, str, str], dict[str, float]] = {}
+    for row in csv.DictReader(lines[start:]):
         key = (row["ID"], row["Kernel Name"], row["Grid Size"], row["Block Size"])
+        metric, value, unit = (row[f"Metric {what}"] for what in ("Name", "Value", "Unit"))
+        if metric not in METRICS.values():
+            continue
         if unit not in _UNITS:
             raise ValueError(f"table= gives {metric} in {unit!r}; known units: {', '.join(_UNITS)}")
         launches.setdefault(key, {})[metric] = float(value.replace(",", "")) * _UNITS[unit]
     return tuple(_counters(key, values) for key, values in launches.items())
 
 
-def _values(rows: list[dict[str, str]]) -> Iterator[tuple[dict[str, str], str, str, str]]:
-    """Row, metric, value and unit of either form of the table."""
-    known = set(METRICS.values())
-    if rows and "Metric Name" in rows[0]:
-        for row in rows:
-            if row["Metric Name"] in known:
-                yield row, row["Metric Name"], row["Metric Value"], row["Metric Unit"]
-        return
-    units = rows[0] if rows and not rows[0]["ID"] else {}
-    for row in (row for row in rows if row["ID"]):
-        for metric in known & row.keys():
-            yield row, metric, row[metric], units.get(metric, "")
-
-
-def _counters(key: tuple[str, ...], values: Mapping[str, float]) -> Counters:
+def _counters(key: tuple[str, str, str, str], values: Mapping[str, float]) -> Counters:
     numbers = {name: values.get(metric, 0.0) for name, metric in METRICS.items()}
     if not numbers["seconds"]:
         raise ValueError(f"table= has no {METRICS['seconds']} of {key[1]}: ask ncu for it")

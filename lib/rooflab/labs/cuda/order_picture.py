@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import si
+from rooflab.labs.cuda.sheets import SMALL, WIDE, picture
 from rooflab.show.scene import By, Dim, Scene
-from rooflab.show.scene.player import Player
 
 DOWN, ACROSS, TILE, K, BYTES = 32, 16, (128, 256), 4096, 2
 SMS, WAVES, GROUP = 132, 4, (16, 8)
 ORDERS = ("kernel 7", "row by row", "kernel 8")
-WIDE, NARROW, SMALL, GLIDE, BOTH = 720, 400, 14, 300, "order wave"
-LEFT, TOP, STRIP, CELL = 60, 66, 24, (17, 7)  # pixels
+GLIDE, BOTH = 300, "order wave"
+LEFT, TOP, STRIP, LONG, HIGH = 60, 66, 24, 17, 7  # pixels, the last two of a tile
 
 
 def tiles(order: str, wave: int) -> list[int]:
@@ -39,91 +39,56 @@ def tiles(order: str, wave: int) -> list[int]:
     return [start + wave for start, end in zip(starts, starts[1:]) if start + wave < end]
 
 
-def order(after: Any = None) -> Player:
+@picture("tile-order")
+def order(wide: int) -> Scene:
     """Show which tiles of C run at the same time, and what of A and B they read from memory.
 
-    Parameters
-    ----------
-    after : GuessAxis or iterable of them, optional
-        What has to be guessed before the picture opens.
-
-    Returns
-    -------
-    Player
-        A widget; its ``sentence`` says what the picture shows.
-
-    Examples
-    --------
     >>> print(rl.cuda.order().sentence[:67])
     Kernel 7, wave 1: 132 tiles lie in 32 of 32 rows and 16 of 16 colum
     """
-    return Player(*(_scene(wide) for wide in (WIDE, NARROW)), stem="tile-order", after=after)
-
-
-def _scene(wide: float) -> Scene:
-    """The picture, ``wide`` pixels wide."""
-    scene = Scene(wide, TOP + DOWN * CELL[1] + 12, [
+    scene = Scene(wide, TOP + DOWN * HIGH + 12, [
         Dim("order", ORDERS, ORDERS, glide=GLIDE),
         Dim("wave", [f"wave {n + 1}" for n in range(WAVES)], range(1, WAVES + 1), glide=GLIDE),
     ])  # fmt: skip
     scene.choice("order", "order of the tiles", ("kernel 7", "row by row", "kernel 8: 16 × 8"))
-    running = np.array([[[n in tiles(one, wave) for n in range(DOWN * ACROSS)]
-                         for wave in range(WAVES)] for one in ORDERS])  # fmt: skip
-    field = running.reshape(len(ORDERS), WAVES, DOWN, ACROSS)
-    long, high = CELL
-    scene.text(LEFT + STRIP + ACROSS * long / 2, 16, "columns of B", "carrying", size=SMALL,
-               anchor="middle", bold=True, name="B")  # fmt: skip
-    scene.text(LEFT - 8, TOP + DOWN * high / 2, "rows", "carrying", size=SMALL, anchor="end",
-               bold=True, name="A")  # fmt: skip
-    scene.text(LEFT - 8, TOP + DOWN * high / 2 + 17, "of A", "carrying", size=SMALL, anchor="end",
-               bold=True, name="A")  # fmt: skip
-    for row, need in enumerate(np.moveaxis(np.asarray(field.any(axis=3)), 2, 0)):
-        box = (LEFT, TOP + row * high, STRIP - 8, high - 1)
-        _cell(scene, box, "carrying", need, "row")
-    for column, need in enumerate(np.moveaxis(np.asarray(field.any(axis=2)), 2, 0)):
-        box = (LEFT + STRIP + column * long, TOP - STRIP - 16 + 4, long - 1, STRIP)
-        _cell(scene, box, "carrying", need, "column")
-    for tile, runs in enumerate(np.moveaxis(running, 2, 0)):
-        row, column = divmod(tile, ACROSS)
-        box = (LEFT + STRIP + column * long, TOP + row * high, long - 1, high - 1)
-        _cell(scene, box, "computing", runs, "tile")
-    _bytes(scene, field, wide)
+    runs = np.array([[np.isin(range(DOWN * ACROSS), tiles(one, wave)).reshape(DOWN, ACROSS)
+                      for wave in range(WAVES)] for one in ORDERS])  # fmt: skip
+    _fields(scene, runs)
+    rows, columns = runs.any(axis=3).sum(axis=2), runs.any(axis=2).sum(axis=2)
+    read = (rows * TILE[0] + columns * TILE[1]) * K * BYTES
+    if wide == WIDE:  # beside the tiles is room
+        now = scene.each(BOTH, lambda one, wave: si(read[one, wave], "B"))
+        scene.text(420, 150, now, "carrying", size=30, bold=True)
+        scene.text(420, 176, "of A and B from memory in this wave", size=SMALL)
+        whole = scene.each("order", lambda one: si(read[one].sum(), "B"))
+        scene.text(420, 226, whole, "carrying", size=22, bold=True)
+        scene.text(420, 250, "in all four waves", size=SMALL)
     scene.slider("wave", "wave")
-    scene.says = scene.each(BOTH, lambda one, wave: _sentence(one, wave, field[one]))
+    scene.says = scene.each(BOTH, lambda one, wave: (
+        f"{ORDERS[one].capitalize()}, wave {wave + 1}: {runs[one, wave].sum()} tiles lie in "
+        f"{rows[one, wave]} of {DOWN} rows and {columns[one, wave]} of {ACROSS} columns. They need "
+        f"{si(read[one, wave], 'B')} of A and B; all four waves need {si(read[one].sum(), 'B')}."
+    ))  # fmt: skip
     return scene
 
 
-def _cell(
-    scene: Scene, box: tuple[float, float, float, float], ink: str, lit: np.ndarray, name: str
-) -> None:
-    """A cell that is grey, and lit in some states."""
-    fill = np.where(lit, ink, "grid").astype(object)
-    scene.rect(*box, By(BOTH, fill), radius=0, name=name)
+def _fields(scene: Scene, runs: np.ndarray) -> None:
+    """C, and the rows of A and columns of B beside it; ``runs``: order, wave, row, column."""
+    left, middle = LEFT + STRIP, TOP + DOWN * HIGH / 2
+    look: dict[str, Any] = {"size": SMALL, "bold": True}
+    scene.text(left + ACROSS * LONG / 2, 16, "columns of B", "carrying", anchor="middle", **look)
+    scene.text(LEFT - 8, middle, "rows", "carrying", anchor="end", **look)
+    scene.text(LEFT - 8, middle + 17, "of A", "carrying", anchor="end", **look)
 
+    def cell(x: float, y: float, long: float, high: float, ink: str, lit: Any) -> None:
+        scene.rect(x, y, long, high, By(BOTH, np.where(lit, ink, "grid")), radius=0)
 
-def _read(field: np.ndarray) -> int:
-    """Bytes of the rows of A and columns of B that a wave touches."""
-    rows, columns = int(field.any(axis=1).sum()), int(field.any(axis=0).sum())
-    return (rows * TILE[0] + columns * TILE[1]) * K * BYTES
-
-
-def _bytes(scene: Scene, field: np.ndarray, wide: float) -> None:
-    """What the wave reads, beside the tiles where there is room."""
-    if wide < WIDE:
-        return
-    x, words = 420, scene.each(BOTH, lambda one, wave: si(_read(field[one, wave]), "B"))
-    scene.text(x, 150, words, "carrying", size=30, bold=True, name="bytes")
-    scene.text(x, 176, "of A and B from memory in this wave", size=SMALL, name="words")
-    whole = By("order", [si(sum(map(_read, one)), "B") for one in field])
-    scene.text(x, 226, whole, "carrying", size=22, bold=True, name="whole")
-    scene.text(x, 250, "in all four waves", size=SMALL, name="words")
-
-
-def _sentence(one: int, wave: int, waves: np.ndarray) -> str:
-    name, field = ORDERS[one].capitalize(), waves[wave]
-    rows, columns = int(field.any(axis=1).sum()), int(field.any(axis=0).sum())
-    return (
-        f"{name}, wave {wave + 1}: {int(field.sum())} tiles lie in {rows} of {DOWN} rows and "
-        f"{columns} of {ACROSS} columns. They need {si(_read(field), 'B')} of A and B; all four "
-        f"waves need {si(sum(map(_read, waves)), 'B')}."
-    )
+    for row in range(DOWN):
+        y = TOP + row * HIGH
+        cell(LEFT, y, STRIP - 8, HIGH - 1, "carrying", runs[:, :, row].any(axis=-1))
+        for column in range(ACROSS):
+            x = left + column * LONG
+            cell(x, y, LONG - 1, HIGH - 1, "computing", runs[:, :, row, column])
+    for column in range(ACROSS):
+        cell(left + column * LONG, TOP - STRIP - 12, LONG - 1, STRIP, "carrying",
+             runs[..., column].any(axis=-1))  # fmt: skip

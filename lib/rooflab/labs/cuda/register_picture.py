@@ -2,75 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rooflab.count.si import plain, several
+from rooflab.labs.cuda.sheets import SMALL, WIDE, picture
 from rooflab.show.scene import By, Dim, Scene
-from rooflab.show.scene.player import Player
 
-WIDE, NARROW, SMALL = 720, 400, 14
-SIDES = (1, 2, 4, 8, 16)
+SIDES, CELL, TOP = (1, 2, 4, 8, 16), 14, 60  # pixels: of a number; above the tile
 FMAS, WORDS = 128, 32  # of a multiprocessor in a clock: the A6000's arithmetic and shared memory
 
 
-def register_tile(after: Any = None) -> Player:
+@picture("register tile")
+def register_tile(wide: int) -> Scene:
     """Show r + r numbers read from shared memory, and the r × r multiply-adds done with them.
 
-    Parameters
-    ----------
-    after : GuessAxis or iterable of them, optional
-        What has to be guessed before the picture opens.
-
-    Returns
-    -------
-    Player
-        A widget; its ``sentence`` says what the picture shows.
-
-    Examples
-    --------
     >>> picture = rl.cuda.register_tile()
     >>> picture.side = 8
     >>> print(picture.sentence[:58])
     8 × 8: 16 numbers are read for 64 multiply-adds. If no thr
     """
-    return Player(*(_scene(wide) for wide in (WIDE, NARROW)), stem="register tile", after=after)
-
-
-def _scene(wide: float) -> Scene:
-    """The picture, ``wide`` pixels wide."""
-    scene = Scene(
-        wide,
-        310 if wide == WIDE else 370,
-        [Dim("side", [str(r) for r in SIDES], SIDES, start=0, glide=400)],
-    )
-    cell, left, top = 14, 60 if wide < WIDE else 150, 60
-    shown = {n: By("side", [1.0 if n < r else 0.0 for r in SIDES]) for n in range(max(SIDES))}
-    for n, opacity in shown.items():
-        at = cell * n
-        scene.rect(left - 26, top + at, cell - 2, cell - 2, "carrying", radius=1, opacity=opacity,
-                   name="A")  # fmt: skip
-        scene.rect(left + at, top - 26, cell - 2, cell - 2, "carrying", radius=1, opacity=opacity,
-                   name="B")  # fmt: skip
-    length = By("side", np.array(SIDES) * cell - 2.0)
-    scene.rect(left, top, length, length, "computing", radius=1, name="C")
-    for n in range(1, max(SIDES)):  # gaps between the numbers of C, as far as there are any
-        place = n * cell - 1.0
-        seen = By("side", [1.0 if n < r else 0.0 for r in SIDES])
-        far = By("side", left + np.array(SIDES) * cell - 2.0)
-        low = By("side", top + np.array(SIDES) * cell - 2.0)
-        scene.line([(left, top + place), (far, top + place)], "paper", 2, opacity=seen)
-        scene.line([(left + place, top), (left + place, low)], "paper", 2, opacity=seen)
-    scene.text(left - 34, top + 10, "A", "carrying", bold=True, anchor="end", name="key")
-    scene.text(left - 8, top - 16, "B", "carrying", bold=True, anchor="end", name="key")
-    x, y = (left + 270, top + 10) if wide == WIDE else (16, top + 246)
-    for n, words in enumerate((_reads, _products, _clocks)):
-        ink = ("carrying", "computing", "ink")[n]
-        line = By("side", list(map(words, SIDES)))
-        scene.text(x, y + (24 if wide == WIDE else 20) * n, line, ink, size=SMALL, name="count")
+    left, height, x, y, line = (150, 310, 420, 70, 24) if wide == WIDE else (60, 370, 16, 306, 20)
+    scene = Scene(wide, height, [Dim("side", [*map(str, SIDES)], SIDES, glide=400)])
+    sides = np.array(SIDES)
+    length = By("side", sides * CELL - 2.0)
+    scene.rect(left, TOP, length, length, "computing", radius=1, name="C")
+    right, foot = (By("side", start + sides * CELL - 2.0) for start in (left, TOP))
+    for n in range(max(SIDES)):
+        at, there = CELL * n, By("side", np.where(n < sides, 1.0, 0.0))
+        scene.rect(left - 26, TOP + at, CELL - 2, CELL - 2, "carrying", radius=1, opacity=there)
+        scene.rect(left + at, TOP - 26, CELL - 2, CELL - 2, "carrying", radius=1, opacity=there)
+        end = at + CELL - 1.0  # where a gap is between the numbers of C
+        scene.line([(left, TOP + end), (right, TOP + end)], "paper", 2, opacity=there)
+        scene.line([(left + end, TOP), (left + end, foot)], "paper", 2, opacity=there)
+    scene.text(left - 34, TOP + 10, "A", "carrying", bold=True, anchor="end")
+    scene.text(left - 8, TOP - 16, "B", "carrying", bold=True, anchor="end")
+    for n, (ink, words) in enumerate(
+        (("carrying", _reads), ("computing", _products), ("ink", _clocks))
+    ):
+        scene.text(x, y + line * n, By("side", [*map(words, SIDES)]), ink, size=SMALL)
     scene.slider("side", "side of the tile")
-    scene.says = By("side", list(map(_sentence, SIDES)))
+    scene.says = By("side", [*map(_sentence, SIDES)])
     return scene
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from rooflab.count.validation import unknown
@@ -23,18 +22,9 @@ REGISTERS = 255  # that a thread can have
 ADDRESSES = 40  # registers beside the accumulators: 168 printed for 128 (H100, two consumers)
 LAUNCH = 2e-6  # seconds to start and to end a kernel, queued back to back
 LEVELS = ("compute", "shared", "l2", "dram")  # that overlap; issue shares its slots with compute
-NEEDED = ("tile", "blocks", "resident", "stages", "threads", "unit", "bytes", "out_bytes", "store")
-
-
-@dataclass(frozen=True)
-class Constants:
-    """What counting cannot tell: fitted on the A6000's ten rungs, used on all machines."""
-
-    fma_share: float  # of the CUDA cores' peak at boost, what power and issue leave (0.5 to 1)
-    loaded: float  # latency of memory under load over that of an idle one (1 to 3)
-
-
-FITTED = Constants(fma_share=0.575, loaded=1.31)
+# What counting cannot tell: least squares of log(predicted / published) over the A6000's ten rungs.
+FMA_SHARE = 0.575  # of the CUDA cores' peak at boost, what power and issue leave
+LOADED = 1.31  # latency of memory under load over that of an idle one
 
 
 @dataclass(frozen=True)
@@ -89,7 +79,7 @@ def dram_bytes(rung: Numbers, size: tuple[int, int, int], machine: Numbers) -> f
     return once if once <= machine["l2_bytes"] else max(once, waves)
 
 
-def cuda_core_step(rung: Numbers, constants: Constants) -> dict[str, float]:
+def cuda_core_step(rung: Numbers) -> dict[str, float]:
     """Count a step on CUDA cores: its FMAs, all other instructions, wavefronts of shared memory."""
     m, n, k = rung["tile"]
     warps = rung["threads"] // 32
@@ -100,7 +90,7 @@ def cuda_core_step(rung: Numbers, constants: Constants) -> dict[str, float]:
         conflicts = rung["write_conflicts"]
         wavefronts += sum(tile / 128 * (1 + worst) for tile, worst in zip(tiles, conflicts))
         reads += 4 * sum(tiles) / (32 * rung["width"])  # load and store, and an address for each
-    compute = m * n * k / 128 / constants.fma_share
+    compute = m * n * k / 128 / FMA_SHARE
     return {"compute": compute, "issue": reads / 4, "shared": wavefronts}
 
 
@@ -135,18 +125,14 @@ def epilogue(rung: Numbers, machine: Numbers, problem: Numbers, latency: float) 
     return float(shown[exposed]) + (0 if rung.get("persistent") else 3 * latency)
 
 
-def predict_rung(
-    rung: Numbers, machine: Numbers, problem: Numbers, constants: Constants = FITTED
-) -> Terms:
+def predict_rung(rung: Numbers, machine: Numbers, problem: Numbers) -> Terms:
     """Predict the seconds of one rung on one machine from plain numbers.
 
     They are named as in staircase.yaml: what the kernel does, the machine's figures, the ``size``
-    and ``c_moves`` of the problem. Raises ValueError for a rung that lacks a number.
+    and ``c_moves`` of the problem.
     """
-    if missing := [name for name in NEEDED if name not in rung]:
-        raise ValueError(f"rung: {', '.join(missing)} missing; staircase.yaml says what each is")
     blocks, sms = rung["blocks"], machine["sms"]
-    parts, tile = _tile(rung, machine, problem, constants, rung["resident"])
+    parts, tile = _tile(rung, machine, problem, rung["resident"])
     if rung.get("persistent"):
         clocks = math.ceil(blocks / rung["persistent"]) * tile
     else:
@@ -154,21 +140,21 @@ def predict_rung(
         clocks = full * rung["resident"] * tile
         if rest:  # the last blocks have an SM to themselves, or share it with fewer
             resident = math.ceil(rest / sms)
-            clocks += resident * _tile(rung, machine, problem, constants, resident)[1]
+            clocks += resident * _tile(rung, machine, problem, resident)[1]
     even = blocks / sms / machine["clock_hz"]
     seconds = {name: even * part for name, part in parts.items()}
     seconds["idle SMs"] = clocks / machine["clock_hz"] - even * tile
     seconds["launch"] = LAUNCH
-    return Terms(MappingProxyType(seconds), clocks / machine["clock_hz"] + LAUNCH)
+    return Terms(seconds, clocks / machine["clock_hz"] + LAUNCH)
 
 
 def _tile(
-    rung: Numbers, machine: Numbers, problem: Numbers, constants: Constants, resident: int
+    rung: Numbers, machine: Numbers, problem: Numbers, resident: int
 ) -> tuple[dict[str, float], float]:
     """Clocks of an SM for one tile where ``resident`` blocks share it: by part, and in all."""
     steps = problem["size"][2] // rung["tile"][2]
     tensor = rung["unit"] == "tensor cores"
-    step = tensor_core_step(rung, machine, resident) if tensor else cuda_core_step(rung, constants)
+    step = tensor_core_step(rung, machine, resident) if tensor else cuda_core_step(rung)
     in_all = rung["blocks"] * steps
     loads = dram_bytes(rung, problem["size"], machine)
     moved = loads + math.prod(problem["size"][:2]) * rung["out_bytes"] * problem["c_moves"]
@@ -180,7 +166,7 @@ def _tile(
     busy = max(work.values())
     missed = min(1.0, loads / (in_all * load_bytes(rung)))
     idle = machine["latency"]
-    latency = constants.loaded * (idle["l2"] + missed * (idle["dram"] - idle["l2"]))
+    latency = LOADED * (idle["l2"] + missed * (idle["dram"] - idle["l2"]))
     # of a lone step: what it waits for, its load and its arithmetic, one after the other
     arithmetic = max(work["compute"], work["shared"])
     delay = latency + arithmetic + max(step["l2"], step["dram"]) - busy
@@ -198,15 +184,15 @@ class Rung:
     """One kernel of a staircase: what it does, what it should reach, what it was published with."""
 
     title: str
-    published: float | None  # FLOP/s
+    published: float  # FLOP/s
     numbers: Numbers = field(repr=False)
     machine: Numbers = field(repr=False)
     problem: Numbers = field(repr=False)
 
-    def predict(self, constants: Constants = FITTED) -> Terms:
+    def predict(self) -> Terms:
         """Predict the seconds; of a rung that was searched over, those of the fastest variant."""
         variants = [self.numbers, {**self.numbers, **self.numbers.get("or", {})}]
-        terms = [predict_rung(it, self.machine, self.problem, constants) for it in variants]
+        terms = [predict_rung(it, self.machine, self.problem) for it in variants]
         return min(terms, key=lambda one: one.seconds)
 
     @property
@@ -247,24 +233,9 @@ def staircase(name: str) -> Staircase:
     if name not in document["staircases"]:
         raise unknown("name", name, document["staircases"])
     problem, machine = document["staircases"][name], document["machines"][name]
-    published = document.get("published", {}).get(name, {})
     rungs = []
     for row in problem["rungs"]:
-        speed = row.get("gflops", published.get(row["title"]))
+        speed = row.get("gflops") or document["published"][name][row["title"]]
         numbers = {**problem["common"], **row}
-        rungs.append(Rung(row["title"], speed and speed * 1e9, numbers, machine, problem))
+        rungs.append(Rung(row["title"], 1e9 * speed, numbers, machine, problem))
     return Staircase(machine, tuple(problem["size"]), tuple(rungs))
-
-
-def fit(stairs: Staircase) -> Constants:
-    """Fit the constants on published rungs: least squares of the logarithm of the ratio."""
-    from scipy.optimize import least_squares
-
-    flop, rungs = 2 * math.prod(stairs.size), [rung for rung in stairs.rungs if rung.published]
-
-    def logarithms(values: Any) -> list[float]:
-        times = [rung.predict(Constants(*values)).seconds for rung in rungs]
-        return [math.log(flop / time / (it.published or 1)) for time, it in zip(times, rungs)]
-
-    solution = least_squares(logarithms, (0.75, 2.0), bounds=((0.5, 1.0), (1.0, 3.0)))
-    return Constants(*map(float, solution.x))

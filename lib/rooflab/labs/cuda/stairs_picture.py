@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.si import percent, si
-from rooflab.labs.cuda.staircase import Rung, Staircase, staircase
+from rooflab.labs.cuda.sheets import NARROW, SMALL, WIDE
+from rooflab.labs.cuda.staircase import Rung, staircase
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import Frame
 from rooflab.show.scene.player import Player
 
-WIDE, NARROW, SMALL = 720, 400, 14
-GPUS = {"a6000": "RTX A6000, fp32", "h100": "H100, bf16", "b200": "B200, fp16"}
 PARTS = {  # of a prediction: its name in the picture, and its ink
     "compute": ("arithmetic", "computing"), "issue": ("other instructions", "overhead"),
     "shared": ("L1, shared memory", "carrying"), "l2": ("L2", "carrying"),
@@ -24,11 +23,13 @@ PARTS = {  # of a prediction: its name in the picture, and its ink
 }  # fmt: skip
 FITTED = "The prediction has two constants, which were fitted to these ten kernels."
 BLIND = "Predicted with the A6000's constants, before what was published was looked at."
-NOTES = {
-    "a6000": f"S. Boehm, SGEMM_CUDA, 4096 × 4096 numbers. {FITTED}",
-    "h100": f"P. Shankhdhar, fast.cu and its worklog, 4096 × 4096 numbers. {BLIND}",
-    "b200": f"JAX documentation, Pallas on Blackwell, 4096 × 8192 × 4096. {BLIND}",
-}
+GPUS = {  # what stands above the axes, and below the picture
+    "a6000": ("RTX A6000, fp32", f"S. Boehm, SGEMM_CUDA, 4096 × 4096 numbers. {FITTED}"),
+    "h100": ("H100, bf16",
+             f"P. Shankhdhar, fast.cu and its worklog, 4096 × 4096 numbers. {BLIND}"),
+    "b200": ("B200, fp16",
+             f"JAX documentation, Pallas on Blackwell, 4096 × 8192 × 4096. {BLIND}"),
+}  # fmt: skip
 
 
 def stairs(gpu: str = "a6000", after: Any = None) -> Player:
@@ -55,76 +56,71 @@ def stairs(gpu: str = "a6000", after: Any = None) -> Player:
     >>> print(picture.sentence[:72])
     3, shared memory tile: 2.98 TFLOP/s published, 2.81 predicted. By itself
     """
-    steps = staircase(gpu)
-    scenes = (_scene(gpu, steps, wide) for wide in (WIDE, NARROW))
-    return Player(*scenes, stem="stairs", after=after)
+    return Player(_scene(gpu, WIDE), _scene(gpu, NARROW), stem="stairs", after=after)
 
 
-def _scene(gpu: str, steps: Staircase, wide: float) -> Scene:
+def _scene(gpu: str, wide: int) -> Scene:
     """The picture, ``wide`` pixels wide."""
-    rungs, count = steps.rungs, len(steps.rungs)
-    scene = Scene(wide, 500, [Dim("kernel", [str(n + 1) for n in range(count)], range(count),
-                                  start=0, glide=400, even=True)])  # fmt: skip
-    machine = steps.machine
+    steps = staircase(gpu)
+    machine, count = steps.machine, len(steps.rungs)
+    scene = Scene(wide, 500, [
+        Dim("kernel", [str(n + 1) for n in range(count)], range(count), glide=400, even=True),
+    ])  # fmt: skip
     peak = machine["sms"] * machine["flop_per_clock"] * machine["clock_hz"]
-    speeds = [[rung.published or 0, rung.flop_per_s] for rung in rungs]
-    low = 10 ** math.floor(math.log10(min(map(min, speeds))))
+    speeds = [(rung.published, rung.flop_per_s) for rung in steps.rungs]
+    low = 10 ** math.floor(math.log10(np.min(speeds)))
     frame = Frame(64, 36, wide - 16, 256)
     x, y = frame.x(0.5, count + 0.5, log=False), frame.y(low, 1.6 * peak)
     frame.x_ticks(scene, x, range(1, count + 1), str, grid=False)
     frame.y_ticks(scene, y, y.decades(), lambda v: si(v, "").replace(".00", "").replace(".0", ""))
     frame.draw(scene)
-    scene.text(8, 20, "FLOP/s", size=SMALL, name="axis")
-    scene.text(frame.right, 20, GPUS[gpu], "soft", size=SMALL, anchor="end", name="gpu")
+    scene.text(8, 20, "FLOP/s", size=SMALL)
+    scene.text(frame.right, 20, GPUS[gpu][0], "soft", size=SMALL, anchor="end")
     scene.line([(frame.left, y(peak)), (frame.right, y(peak))], "computing", 2, name="peak")
-    scene.text(frame.left + 6, y(peak) - 6, "peak", "computing", size=SMALL, name="peak")
-    half = 0.42 * (x(1) - x(0))
-    for n, (published, predicted) in enumerate(speeds, 1):
-        chosen = By("kernel", np.where(np.arange(count) == n - 1, 1.0, 0.35))
-        step = [(x(n) - half, y(published)), (x(n) + half, y(published))]
+    scene.text(frame.left + 6, y(peak) - 6, "peak", "computing", size=SMALL)
+    for n, (published, predicted) in enumerate(speeds):
+        chosen = By("kernel", np.where(np.arange(count) == n, 1.0, 0.35))
+        step = [(x(n + 1 + half), y(published)) for half in (-0.42, 0.42)]
         scene.line(step, "ink", 4, opacity=chosen, name="published")
-        scene.dot(x(n), y(predicted), "diamond", 6, fill="paper", ink="carrying", width=2.5,
+        scene.dot(x(n + 1), y(predicted), "diamond", 6, fill="paper", ink="carrying", width=2.5,
                   opacity=chosen, name="predicted")  # fmt: skip
-    scene.text(frame.left, 302, "line: published", size=SMALL, name="key")
-    scene.text(frame.left + 120, 302, "diamond: predicted", "carrying", size=SMALL,
-               name="key")  # fmt: skip
-    _parts(scene, Frame(150, 318, wide - 60, 494), rungs)
+    scene.text(frame.left, 302, "line: published", size=SMALL)
+    scene.text(frame.left + 120, 302, "diamond: predicted", "carrying", size=SMALL)
+    shares = [_shares(rung) for rung in steps.rungs]
+    _parts(scene, Frame(150, 318, wide - 60, 494), shares)
     scene.slider("kernel", "kernel")
-    scene.note(NOTES[gpu])
-    scene.says = By("kernel", [_sentence(n, rung) for n, rung in enumerate(rungs, 1)])
+    scene.note(GPUS[gpu][1])
+    scene.says = scene.each("kernel", lambda n: _sentence(n + 1, steps.rungs[n], shares[n]))
     return scene
 
 
-def _parts(scene: Scene, frame: Frame, rungs: tuple[Rung, ...]) -> None:
-    """A bar for each part of the chosen kernel's time, as a share of all of it."""
-    shares = {name: np.array([_share(rung, name) for rung in rungs]) for name in PARTS}
-    shown = [name for name, values in shares.items() if values.max() >= 0.01]
+def _shares(rung: Rung) -> dict[str, float]:
+    """What each part would take by itself, as a share of all of a kernel's time."""
+    terms = rung.predict()
+    return {part: min(1.0, terms.parts.get(part, 0.0) / terms.seconds) for part in PARTS}
+
+
+def _parts(scene: Scene, frame: Frame, shares: list[dict[str, float]]) -> None:
+    """A bar for each part of the chosen kernel's time that is seen with any of them."""
+    shown = [part for part in PARTS if max(share[part] for share in shares) >= 0.01]
     pitch = (frame.bottom - frame.top) / len(shown)
-    for n, name in enumerate(shown):
-        top, (words, ink) = frame.top + n * pitch, PARTS[name]
-        length = By("kernel", shares[name] * (frame.right - frame.left))
-        ends = By("kernel", frame.left + shares[name] * (frame.right - frame.left) + 6)
-        scene.text(frame.left - 8, top + 0.62 * pitch, words, size=SMALL, anchor="end", name="part")
-        scene.rect(frame.left, top + 3, length, pitch - 8, ink, radius=1, name="part")
-        scene.text(ends, top + 0.62 * pitch, By("kernel", [_percent(s) for s in shares[name]]),
-                   "soft", size=SMALL, name="share")  # fmt: skip
+    for n, part in enumerate(shown):
+        top, (words, ink) = frame.top + n * pitch, PARTS[part]
+        length = np.array([share[part] for share in shares]) * (frame.right - frame.left)
+        number = By("kernel", [percent(share[part]) if share[part] >= 0.001 else "0 %"
+                               for share in shares])  # fmt: skip
+        foot = top + 0.62 * pitch
+        scene.text(frame.left - 8, foot, words, size=SMALL, anchor="end")
+        scene.rect(frame.left, top + 3, By("kernel", length), pitch - 8, ink, radius=1, name="part")
+        scene.text(By("kernel", frame.left + length + 6), foot, number, "soft", size=SMALL)
     scene.line([(frame.left, frame.top), (frame.left, frame.bottom)], "soft", 1, name="axis")
 
 
-def _share(rung: Rung, part: str) -> float:
-    terms = rung.predict()
-    return min(1.0, terms.parts.get(part, 0.0) / terms.seconds)
-
-
-def _percent(share: float) -> str:
-    return percent(share) if share >= 0.001 else "0 %"
-
-
-def _sentence(number: int, rung: Rung) -> str:
-    longest = max(PARTS, key=lambda part: _share(rung, part))
-    speed = si(rung.published or 0, "FLOP/s")
+def _sentence(number: int, rung: Rung, shares: dict[str, float]) -> str:
+    longest = max(shares, key=shares.__getitem__)
+    speed = si(rung.published, "FLOP/s")
     return (
         f"{number}, {rung.title}: {speed} published, {si(rung.flop_per_s, '').split()[0]} "
-        f"predicted. By itself {PARTS[longest][0]} would take {percent(_share(rung, longest))} of "
+        f"predicted. By itself {PARTS[longest][0]} would take {percent(shares[longest])} of "
         "the time. Parts overlap, so they can total more than 100 %."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from rooflab.labs.cuda.compiler import compile
 from rooflab.labs.cuda.cubin import sass
@@ -28,14 +28,13 @@ class Row:
 class Summary:
     """What a compiler made of kernels, by name; printed as a table."""
 
-    arch: str
     rows: Mapping[str, Row]
     recorded: bool
 
     def __repr__(self) -> str:
         words = [word for word in WORDS if any(word in row.loop for row in self.rows.values())]
         head = "".join(f"{word:>9}" for word in ("registers", "shared", "spilled"))
-        lines = [f"{self.arch:22}{head}   hot loop:{''.join(f'{word:>9}' for word in words)}"]
+        lines = [f"{ARCH:22}{head}   hot loop:{''.join(f'{word:>9}' for word in words)}"]
         for name, row in self.rows.items():
             counts = "".join(f"{row.loop.get(word, 0):9}" for word in words)
             lines.append(f"{name:22}{row.registers:9}{row.shared:9}{row.spilled:9}{'':12}{counts}")
@@ -66,20 +65,15 @@ def summary(*names: str) -> Summary:
     """
     specs = [spec_of(name) for name in names]
     try:
-        return Summary(ARCH, {spec.name: compiled_row(spec.name) for spec in specs}, False)
+        return Summary({spec.name: _compiled(spec.name) for spec in specs}, False)
     except ModuleNotFoundError:
         rows = tables("labs.cuda", "summary")
-        return Summary(ARCH, {spec.name: Row(**rows[spec.name]) for spec in specs}, True)
+        return Summary({spec.name: Row(**rows[spec.name]) for spec in specs}, True)
 
 
-def compiled_row(name: str) -> Row:
-    """Return the row of one kernel, compiled now."""
+def _compiled(name: str) -> Row:
+    """The row of one kernel, compiled now, as it was recorded in summary.yaml."""
     compiled = compile(name, ARCH)
     resources = compiled.only
     loop = {word: count for word, count in sass(compiled).loop.items() if word in WORDS}
     return Row(resources.registers, resources.shared_bytes, resources.spill_stores, loop)
-
-
-def recorded_text(names: Mapping[str, object]) -> str:
-    """Return summary.yaml for these kernels."""
-    return "".join(f"{name}: {asdict(compiled_row(name))}\n".replace("'", "") for name in names)
