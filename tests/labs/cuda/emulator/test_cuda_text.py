@@ -83,22 +83,22 @@ C_VALUES = {
     "s[t = 5] + (s + 2)[1]": 8, "*(&s[1] + 1)": 2, "((float4*)s)[1].y": 5, "(set(s), s[7])": 25,
 }  # fmt: skip
 TEXT = """
-#define SQUARE(x) ((x) * \\
-                   (x))
+#define SQUARE(x) ((x) * (x))
+__device__ int twice(int x) { if (x > 100) return 0; return 2 * x; }
 __device__ int odds(int n) {
   for (int i = 0, sum = 0; ; ++i, n += 0)
     { if (i > n) return sum; else if (i % 2 == 0) continue; sum += i; } }
 __device__ void set(float* p) { p[7] = odds(9); }
 __global__ void k(double* out) {
   float s[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-  auto twice = [&](int x) { if (x > 100) return 0; return 2 * x; };
 """
 
 
 def test_numbers_are_those_of_c():
     cells = (f"{{ int t = 0; out[{i}] = {value}; }}" for i, value in enumerate(C_VALUES))
-    emulate("\n".join([TEXT, *cells, "}"]), 1, 1, out := np.zeros(len(C_VALUES)))
+    run = emulate("\n".join([TEXT, *cells, "}"]), 1, 1, out := np.zeros(len(C_VALUES)))
     assert dict(zip(C_VALUES, out)) == C_VALUES
+    assert min(run.lines) > TEXT.count("\n")  # after a call, the caller's line again
 
 
 #: Kernel, what of it is replaced, by what, kind of fault, and how a line that is named begins.
@@ -139,10 +139,10 @@ def test_what_is_not_possible_is_refused_with_its_line():
     for line, words in {
         "goto end;": "goto", "sqrt2(1);": "sqrt", "x[0] = z;": "z is no", "x[.5f] = 0;": "index",
         "__shared__ float s[n];": "size", "const int i = 1; i = 2;": "const", "int i = x;": "given",
-        "x[0] = 1 +;": "not possible", "switch (n) {}": "switch", "#if n > 1": "#if",
+        "x[0] = 1 +;": "emulator's C++", "switch (n) {}": "switch", "#if n > 1": "#if",
     }.items():  # fmt: skip
         with pytest.raises(ValueError, match=rf"^line 2 \(.*({words})"):
             emulate(f"{head}\n{line}\n}}", 1, 32, x, 4)
-    for args, words in (((4, x), "x is int"), ((x, 0.5), "n=0.5"), ((x > 0, 4), "x is bool")):
+    for args, words in (((4, x), "x is int"), ((x, 0.5), "n is float"), ((x > 0, 4), "x is bool")):
         with pytest.raises(TypeError, match=words):
             emulate(f"{head}}}", 1, 32, *args)

@@ -1,4 +1,4 @@
-"""Run CUDA C++ text in the emulator: preprocess it, parse it as C, rewrite it into its steps.
+"""Run CUDA C++ text in the emulator: preprocess it, parse it as C, execute its syntax tree.
 
 Types are C's: integers of 32 bits unless they are declared longer (``size_t`` counts as signed),
 division toward zero, a literal 1.0 is double. Faults and traffic name the lines of the text.
@@ -6,113 +6,47 @@ division toward zero, a literal 1.0 is double. Faults and traffic name the lines
 
 from __future__ import annotations
 
-import ast
 import functools
 import operator
 import re
-from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rooflab.labs.cuda.emulator import arithmetic, memory
-from rooflab.labs.cuda.emulator.execution import Counts, Execution, Faults, Place, Variable
+from rooflab.labs.cuda.emulator.execution import Execution, Place
 from rooflab.labs.cuda.emulator.intrinsics import SHUFFLES, Call, call_builtin, nearest
 from rooflab.labs.cuda.emulator.launch import launch
-from rooflab.labs.cuda.emulator.races import Order
 from rooflab.labs.cuda.emulator.report import Fault, KernelFault, Run
-from rooflab.labs.cuda.emulator.rewrite import Program, Rewriter, Step, operate
-from rooflab.labs.cuda.emulator.threads import SPECIAL, Geometry
+from rooflab.labs.cuda.emulator.rewrite import Program, operate
 from rooflab.labs.cuda.kernels import source_of, spec_of
 from rooflab.optional import installed
 
 POSSIBLE = (
-    "Possible are numbers, float4 and such, pointers, __shared__ and local arrays, if, for, while, "
-    "?:, __device__ functions, [&] lambdas, #define, shuffles, barriers, atomicAdd"
+    "Write it with numbers, float4, pointers, __shared__ and local arrays, if, for, while, ?:, "
+    "__device__ functions, #define, __shfl_…_sync, __syncthreads and atomicAdd"
 )
-LONGEST = 100_000  # characters of a text
-
-
-@dataclass(frozen=True)
-class Type:
-    """A number, a vector of ``width`` of them, or a pointer to such, or to arrays with axes."""
-
-    dtype: str
-    width: int = 1
-    pointer: bool = False
-    axes: int = 0
-    const: bool = False
-
-    def __str__(self) -> str:
-        plain = Type(self.dtype, self.width)
-        name = next(name for name, each in TYPES.items() if each == plain)
-        return f"{'const ' * self.const}{name}{'*' * self.pointer}"
-
-
-class Value(NamedTuple):
-    """An expression: what computes it and, if it can be assigned, where that is."""
-
-    type: Type
-    get: Step
-    where: Step | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Symbol:
-    """A variable. An array, a vector and a shared number are in memory, at the address it has."""
-
-    name: str
-    type: Type
-    in_memory: bool = False
-    constant: Any = None
-
-    def home(self, s: Execution) -> Any:
-        """Return where the value is: the symbol itself, or an address."""
-        return s.variables[self].value if self.in_memory else self
-
-
-@dataclass(eq=False)
-class Function:
-    """A function or lambda; its type is None as long as a lambda has no return."""
-
-    name: str
-    type: Type | None
-    params: list[tuple[Symbol, Step]]
-    body: Step | None = None
-
-    def bind(self, s: Execution, values: list[Any], place: Place) -> None:
-        """Give the parameters their values."""
-        for value, (symbol, make) in zip(values, self.params):
-            make(s)
-            put(s, symbol.home(s), value, symbol.type, place)
-
-
-VOID, BOOL, INT, UNSIGNED, LONG, FLOAT, DOUBLE = map(
-    Type, ("void", "bool", "int32", "uint32", "int64", "float32", "float64")
-)
-_RANKS = ("bool", "int8", "uint8", "int32", "uint32", "int64", "float32", "float64")
-TYPES: Mapping[str, Type] = MappingProxyType(
-    {"void": VOID, "bool": BOOL, "char": Type("int8"), "int": INT, "unsigned": UNSIGNED,
-     "long": LONG, "float": FLOAT, "double": DOUBLE, "size_t": LONG, "auto_": VOID}
-    | {f"{name}_t": Type(name) for name in ("int8", "uint8", "int32", "uint32", "int64")}
-    | {f"{name}{width}": Type(dtype, width) for width in (2, 4)
-       for name, dtype in (("float", "float32"), ("int", "int32"), ("uint", "uint32"))}
-)  # fmt: skip
+LONGEST, MOST_NESTED = 100_000, 16  # characters of a text; macros in one another
+#: C's numbers, each of which converts to those after it, and NumPy's name of it.
+NUMBERS: Mapping[str, str] = MappingProxyType({
+    "bool": "bool", "int": "int32", "unsigned": "uint32", "long": "int64", "size_t": "int64",
+    "float": "float32", "double": "float64",
+})  # fmt: skip
+WHOLE = ("bool", "int", "unsigned", "long", "size_t")
 #: Function of CUDA → the emulator's, types of the arguments, that of the result. None: what comes.
-FUNCTIONS: Mapping[str, tuple[str, list[Type | None], Type | None]] = MappingProxyType(
-    {f"{name}f": (f"math.{name}", [FLOAT], FLOAT) for name in arithmetic.MATH}
-    | {name: (f"math.{name}", [DOUBLE], DOUBLE) for name in arithmetic.MATH}
-    | {f"__{name}f": (f"math.{name}", [FLOAT], FLOAT) for name in ("exp", "log", "sin", "cos")}
-    | {f"__{way}": (f"cuda.{way}", [UNSIGNED, None, INT], None) for way in SHUFFLES}
-    | {f"f{name}f": (name, [FLOAT] * 2, FLOAT) for name in ("min", "max")}
+FUNCTIONS: Mapping[str, tuple[str, list[str | None], str | None]] = MappingProxyType(
+    {f"{name}f": (f"math.{name}", ["float"], "float") for name in arithmetic.MATH}
+    | {name: (f"math.{name}", ["double"], "double") for name in arithmetic.MATH}
+    | {f"__{way}": (f"cuda.{way}", ["unsigned", None, "int"], None) for way in SHUFFLES}
+    | {f"f{name}f": (name, ["float"] * 2, "float") for name in ("min", "max")}
     | {name: (name, [None] * 2, None) for name in ("min", "max")}
-    | {"fmaf": ("cuda.fma", [FLOAT] * 3, FLOAT), "fma": ("cuda.fma", [DOUBLE] * 3, DOUBLE),
-       "rsqrtf": ("rsqrt", [FLOAT], FLOAT), "abs": ("abs", [None], None),
-       "__syncthreads": ("cuda.syncthreads", [], VOID), "__syncwarp": ("cuda.syncwarp", [], VOID)}
+    | {"abs": ("abs", [None], None), "fmaf": ("cuda.fma", ["float"] * 3, "float"),
+       "__expf": ("math.exp", ["float"], "float"), "make_float4": ("", ["float"] * 4, "float4"),
+       "__syncthreads": ("cuda.syncthreads", [], "void"),
+       "__syncwarp": ("cuda.syncwarp", [], "void")}
 )  # fmt: skip
 _OPERATORS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -120,647 +54,529 @@ _OPERATORS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 })  # fmt: skip
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
-# ---- From CUDA C++ to C --------------------------------------------------------------------------
+
+def refusal(what: str) -> ValueError:
+    """Return the error for what is C++, but not the emulator's."""
+    return ValueError(f"{what} is not in the emulator's C++. {POSSIBLE}")
+
+
+# ---- From CUDA C++ to C: every line stays where it is --------------------------------------------
 _INSIDE = "[^()]*+"  # of parentheses, with up to 8 pairs of them in one another
 for _ in range(8):
     _INSIDE = rf"[^()]*+(?:\({_INSIDE}\)[^()]*+)*+"
-_CALL = re.compile(rf"\b([A-Za-z_]\w*)(\s*\({_INSIDE}\))?")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
-_TO_C = tuple((re.compile(pattern), to) for pattern, to in (
+_COMMENT = re.compile(r"(?s)//[^\n]*|/\*.*?\*/")
+_GUARDED = re.compile(r"(?m)^#ifndef (\w+)\n(#define \1\b.*\n)#endif")
+_DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(\w*)(?:\(([^()]*)\))?\s*(.*)")
+#: CUDA's words as macros: parameters, if it has some, and what stands for it in C.
+_WORDS: Mapping[str, tuple[list[str] | None, str]] = MappingProxyType(
+    dict.fromkeys(("__device__", "__forceinline__", "__restrict__", "inline", "static"), (None, ""))
+    | dict.fromkeys(("__launch_bounds__", "__align__"), ([], ""))
+    | {"constexpr": (None, "const"), "__shared__": (None, "register"),  # which stands there in C
+       "true": (None, "1"), "false": (None, "0"), "warpSize": (None, "32"),
+       "rsqrtf": (["x"], "(1 / sqrtf(x))")}
+)  # fmt: skip
+_TO_C = (
     (r'extern\s*"C"', ""),
-    (rf"\b(?:__launch_bounds__|__align__)\s*\({_INSIDE}\)", ""),
-    (r"\b(?:__global__|__device__|__forceinline__|__restrict__|inline|static)\b", ""),
-    (r"\bconstexpr\b", "const"),
-    (r"\b__shared__\b", "register"),  # a word of C that stands at the same place
     (r"\bauto\s+(\w+)\s*=\s*\[&\]\s*\(([^()]*)\)\s*{", r"lambda: { void \1(\2);"),
-    (r"\bauto\b", "auto_"),
+    (rf"\b(?:reinterpret|static)_cast\s*<([^<>]*)>\s*(\({_INSIDE}\))", r"((\1)\2)"),
     (r"\b(float|double|int|unsigned|size_t|bool)\s*\(", r"(\1)("),
-))  # fmt: skip
-_CAST = re.compile(rf"\b(?:reinterpret|static|const)_cast\s*<([^<>]*)>\s*(\({_INSIDE}\))")
-_PRELUDE = f"typedef int {', '.join(filter(re.compile('bool|.*[0-9_]').match, TYPES))};"
+)
 
 
-def preprocessed(text: str, macros: Mapping[str, object]) -> tuple[str, list[str]]:
-    """Return C with every line where it was, and the names of the kernels."""
-    text = re.sub(r"(?s)//[^\n]*|/\*.*?\*/", _blank, text)
-    text = re.sub(r"(?:.*\\\n)+.*", lambda m: m[0].replace("\\\n", " ") + _blank(m), text)
-    text = _expanded(*_directives(text, macros))
-    while (cast := _CAST.sub(r"((\1)\2)", text)) != text:
-        text = cast
-    kernels = re.findall(rf"\b__global__\s+void\s+(?:__\w+__\s*\({_INSIDE}\)\s*)?(\w+)", text)
+def preprocessed(text: str, macros: Mapping[str, object]) -> str:
+    """Return C, and ``__global__``, with every line where it was."""
+    known: dict[str, Any] = {**_WORDS, **{name: (None, str(macros[name])) for name in macros}}
+    lines = _GUARDED.sub(r"\n\2", text).split("\n")
+    for number, line in enumerate(lines):
+        if directive := _DIRECTIVE.match(line):
+            word, name, params, body = directive.groups()
+            if word == "define":  # what the caller gives comes first
+                known.setdefault(name, (params and re.findall(r"\w+", params), body))
+            elif word not in ("pragma", "include"):
+                raise refusal(f"line {number + 1} ({line.strip()}): #{word}")
+            lines[number] = ""
+    text = _expanded("\n".join(lines), known)
     for pattern, to in _TO_C:
-        text = pattern.sub(lambda m, to=to: m.expand(to) + _blank(m), text)
-    return _PRELUDE + text, kernels
+        text = re.sub(pattern, lambda m, to=to: m.expand(to) + _blank(m), text)
+    return f"typedef int bool, size_t, float4; {text}"
 
 
 def _blank(match: re.Match[str]) -> str:
     return "\n" * match[0].count("\n") or " "
 
 
-def _directives(text: str, macros: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
-    """Return the text without directives, and parameters and body of each macro."""
-    known: dict[str, Any] = {name: (None, str(value)) for name, value in macros.items()}
-    known |= {"true": (None, "1"), "false": (None, "0")}
-    lines, on = [], [True]
-    for number, line in enumerate(text.split("\n"), 1):
-        directive = re.match(r"\s*#\s*(\w+)\s*(\w*)(?:\(([^()]*)\))?\s*(.*)", line)
-        lines.append(line if all(on) and not directive else "")
-        word, name, params, body = directive.groups() if directive else ("pragma", "", None, "")
-        if word in ("ifdef", "ifndef"):
-            on.append((name in known) == (word == "ifdef"))
-        elif word in ("else", "endif") and len(on) > 1:
-            on[-1:] = [not on[-1]] if word == "else" else []
-        elif word == "define" and all(on):
-            known[name] = params if params is None else re.findall(r"\w+", params), body
-        elif word not in ("define", "pragma", "include"):
-            raise ValueError(f"line {number} ({line.strip()}): #{word} is not possible. {POSSIBLE}")
-    return "\n".join(lines), known
-
-
-def _expanded(text: str, macros: Mapping[str, Any], hidden: frozenset[str] = frozenset()) -> str:
-    """Return the text with its macros expanded; one is hidden within what it stands for."""
+def _expanded(text: str, macros: Mapping[str, Any]) -> str:
+    """Return the text with its macros expanded, and those that they stand for."""
+    used = re.compile(rf"\b({'|'.join(macros)})\b(\s*\({_INSIDE}\))?")
 
     def expand(match: re.Match[str]) -> str:
-        name, call = match[1], _expanded(match[2] or "", macros, hidden)
-        params, body = macros.get(name, (None, None))
-        if body is None or name in hidden or (params is not None and not call):
-            return name + call
-        if params is not None:
-            args = _ARGUMENT.findall(call.replace("\n", " ").strip()[1:-1])
-            values, call = dict(zip(params, args)), "\n" * call.count("\n")
-            body = re.sub(r"\b[A-Za-z_]\w*", lambda m: values.get(m[0], m[0]), body)
-        return _expanded(body, macros, hidden | {name}) + call
+        (params, body), call = macros[match[1]], match[2] or ""
+        if params is None:
+            return body + call
+        values = dict(zip(params, _ARGUMENT.findall(call.replace("\n", " ").strip()[1:-1])))
+        return re.sub(r"\b\w+", lambda m: values.get(m[0], m[0]), body) + "\n" * call.count("\n")
 
-    result = _CALL.sub(expand, text)
-    if len(result) > LONGEST:
-        raise ValueError(f"macros expand to more than {LONGEST:,} characters")
-    return result
+    for _ in range(MOST_NESTED):
+        text = used.sub(expand, text)
+        if len(text) > LONGEST:
+            raise ValueError(f"macros expand to more than {LONGEST:,} characters")
+    return text
 
 
-# ---- Memory: an address is an array and an index -------------------------------------------------
-def moved(address: tuple[Any, Any], by: Any, type: Type) -> tuple[Any, Any]:
-    """Return the address of the entry that is ``by`` further on."""
-    array, index = address
-    axis = len(index) - 1 - type.axes
-    step = by if type.axes else by * type.width
-    return array, (*index[:axis], index[axis] + step, *index[axis + 1 :])
+# ---- Types and values ----------------------------------------------------------------------------
+class Value(NamedTuple):
+    """A number of all threads, a float4 as a tuple of four, or an address.
+
+    An address, whose type ends in ``*``, is an array and an index. It is that of an array again as
+    long as the index lacks axes. ``const``: a number is known before any launch, and what lies at
+    an address may not be written.
+    """
+
+    type: str
+    data: Any
+    const: bool = False
+
+    def cast(self, to: str) -> Value:
+        """Return the value as one of type ``to``."""
+        if self.type == to and ("*" not in to or self.entry):
+            return self
+        if not {self.type, to} <= {*NUMBERS}:
+            raise ValueError(f"{self.type} is given where {to} is wanted")
+        return Value(to, arithmetic.cast(self.data, NUMBERS[to]), self.const)
+
+    @property
+    def entry(self) -> bool:
+        """Whether an address is that of an entry."""
+        array, index = self.data
+        return len(index) == len(array.shape)
+
+    def moved(self, by: Value) -> Value:
+        """Return the address that is ``by`` further on."""
+        if "*" not in self.type or by.type not in WHOLE:
+            raise ValueError("an index is an integer, after an array or a pointer")
+        array, (*outer, last) = self.data
+        step = 4 * by.data if self.type == "float4*" and self.entry else by.data
+        return self._replace(data=(array, (*outer, last + step)))
+
+    def parts(self) -> list[Value]:
+        """Return the addresses of the numbers that lie there, of a float4 four."""
+        if self.type != "float4*":
+            return [self]
+        return [self._replace(type="float*").moved(Value("int", i)) for i in range(4)]
 
 
-def fetch(s: Execution, where: Any, type: Type, place: Place) -> Any:
-    """Return what a variable or an address holds."""
-    if isinstance(where, Symbol):
-        return s.read(s.variables, where, where.name, place)
-    if type.width == 1:
-        return memory.load(s, *where, place)
-    if isinstance(where[0], memory.LocalArray):
-        cells = (moved(where, i, FLOAT) for i in range(type.width))
-        return tuple(memory.load(s, *cell, place) for cell in cells)
-    return memory.load_vector(s, *where, place, type.width)
+class Register(memory.LocalArray):
+    """A variable of each thread: an array without axes."""
+
+    def load(self, s: Execution, index: memory.Index, place: Place) -> Any:
+        return s.read(self.table, 0, self.name, place)
+
+    def store(self, s: Execution, index: memory.Index, value: Any, place: Place) -> None:
+        s.assign(self.table, 0, value)
 
 
-def put(s: Execution, where: Any, value: Any, type: Type, place: Place) -> None:
-    """Let the active threads write to a variable or to an address."""
-    values = value if type.width > 1 else (value,)
-    if isinstance(where, Symbol):
-        s.assign(s.variables, where, value)
-    elif isinstance(where[0], memory.LocalArray):
-        for i, each in enumerate(values):
-            memory.store(s, *moved(where, i, FLOAT), each, place)
-    elif where[0].marks is None:
-        raise ValueError(f"{place}: {where[0].name} is const")
-    else:
-        memory.store_vector(s, *where, values, place)
+def common(*values: Value) -> str:
+    """Return the type in which C computes with numbers."""
+    for each in values:
+        if each.type not in NUMBERS:
+            raise ValueError(f"a number is wanted, not {each.type}")
+    return max(["int", *(each.type for each in values)], key=[*NUMBERS].index)
 
 
-# ---- Rewriting -----------------------------------------------------------------------------------
-class CudaRewriter(Rewriter):
-    """Rewrites the syntax tree of pycparser as its base does Python's: ``_for`` for a For."""
+def type_of(node: Any) -> str:
+    """Return the type that a declaration gives."""
+    if type(node).__name__ in ("PtrDecl", "ArrayDecl"):  # the latter as a parameter
+        return f"{type_of(node.type)}*"
+    names = getattr(node.type, "names", ["struct"])
+    name = next((n for n in ("long", "unsigned") if n in names), names[-1])
+    if name not in (*NUMBERS, "float4", "void") or "char" in names:
+        raise ValueError(f"{' '.join(names)} is no type here")
+    return name
 
-    def __init__(self, name: str, lines: Mapping[int, str]) -> None:
-        super().__init__(name, "", lines, (), [])
-        self.names: ChainMap[str, Any] = ChainMap({"warpSize": Symbol("warpSize", INT, False, 32)})
-        self.function: Function | None = None  # which is being rewritten
 
-    def place(self, node: Any) -> Place:
-        """Return the line of a node, one object for each line."""
-        line = node.coord.line
-        text = self.lines.get(line, "").partition("//")[0].strip()
-        return self.places.setdefault(line, Place(line, text, self.name, self.file))
+@functools.cache
+def literal(kind: str, text: str) -> Value:
+    """Return the number that a text is."""
+    if kind in ("float", "double"):
+        return Value("double", float(text.rstrip("fFlL")), const=True).cast(kind)
+    number = int(text.rstrip("uUlL"), 0)
+    to = "unsigned" if "unsigned" in kind or number >= 2**31 else "int"
+    return Value("long" if "long" in kind or number >= 2**32 else to, number, const=True)
 
-    def refused(self, node: Any, what: str = "") -> ValueError:
-        """Return the error for what is not possible here."""
-        what = what or f"{type(node).__name__.lower()} is not possible here"
-        return ValueError(f"{self.place(node)}: {what}. {POSSIBLE}")
 
-    def made(self, node: Any) -> Any:
-        """Return the Value of an expression, the Step of a statement."""
-        try:
-            return getattr(self, f"_{type(node).__name__.lower()}")(node)
-        except (AttributeError, IndexError, TypeError) as error:  # parts that no method expects
-            raise self.refused(node) from error
+# ---- Execution -----------------------------------------------------------------------------------
+class Interpreter:
+    """Executes the syntax tree of pycparser by all threads at once: ``_for`` a For, and so on.
 
-    def _rewrite(self, node: Any) -> Step:
-        made = node if callable(node) else self.made(node)
-        return made.get if isinstance(made, Value) else made
+    What a method raises gets its line from the Execution.
+    """
 
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """Forget at the end what is declared within."""
-        outer, self.names = self.names, self.names.new_child()
-        yield
-        self.names = outer
+    def __init__(self, s: Execution, places: Mapping[int, Place]) -> None:
+        self.s, self.places = s, places
+        self.names: dict[str, Any] = {}  # addresses, constants and functions
+        self.result = Value("void*", None)  # the address of what the function returns
 
-    # Types.
+    def execute(self, *nodes: Any) -> None:
+        """Execute statements, as long as threads are active."""
+        for node in nodes:
+            if node and self.s.active.count:
+                self.s.place = self.places[node.coord.line]
+                self.s.work(1)
+                self.value(node)
 
-    def type(self, node: Any) -> Type:
-        """Return the type that a declaration gives; a parameter that is an array is a pointer."""
-        kind, axes = type(node).__name__, 0
-        while kind == type(node.type).__name__ == "ArrayDecl":
-            node, axes = node.type, axes + 1
-        if kind in ("PtrDecl", "ArrayDecl"):
-            inner = self.type(node.type)
-            if inner.pointer:
-                raise self.refused(node, "a pointer to pointers is not possible")
-            return replace(inner, pointer=True, axes=axes)
-        names = getattr(node.type, "names", ["struct"])
-        name = next((n for n in ("long", "unsigned") if n in names), names[-1])
-        name = "uint8_t" if names == ["unsigned", "char"] else name.replace("_Bool", "bool")
-        if name not in TYPES:
-            raise self.refused(node, f"{' '.join(names)} is no type here")
-        return replace(TYPES[name], const="const" in node.quals)
+    def value(self, node: Any) -> Any:
+        """Return the Value of an expression, or execute a statement."""
+        kind = type(node).__name__.lower()
+        if not (method := getattr(self, f"_{kind}", None)):
+            raise refusal(kind)
+        return method(node)
 
-    def common(self, node: Any, *types: Type) -> Type:
-        """Return the type in which C computes with numbers of these types."""
-        for each in types:
-            if each.pointer or each.width > 1 or each.dtype == "void":
-                raise self.refused(node, f"a number is wanted, not {each}")
-        return Type(_RANKS[max(map(_RANKS.index, ("int32", *(t.dtype for t in types))))])
-
-    def conversion(self, given: Type, to: Type, node: Any) -> Callable[[Any], Any]:
-        """Return what makes a value of type ``to`` of one of type ``given``."""
-        same = replace(given, const=to.const) == to and not (to.pointer and given.const > to.const)
-        numbers = not (given.pointer or to.pointer or given.width + to.width > 2)
-        if "void" in (given.dtype, to.dtype) or not (same or numbers):
-            raise self.refused(node, f"{given} is given where {to} is wanted")
-        whole = np.dtype(given.dtype).kind + np.dtype(to.dtype).kind in ("ii", "uu", "ui")
-        if same or (whole and np.can_cast(given.dtype, to.dtype)):
-            return lambda value: value
-        return arithmetic.truth if to.dtype == "bool" else lambda value: _cast(value, to)
-
-    def converted(self, value: Value, to: Type, node: Any) -> Step:
-        """Return what computes an expression as a value of that type."""
-        convert, get = self.conversion(value.type, to, node), value.get
-        return lambda s: convert(get(s))
-
-    def constant(self, get: Step) -> Any:
-        """Return the number that an expression is before any launch, else None."""
-        geometry = Geometry((1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1))
-        faults, counts = Faults("", False), Counts(1000, 0)
-        state = Execution(geometry, Order(1, 1), faults, counts, np.float64)
-        state.special = {}
-        try:
-            return get(state)
-        except (KernelFault, KeyError, ArithmeticError):
-            return None
+    def truth(self, node: Any) -> Any:
+        """Return a condition."""
+        return self.value(node).cast("bool").data
 
     # Declarations and functions.
 
-    def introduced(
-        self, node: Any, type: Type, shape: tuple[int, ...] = (), shared: bool = False
-    ) -> tuple[Symbol, Step]:
-        """Return a new variable, and what makes it anew where it is declared."""
-        in_memory = bool(shape) or type.width > 1 and not type.pointer or shared
-        if type.pointer and in_memory:
-            raise self.refused(node, "an array of pointers is not possible")
-        to = replace(type, pointer=True, axes=len(shape) - 1) if shape else type
-        symbol, place = Symbol(node.name, to, in_memory), self.place(node)
-        self.names[node.name] = symbol
-        maker, (*sizes, last) = f"cuda.{'shared' if shared else 'local'}.array", shape or (1,)
-        whole, dtype = (*sizes, last * type.width), np.dtype(type.dtype)
-
-        def make(s: Execution) -> None:
-            s.variables.pop(symbol, None)
-            if in_memory:
-                array = call_builtin(Call(s, place, id(symbol)), maker, (whole, dtype))
-                array.name = node.name
-                s.variables[symbol] = Variable((array, (0,) * len(whole)), s.geometry.all)
-
-        return symbol, make
-
-    def _decl(self, node: Any) -> Step:
-        dims, kind, shared, init = [], node.type, "register" in node.storage, node.init
+    def _decl(self, node: Any) -> None:
+        sizes, kind, init, shared = [], node.type, node.init, "register" in node.storage
         while type(kind).__name__ == "ArrayDecl":
-            dims.append(kind.dim and self.constant(self._rewrite(kind.dim)))
+            sizes.append(self.value(kind.dim) if kind.dim else Value("", 0))
             kind = kind.type
-        to, place, braces = self.type(kind), self.place(node), type(init).__name__ == "InitList"
-        if None in dims or "extern" in node.storage or (shared and init):
-            raise self.refused(node, f"give {node.name} a constant size, and no values if shared")
-        if braces and not dims and to.width == 1:
-            raise self.refused(node, "braces are for arrays and vectors")
-        values = [self.made(each) for each in (init.exprs if braces else [init] if init else [])]
-        if "auto_" in getattr(kind.type, "names", ()):
-            to = replace(values[0].type, const=to.const or values[0].type.const)
-        each = Type(to.dtype) if braces else to
-        gets = [self.converted(value, each, node) for value in values]
-        symbol, make = self.introduced(node, to, tuple(dims), shared)
-        if not init:
-            return make
-        if to.const and not symbol.in_memory and (number := self.constant(gets[0])) is not None:
-            self.names[node.name] = replace(symbol, constant=number)
+        if not all(size.const for size in sizes) or (shared and init):
+            raise ValueError(f"{node.name} needs a constant size, and no values if it is shared")
+        if init and bool(sizes) != (type(init).__name__ == "InitList"):
+            raise ValueError("values in braces are for an array, and only they")
+        to, given = type_of(kind), (init.exprs if sizes else [init]) if init else []
+        values = [self.value(each).cast(to) for each in given]
+        if "const" in node.quals and to in NUMBERS and not sizes and init and values[0].const:
+            self.names[node.name] = values[0]
+            return
+        shape = [size.data for size in sizes]
+        address = self.new(node, to, shape, "shared" if shared else "local")
+        if init and not sizes:
+            self.put(address, *values)
+        elif init:
+            for i, cell in enumerate(np.ndindex(*shape)):  # zeros after the values
+                value = values[i] if i < len(values) else Value(to, 0)
+                self.put(address._replace(data=(address.data[0], cell)), value)
 
-        def run(s: Execution) -> None:
-            values = [get(s) for get in gets]
-            make(s)
-            if not braces:
-                put(s, symbol.home(s), *values, to, place)
-                return
-            array, _ = symbol.home(s)
-            for i, cell in enumerate(np.ndindex(array.shape)):  # zeros after the values
-                memory.store(s, array, cell, values[i] if i < len(values) else 0, place)
+    def new(self, node: Any, to: str, sizes: Sequence[int] = (), where: str = "local") -> Value:
+        """Return the address of a new variable or array, which has a name from here on."""
+        array: Any = Register(node.name, (), None)
+        if sizes or where == "shared" or to == "float4":
+            *outer, last = sizes or [1]
+            shape = (*outer, 4 * last if to == "float4" else last)
+            call = Call(self.s, self.s.place, hash(node.name))
+            dtype = np.dtype(NUMBERS.get(to, "float32"))
+            array = call_builtin(call, f"cuda.{where}.array", (shape, dtype))
+            array.name = node.name
+        address = Value(f"{to}*", (array, () if sizes else (0,) * len(array.shape)))
+        const = "const" in node.quals and "*" not in to
+        self.names[node.name] = address._replace(const=const)
+        return address
 
-        return run
+    def _funcdef(self, node: Any) -> None:
+        function = functools.partial(self.call, node.decl, node.body.block_items or [], self.names)
+        self.names[node.decl.name] = function
 
-    def defined(self, name: str, declarator: Any, to: Type | None, items: Any) -> Function:
-        """Return a function, whose name is known from here on."""
-        params = declarator.args.params if declarator.args else []
-        outer = self.function, self.loops
-        with self.scope():
-            pairs = [self.introduced(p, self.type(p.type)) for p in params if p.name]
-            self.function = made = Function(name, to, pairs)
-            self.loops = 0
-            made.body = self.block(items or [])
-        self.function, self.loops = outer
-        self.names[name] = made
-        return made
-
-    def _funcdef(self, node: Any) -> Step:
-        head, items = node.decl, node.body.block_items
-        self.defined(head.name, head.type, self.type(head.type.type), items)
-        return self._pass(node)
-
-    def _label(self, node: Any) -> Step:
+    def _label(self, node: Any) -> None:  # of a lambda
         head, *items = node.stmt.block_items
-        self.defined(head.name, head.type, None, items)
-        return self._pass(node)
+        self.names[head.name] = functools.partial(self.call, head, items, self.names)
 
-    def _inlined(self, function: Function, args: list[Value], node: Any) -> Value:
-        """Return a call: the body executes among the caller's variables."""
-        place, to, params = self.place(node), function.type or VOID, function.params
-        if len(args) != len(params):
-            raise self.refused(node, f"{function.name}() takes {len(params)} arguments")
-        gets = [self.converted(arg, symbol.type, node) for arg, (symbol, _) in zip(args, params)]
-
-        def run(s: Execution) -> Any:  # None, where the function is void
-            function.bind(s, [get(s) for get in gets], place)
-            s.variables.pop(function, None)
-            before = s.active, s.loops
-            s.loops, s.depth = [], s.depth + 1
-            function.body(s)
-            s.depth -= 1
-            s.active, s.loops = before
-            if to.dtype != "void":
-                return s.read(s.variables, function, f"what {function.name} returns", place)
-
-        return Value(to, run)
+    def call(self, head: Any, body: list[Any], names: dict[str, Any], *values: Value) -> Value:
+        """Return what a function, with these names around it, returns to the active threads."""
+        s, params = self.s, parameters(head)
+        if len(values) != len(params):
+            raise ValueError(f"{head.name}() takes {len(params)} arguments, not {len(values)}")
+        outer, self.names = (self.names, self.result, s.active, s.place), dict(names)
+        self.result = result = self.new(head, type_of(head.type.type))  # so it cannot call itself
+        result.data[0].name = f"what {head.name} returns"
+        for node, value in zip(params, values):
+            address = self.new(node, type_of(node.type))
+            self.put(address, value.cast(address.type[:-1]))
+        s.depth += 1
+        self.execute(*body)
+        s.depth -= 1
+        self.names, self.result, s.active, s.place = outer
+        return Value("void", None) if result.type == "void*" else self.fetch(result)
 
     # Statements.
 
-    _emptystatement = Rewriter._pass
+    def _compound(self, node: Any) -> None:
+        outer, self.names = self.names, dict(self.names)
+        self.execute(*node.block_items or [])
+        self.names = outer
 
-    def _compound(self, node: Any) -> Step:
-        with self.scope():
-            return self.block(node.block_items or [])
+    def _decllist(self, node: Any) -> None:
+        self.execute(*node.decls)
 
-    def _decllist(self, node: Any) -> Step:
-        return self.block(node.decls)
+    def _emptystatement(self, node: Any) -> None:
+        pass
 
-    def _if(self, node: Any) -> Step:
-        test = self.test(node.cond)
-        yes, no = (self.block([part] if part else []) for part in (node.iftrue, node.iffalse))
-        return lambda s: s.branch(test(s), yes, no)
+    def _if(self, node: Any) -> None:
+        yes, no = (lambda s, part=part: self.execute(part) for part in (node.iftrue, node.iffalse))
+        self.s.branch(self.truth(node.cond), yes, no)
 
-    def _for(self, node: Any) -> Step:
-        place, (init, step) = self.place(node), (getattr(node, n, None) for n in ("init", "next"))
-        with self.scope():
-            begin = self.block([init] if init else [])
-            test = self.test(node.cond) if node.cond else lambda s: True
-            onward = self.block([step] if step else [])
-            self.loops += 1
-            body = self.block([node.stmt])
-            self.loops -= 1
-
+    def _for(self, node: Any) -> None:
         def iteration(s: Execution) -> None:
             before, loop, g = s.active, s.loops[-1], s.geometry
-            body(s)
+            self.execute(node.stmt)
             s.active, loop.continued = g.same(g.either(s.active, loop.continued), before), g.none
-            if s.active.count:
-                onward(s)
+            self.execute(getattr(node, "next", None))
 
-        def run(s: Execution) -> None:
-            begin(s)
-            s.repeat(test, iteration, place)
-
-        return run
+        outer, self.names = self.names, dict(self.names)
+        self.execute(getattr(node, "init", None))
+        test = (lambda s: self.truth(node.cond)) if node.cond else lambda s: True
+        self.s.repeat(test, iteration, self.places[node.coord.line])
+        self.names = outer
 
     _while = _for
 
-    def _return(self, node: Any) -> Step:
-        function, value = self.function, node.expr and self.made(node.expr)
-        function.type = function.type or (value.type if value else VOID)
-        if value and function.type.dtype == "void":
-            raise self.refused(node, f"{function.name} returns nothing")
-        get = value and self.converted(value, function.type, node)
+    def _break(self, node: Any) -> None:
+        if not self.s.loops:
+            raise ValueError("this stands outside of a loop")
+        self.s.leave(type(node).__name__.lower())
 
-        def run(s: Execution) -> None:
-            if get:
-                s.assign(s.variables, function, get(s))
-            s.leave("return")
+    _continue = _break
 
-        return run
+    def _return(self, node: Any) -> None:
+        if node.expr:
+            self.put(self.result, self.value(node.expr).cast(self.result.type[:-1]))
+        self.s.leave("return")
+
+    # Variables and addresses.
+
+    def where(self, node: Any) -> Value:
+        """Return the address that an expression stands for, or a constant."""
+        kind, name = type(node).__name__, getattr(node, "name", "this")
+        if kind == "ID" and isinstance(known := self.names.get(name), Value):
+            return known
+        if kind == "ArrayRef":
+            return self.value(name).moved(self.value(node.subscript))
+        if kind == "UnaryOp" and node.op == "*":
+            return self.value(node.expr).moved(Value("int", 0))
+        if kind != "StructRef":
+            raise ValueError(f"{name} is no variable here; {nearest(str(name), self.names)}")
+        part = node.field.name
+        special = f"cuda.{getattr(name, 'name', '')}.{part}"
+        if special in self.s.special:
+            return Value("unsigned", self.s.special[special])
+        if (address := self.where(name)).type == "float4*" and part in [*"xyzw"]:
+            return address.parts()["xyzw".index(part)]
+        raise ValueError(f".{part} is not known here")
+
+    def fetch(self, address: Value) -> Value:
+        """Return what lies at an address; an array is the address of its first entry."""
+        s, (array, index), to = self.s, address.data, address.type[:-1]
+        if not address.entry:
+            return Value(address.type, (array, (*index, 0)), address.const)
+        if to == "float4" and not isinstance(array, memory.LocalArray):
+            return Value(to, memory.load_vector(s, array, index, s.place))
+        data = [memory.load(s, array, part.data[1], s.place) for part in address.parts()]
+        return Value(to, tuple(data) if to == "float4" else data[0])
+
+    def put(self, address: Value, value: Value) -> None:
+        """Let the active threads write to an address."""
+        s, (array, index) = self.s, address.data
+        values = value.data if value.type == "float4" else (value.data,)
+        if isinstance(array, memory.LocalArray):
+            for part, data in zip(address.parts(), values):
+                memory.store(s, array, part.data[1], data, s.place)
+        elif array.marks is None:
+            raise ValueError(f"{array.name} is const")
+        else:
+            memory.store_vector(s, array, index, values, s.place)
+
+    def _id(self, node: Any) -> Value:
+        there = self.where(node)
+        return self.fetch(there) if "*" in there.type else there
+
+    _arrayref = _structref = _id
 
     # Expressions.
 
     def _constant(self, node: Any) -> Value:
-        text, suffix = node.value, node.value.lower()[-3:]
-        if node.type in ("float", "double"):
-            to = FLOAT if node.type == "float" else DOUBLE
-            number = _cast(float(text.rstrip("fFlL")), to)
-        elif "int" in node.type:
-            text = text.rstrip("uUlL")
-            number = int(text, 8 if text[0] == "0" and text.isdigit() else 0)
-            to = LONG if "l" in suffix or number >= 2**32 else INT
-            to = UNSIGNED if to is INT and ("u" in suffix or number >= 2**31) else to
-        else:
-            raise self.refused(node, f"{text} is no number")
-        return Value(to, lambda s: number)
-
-    def _id(self, node: Any) -> Value:
-        place, name, symbol = self.place(node), node.name, self.names.get(node.name)
-        if not isinstance(symbol, Symbol):
-            raise self.refused(node, f"{name} is no variable here; {nearest(name, self.names)}")
-        if symbol.constant is not None:
-            return Value(symbol.type, lambda s: symbol.constant)
-
-        def read(s: Execution) -> Any:
-            return s.read(s.variables, symbol, name, place)
-
-        if not symbol.in_memory:
-            return Value(symbol.type, read, lambda s: symbol)
-        return Value(symbol.type, read) if symbol.type.pointer else _cell(symbol.type, read, place)
-
-    def _entry(self, pointer: Value, by: Value, node: Any) -> Value:
-        to = pointer.type
-        if not to.pointer or "int" not in by.type.dtype:
-            raise self.refused(node, "an index is an integer, after an array or a pointer")
-        one, place = replace(to, pointer=False), self.place(node)
-        return _cell(one, lambda s: moved(pointer.get(s), by.get(s), to), place)
-
-    def _arrayref(self, node: Any) -> Value:
-        return self._entry(self.made(node.name), self.made(node.subscript), node)
-
-    def _structref(self, node: Any) -> Value:
-        part, place = node.field.name, self.place(node)
-        special = f"cuda.{getattr(node.name, 'name', '')}.{part}"
-        if special in SPECIAL:
-            return Value(UNSIGNED, lambda s: s.special[special])
-        value = self.made(node.name)
-        if value.type.pointer or part not in "xyzw"[: value.type.width] or value.type.width == 1:
-            raise self.refused(node, f".{part} is not known here")
-        to, i = replace(value.type, width=1), "xyzw".index(part)
-        if value.where:
-            return _cell(to, lambda s: moved(value.where(s), i, to), place)
-        return Value(to, lambda s: value.get(s)[i])
+        return literal(node.type, node.value)
 
     def _cast(self, node: Any) -> Value:
-        to, value = self.type(node.to_type.type), self.made(node.expr)
-        if to.pointer and replace(value.type, width=to.width, const=to.const) == to:
-            return Value(to, value.get)
-        return Value(to, self.converted(value, to, node))
+        to, value = type_of(node.to_type.type), self.value(node.expr)
+        if {to, value.type} <= {"float*", "float4*"} and value.entry:
+            return value._replace(type=to)
+        return value.cast(to)
 
     def _exprlist(self, node: Any) -> Value:
-        values = [self.made(each) for each in node.exprs]
-        return Value(values[-1].type, lambda s: [value.get(s) for value in values][-1])
+        return [self.value(each) for each in node.exprs][-1]
 
     def _ternaryop(self, node: Any) -> Value:
-        yes, no = self.made(node.iftrue), self.made(node.iffalse)
-        whole = yes.type.pointer or yes.type.width > 1
-        to = (no if no.type.const else yes).type if whole else self.common(node, yes.type, no.type)
-        gets = [self.converted(part, to, node) for part in (yes, no)]
-        return Value(to, self._ifexp(ast.IfExp(node.cond, *gets)))
+        return self.choice(node.cond, node.iftrue, node.iffalse)
+
+    def choice(self, test: Any, *parts: Any) -> Value:
+        """Return the first part for the threads of a test, the second one for the others."""
+        s, g, values = self.s, self.s.geometry, []
+        chosen = g.both(s.active, self.truth(test))
+        others = g.minus(s.active, chosen)
+        for mask, part in zip((chosen, others), parts):
+            with s.narrowed(mask):  # of nobody, too: the value has a type
+                values.append(part if isinstance(part, Value) else self.value(part))
+        to = values[0].type if values[0].type == "float4" else common(*values)
+        yes, no = (each.cast(to).data for each in values)
+        if chosen.count and others.count:
+            return Value(to, arithmetic.join(chosen.bits, yes, no, s.real))
+        return Value(to, yes if chosen.count else no)
 
     def _binaryop(self, node: Any) -> Value:
-        if node.op in ("&&", "||"):
-            both = ast.And() if node.op == "&&" else ast.Or()
-            return Value(BOOL, self._boolop(ast.BoolOp(both, [node.left, node.right])))
-        a, b = self.made(node.left), self.made(node.right)
-        to, compute = self.operation(node.op, a.type, b.type, node)
-        return Value(to, lambda s: compute(s, a.get(s), b.get(s)))
+        if node.op == "&&":
+            return self.choice(node.left, node.right, Value("bool", False)).cast("bool")
+        if node.op == "||":
+            return self.choice(node.left, Value("bool", True), node.right).cast("bool")
+        return self.operation(node.op, self.value(node.left), self.value(node.right))
 
-    def operation(self, op: str, a: Type, b: Type, node: Any) -> tuple[Type, Callable[..., Any]]:
-        """Return the type of ``a op b``, and what computes it from two values."""
-        place, sign = self.place(node), -1 if op == "-" else 1
-        if a.pointer and op in "+-" and "int" in b.dtype and not b.pointer:
-            return a, lambda s, x, y: moved(x, sign * y, a)
-        if b.pointer and op == "+" and "int" in a.dtype and not a.pointer:
-            return b, lambda s, x, y: moved(y, x, b)
-        to = self.common(node, *([a] if op in ("<<", ">>") else [a, b]))
-        whole, function = "int" in to.dtype, _OPERATORS[op]
-        if not whole and op in ("%", "<<", ">>", "&", "|", "^"):
-            raise self.refused(node, f"{op} is for integers")
-        left, right = (self.conversion(each, to, node) for each in (a, b))
-
-        def compute(s: Execution, x: Any, y: Any) -> Any:
-            x, y = left(x), y & 63 if op in ("<<", ">>") else right(y)
-            if whole and op in "/%":  # cut off toward zero; the rest has the sign of x
-                part, negative = operator.mod, x < 0
-                if op == "/":
-                    part, negative = operator.floordiv, negative ^ (y < 0)
-                return operate(s, part, abs(x), abs(y), place) * (1 - 2 * negative)
-            result = operate(s, function, x, y, place)
-            return _cast(result, to) if whole and op in ("+", "-", "*", "<<") else result
-
-        return BOOL if op in ("<", "<=", ">", ">=", "==", "!=") else to, compute
+    def operation(self, op: str, a: Value, b: Value) -> Value:
+        """Return ``a op b``."""
+        if "*" in a.type and op in "+-":
+            return a.moved(self.operation(op, Value("int", 0), b))
+        s, shift = self.s, op in ("<<", ">>")
+        to = common(a) if shift else common(a, b)
+        whole = to in WHOLE and b.type in WHOLE
+        if not whole and op in ("%", "&", "|", "^", "<<", ">>"):
+            raise ValueError(f"{op} is for integers")
+        x, y = a.cast(to).data, b.data if shift else b.cast(to).data
+        if whole and op in "/%":  # cut off toward zero; the rest has the sign of x
+            negative = (x < 0) ^ (y < 0) if op == "/" else x < 0
+            divide = operator.floordiv if op == "/" else operator.mod
+            result = operate(s, divide, abs(x), abs(y), s.place) * (1 - 2 * negative)
+        else:
+            result = operate(s, _OPERATORS[op], x, y, s.place)
+        to = "bool" if op in _COMPARISONS else to
+        data = arithmetic.cast(result, NUMBERS[to]) if whole else result  # within 32 bits
+        return Value(to, data, a.const and b.const)
 
     def _unaryop(self, node: Any) -> Value:
         op = node.op
         if op in ("++", "--", "p++", "p--"):
-            return self._changed(node.expr, op[-1], Value(INT, lambda s: 1), op[0] == "p")
-        value = self.made(node.expr)
+            return self.change(node.expr, op[-1], Value("int", 1), op[0] == "p")
         if op == "*":
-            return self._entry(value, Value(INT, lambda s: 0), node)
+            return self._id(node)
         if op == "&":
-            symbol = self.names.get(getattr(node.expr, "name", None), node)
-            if value.where is None or value.type.pointer or not getattr(symbol, "in_memory", True):
-                raise self.refused(node, "& takes an entry of an array, as in &A[i]")
-            return Value(replace(value.type, pointer=True), value.where)
+            address = self.where(node.expr)
+            if "*" not in address.type or isinstance(address.data[0], Register):
+                raise ValueError("& takes an entry of an array, as in &A[i]")
+            return address
+        value = self.value(node.expr)
         if op == "!":
-            test = self.test(value.get)
-            return Value(BOOL, lambda s: test(s) ^ True)
-        change = {"-": operator.neg, "+": operator.pos, "~": operator.invert}.get(op)
-        to = self.common(node, value.type)
-        if change is None or (op == "~" and "int" not in to.dtype):
-            raise self.refused(node, f"{op} is not possible")
-        get = self.converted(value, to, node)
-        return Value(to, lambda s: _cast(change(get(s)), to))
+            return self.operation("==", value, Value("int", 0))
+        if op == "~":
+            return self.operation("^", value, Value("int", -1))
+        if op != "-":
+            raise refusal(op)
+        number = value.cast(common(value))  # whose sign costs no FLOP
+        return number._replace(data=arithmetic.cast(-number.data, NUMBERS[number.type]))
 
     def _assignment(self, node: Any) -> Value:
-        return self._changed(node.lvalue, node.op[:-1], self.made(node.rvalue))
+        return self.change(node.lvalue, node.op[:-1], self.value(node.rvalue))
 
-    def _changed(self, node: Any, op: str, value: Value, before: bool = False) -> Value:
-        """Return ``target = value``, or ``target op= value`` whose address is computed once."""
-        target, place = self.made(node), self.place(node)
-        to, where = target.type, target.where
-        if where is None or (to.const and not to.pointer):
-            raise self.refused(node, "what is assigned is const, or no variable")
-        made, compute = self.operation(op, to, value.type, node) if op else (value.type, None)
-        convert = self.conversion(made, to, node)
+    def change(self, target: Any, op: str, value: Value, before: bool = False) -> Value:
+        """Do ``target = value``, or ``target op= value`` whose address is computed once."""
+        address = self.where(target)
+        if "*" not in address.type or address.const or not address.entry:
+            raise ValueError("what is assigned is const, or no variable")
+        old = self.fetch(address) if op else value
+        result = (self.operation(op, old, value) if op else value).cast(address.type[:-1])
+        self.put(address, result)
+        return old if before else result
 
-        def run(s: Execution) -> Any:
-            if not compute:
-                result = convert(value.get(s))
-                put(s, where(s), result, to, place)
-                return result
-            here = where(s)
-            old = fetch(s, here, to, place)
-            result = convert(compute(s, old, value.get(s)))
-            put(s, here, result, to, place)
-            return old if before else result
-
-        return Value(to, run)
-
-    # Calls.
-
-    def _funccall(self, node: Any) -> Any:
-        name, nodes = getattr(node.name, "name", ""), node.args.exprs if node.args else []
+    def _funccall(self, node: Any) -> Value | None:
+        name, nodes = str(getattr(node.name, "name", "")), node.args.exprs if node.args else []
         if name == "static_assert":
-            if not self.constant(self._rewrite(nodes[0])):
-                raise self.refused(node, f"static_assert: {nodes[-1].value}")
-            return self._pass(node)
-        args, vector = [self.made(each) for each in nodes], TYPES.get(name.removeprefix("make_"))
-        if isinstance(function := self.names.get(name), Function):
-            return self._inlined(function, args, node)
-        if name == "atomicAdd" and len(args) == 2:
-            to, place = args[0].type, self.place(node)
-            if not to.pointer or to.const or to.width > 1:
-                raise self.refused(node, "atomicAdd takes the address of a number: &y[i]")
-            at, get = args[0].get, self.converted(args[1], Type(to.dtype), node)
-            return Value(VOID, lambda s: memory.atomic_add(s, *at(s), get(s), place))
-        if name == "__ldg" and len(args) == 1:
-            return self._entry(args[0], Value(INT, lambda s: 0), node)
-        if name.startswith("make_") and vector and vector.width == len(args):
-            gets = [self.converted(arg, Type(vector.dtype), node) for arg in args]
-            return Value(vector, lambda s: tuple(get(s) for get in gets))
-        if name not in FUNCTIONS:
-            known = [*FUNCTIONS, "atomicAdd", "make_float4"]
-            raise self.refused(node, f"{name}() is not known here; {nearest(name, known)}")
-        return self._builtin(name, args, node)
-
-    def _builtin(self, name: str, args: list[Value], node: Any) -> Value:
+            if not self.truth(nodes[0]):
+                raise ValueError(f"static_assert: {nodes[-1].value}")
+            return None
+        own = self.names.get(name)
+        if not callable(own) and name not in (*FUNCTIONS, "atomicAdd"):
+            close = nearest(name, [*FUNCTIONS, "atomicAdd", *self.names])
+            raise ValueError(f"{name}() is not known here; {close}")
+        values, s = [self.value(each) for each in nodes], self.s
+        if callable(own):
+            return own(*values)
+        if name == "atomicAdd" and len(values) == 2 and "*" in values[0].type:
+            value = values[1].cast(values[0].type[:-1])
+            return Value(value.type, memory.atomic_add(s, *values[0].data, value.data, s.place))
         function, types, result = FUNCTIONS[name]
-        if len(args) != len(types):
-            raise self.refused(node, f"{name}() takes {len(types)} arguments, not {len(args)}")
-        place, pairs = self.place(node), [*zip(args, types)]
-        generic = self.common(node, *(arg.type for arg, to in pairs if to is None))
-        to = result or generic
-        gets = [self.converted(arg, each or generic, node) for arg, each in pairs]
-
-        def run(s: Execution) -> Any:
-            values = tuple(get(s) for get in gets)
-            if function == "rsqrt":
-                return _cast(1 / np.sqrt(values[0]), to)
-            given = call_builtin(Call(s, place, 0), function, values)
-            return given if to is VOID else _cast(given, to)
-
-        return Value(to, run)
-
-
-def _cell(to: Type, where: Step, place: Place) -> Value:
-    """Return what lies at an address: an entry, or an array, which is an address again."""
-    if to.axes:
-        return Value(replace(to, pointer=True, axes=to.axes - 1), where)
-    return Value(to, lambda s: fetch(s, where(s), to, place), where)
-
-
-def _cast(value: Any, to: Type) -> Any:
-    return arithmetic.cast(value, to.dtype)
+        if len(values) != len(types):
+            raise ValueError(f"{name}() takes {len(types)} arguments, not {len(values)}")
+        generic = common(*(value for value, to in zip(values, types) if to is None))
+        args = tuple(value.cast(to or generic).data for value, to in zip(values, types))
+        if result == "float4":
+            return Value(result, args)
+        data, to = call_builtin(Call(s, s.place, 0), function, args), result or generic
+        return Value(to, data if to == "void" else arithmetic.cast(data, NUMBERS[to]))
 
 
 # ---- Launch --------------------------------------------------------------------------------------
+def parameters(head: Any) -> list[Any]:
+    """Return the declarations of a function's parameters."""
+    return [each for each in (head.type.args.params if head.type.args else []) if each.name]
+
+
 @functools.lru_cache(256)
 @installed("emulate")
-def translated(
-    text: str, kernel: str | None, macros: tuple[tuple[str, object], ...]
-) -> tuple[Program, tuple[Type, ...]]:
-    """Return a kernel of a text, the only one unless it is named, and its parameters' types."""
+def translated(text: str, macros: tuple[tuple[str, object], ...]) -> tuple[Program, list[str]]:
+    """Return the kernel of a text, and its parameters' types."""
     from pycparser.c_parser import CParser, ParseError
 
+    text = _COMMENT.sub(_blank, text)
     lines = dict(enumerate(text.splitlines(), 1))
-    c, kernels = preprocessed(text, dict(macros))
-    name = kernel or (kernels[0] if len(kernels) == 1 else None)
-    if name not in kernels:
-        has = ", ".join(kernels) or "none"
-        raise ValueError(f"kernel={kernel!r} must name a __global__ void function; there is {has}")
+    c = preprocessed(text, dict(macros))
+    kernels = re.findall(r"\b__global__\s+void\s+(\w+)", c)
+    if len(kernels) != 1:
+        names = ", ".join(kernels) or "none"
+        raise ValueError(f"one kernel, a __global__ void function, is wanted; there is {names}")
     parser = CParser()
     try:
-        tree = parser.parse(c, "")
-    except (ParseError, AttributeError) as error:
+        nodes = parser.parse(c.replace("__global__", ""), "").ext
+        return _program(kernels[0], [n for n in nodes if type(n).__name__ != "Typedef"], lines)
+    except (ParseError, AttributeError, AssertionError, LookupError) as error:
         start = re.search(r":(\d+):", str(error))  # which "Invalid expression" lacks
         line = int(start[1]) if start else getattr(parser._peek(), "lineno", len(lines))
         place, what = f"line {line} ({lines.get(line, '').strip()})", str(error).rpartition(": ")[2]
-        raise ValueError(f"{place}: not possible, at {what}. {POSSIBLE}") from None
-    rewriter = CudaRewriter(name, lines)
-    for node in tree.ext:
-        other = getattr(getattr(node, "decl", None), "name", name) in {*kernels} - {name}
-        if type(node).__name__ != "Typedef" and not other:
-            rewriter.made(node)
-    return _program(rewriter.names[name])
+        raise refusal(f"{place}: this ({what})") from None
 
 
-def _program(function: Function) -> tuple[Program, tuple[Type, ...]]:
-    """Return what launches a function as a kernel."""
-    names = tuple(symbol.name for symbol, _ in function.params)
-    types = tuple(symbol.type for symbol, _ in function.params)
-    written = {name for name, to in zip(names, types) if to.pointer and not to.const}
+def _program(kernel: str, nodes: list[Any], lines: Mapping[int, str]) -> tuple[Program, list[str]]:
+    """Return what executes a kernel, and its parameters' types."""
+    heads = {each.decl.name: each.decl for each in nodes if type(each).__name__ == "FuncDef"}
+    params = parameters(heads[kernel])
+    names, types = tuple(each.name for each in params), [type_of(each.type) for each in params]
+    written = frozenset(each.name for each in params if "const" not in each.quals)
+    places = {line: Place(line, text.strip(), kernel, "") for line, text in lines.items()}
 
     def run(s: Execution) -> None:
-        given = [s.variables.pop(name).value for name in names]
-        values = [(v, (0,)) if to.pointer else _cast(v, to) for v, to in zip(given, types)]
-        function.bind(s, values, Place(0, "", function.name, ""))
-        function.body(s)
+        interpreter, values = Interpreter(s, places), []
+        for name, to in zip(names, types):
+            data = s.variables.pop(name).value
+            values.append(
+                Value(to, (data, (0,)) if "*" in to else arithmetic.cast(data, NUMBERS[to]))
+            )
+        interpreter.execute(*nodes)
+        s.depth = -1  # a kernel is not called: its return is the end of a thread
+        interpreter.names[kernel](*values)
 
-    return Program(function.name, "", names, frozenset(written), run, {}), types
+    return Program(kernel, "", names, written, run, {}), types
 
 
 def emulate(
-    source: str, grid: Any, block: Any, *args: Any, kernel: str | None = None,
-    macros: Mapping[str, object] | None = None, **launch_options: Any,
+    source: str, grid: Any, block: Any, *args: Any, macros: Mapping[str, object] | None = None,
+    **launch_options: Any,
 ) -> Run:  # fmt: skip
     """Execute CUDA C++ for every thread of a grid, and return what it counted.
 
-    Parameters
-    ----------
-    source
-        CUDA C++, or the name of a kernel of the catalogue.
-    grid, block
-        Blocks of the grid and threads of a block: an integer, or a tuple (x, y, z).
-    *args
-        NumPy arrays (a matrix counts as its numbers, row by row) and numbers, in the order of the
-        kernel's parameters. Arrays are written in place.
-    kernel
-        Which ``__global__`` function, if there are several.
-    macros
-        Values of ``-D``, such as ``{"TILE": 16}``.
-    **launch_options
-        ``on_fault``, ``shared_limit`` and ``max_steps`` of :func:`rl.cuda.launch`.
+    ``source`` has one kernel, or is the name of one in the catalogue; ``macros`` are values of -D,
+    such as ``{"TILE": 16}``. The rest is as in :func:`rl.cuda.launch`: blocks and threads are
+    integers or (x, y, z), arrays are written in place. A matrix counts as its numbers, row by row.
 
-    Returns
-    -------
-    Run
-        Traffic by array and by line, shared memory, FLOPs, barriers, faults.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> x, y = np.ones(100, np.float32), np.ones(100, np.float32)
     >>> run = rl.cuda.emulate("axpy_scalar", 1, 256, x, y, 2.0, 100)
@@ -771,7 +587,7 @@ def emulate(
         raise TypeError(f"source={source!r} must be CUDA C++ or a kernel's name, as text")
     if "__global__" not in source and "\n" not in source:
         source = source_of(spec_of(source, macros).name)
-    program, types = translated(source, kernel, tuple(sorted((macros or {}).items())))
+    program, types = translated(source, tuple(sorted((macros or {}).items())))
     values = [_argument(*pair, to) for pair, to in zip(program.bound(args).items(), types)]
     try:
         run = launch(program, grid, block, *values, **launch_options)
@@ -780,17 +596,14 @@ def emulate(
     return replace(run, faults=tuple(map(_in_cuda, run.faults)))
 
 
-def _argument(name: str, value: Any, to: Type) -> Any:
+def _argument(name: str, value: Any, to: str) -> Any:
     """Return an argument of a launch: a number, or an array, which is flat."""
-    if to.pointer:
-        given = getattr(value, "dtype", type(value).__name__)
-        if not isinstance(value, np.ndarray) or given != to.dtype:
-            raise TypeError(f"{name} is {given}; {to} takes a NumPy array of {to.dtype}")
-        return value.reshape(-1) if value.flags.c_contiguous else value
-    whole = int | np.integer
-    if not isinstance(value, whole if "int" in to.dtype else whole | float | np.floating):
-        raise TypeError(f"{name}={value!r} must be a number, as {to}")
-    return value
+    given, dtype = np.asarray(value), np.dtype(NUMBERS[to.removesuffix("*")])
+    fits = given.dtype == dtype if "*" in to else np.can_cast(given.dtype, dtype, "same_kind")
+    if not fits or isinstance(value, np.ndarray) != ("*" in to):
+        kind = "an array" if "*" in to else "a number"
+        raise TypeError(f"{name} is {given.dtype} of shape {given.shape}, not {kind} of {dtype}")
+    return value.reshape(-1) if "*" in to and value.flags.c_contiguous else value
 
 
 def _in_cuda(fault: Fault) -> Fault:
