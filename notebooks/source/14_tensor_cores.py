@@ -62,8 +62,7 @@ rl.cuda.stairs("h100", after=first)
 # </details>
 #
 # Each diamond is a prediction by counting, with constants fitted to the A6000's kernels of lesson
-# 13. The H100 and a B200 were predicted before anyone had looked at the published speeds. How good
-# were the predictions?
+# 13. The H100 and a B200 were predicted before anyone had looked at the published speeds.
 
 # %% tags=["core", "nbval-check-output"]
 for gpu in ("a6000", "h100", "b200"):
@@ -74,7 +73,7 @@ for gpu in ("a6000", "h100", "b200"):
     print(f"{gpu:6} {close:2} of {len(off):2} within a factor of 1.25; {worst}")
 
 # %% [markdown] tags=["core"]
-# Kernel 7 of the H100 was predicted far too fast. We come back to it.
+# Kernel 7 of the H100 was predicted far too fast.
 #
 # ## One instruction
 #
@@ -128,8 +127,9 @@ rl.check("14-fragment", holder)
 # | `wgmma`, H100 | m64n256k16 | four warps | shared memory | registers |
 # | `tcgen05.mma`, B200 | m128n256k16 | one thread | shared memory | tensor memory |
 #
-# *Tensor memory* is new in a B200: 256 KiB on each multiprocessor, or **SM**. The last shape is for
-# one SM; a pair of them computes m256n256k16.
+# *Tensor memory* is new in a B200: 256 KiB on each multiprocessor, or **SM**. A tile of 256 × 256
+# sums in `fp32` fills it. A kernel must reserve room there, free it again, and wait for what it
+# loads. The last shape is for one SM; a pair of them computes m256n256k16.
 #
 # ## Feeding them
 #
@@ -149,9 +149,8 @@ for m, n in ((64, 64), (128, 128), (128, 256), (256, 256)):
 
 # %% [markdown] tags=["core"]
 # The peak is 989 TFLOP/s. Kernel 1 has tiles of 64 × 64 and reaches 317, within 2 % of what L2 can
-# feed. A better instruction would not help it; a larger tile does. What does a larger tile cost?
-# Registers for its sums, and shared memory for its *stages*: each stage holds one tile of A and one
-# of B.
+# feed. A better instruction would not help it; a larger tile does. A larger tile costs registers
+# for its sums, and shared memory for its *stages*: each stage holds one tile of A and one of B.
 #
 # ### Exercise 2 · A tile that fits
 #
@@ -214,7 +213,7 @@ rl.check("14-claim-table", feed)
 # Two stages of 16 numbers along k fill 4 KB with b = 32. At 970 TFLOP/s such tiles need six times
 # the bandwidth of L2. One stage, with b = 64, still needs three times. The book means a B200, where
 # 60 registers are plausible and 4 KB still fail. A CUTLASS kernel in the style of an A100, compiled
-# for an H100, has 242 registers and 144 KiB.
+# for an H100, uses 242 registers, 144 KiB and no TMA.
 #
 # ## Copy while you compute
 #
@@ -238,7 +237,7 @@ rl.cuda.pipeline(after=third)
 # stages.
 #
 # On an H100 the TMA copies: one thread requests a whole tile, and a barrier signals its arrival. In
-# kernel 3 one group of warps, the *producer*, does nothing else. Another, the *consumer*, computes.
+# kernel 3 one group of warps, the *producer*, does nothing else.
 #
 # ### Exercise 4 · A pipeline of tiles
 #
@@ -360,10 +359,9 @@ rl.cuda.waves(after=fourth)
 # A library has many kernels, and chooses one for each shape. Choose tiles of 192 × 192: then 1,025
 # rows are 132 tiles, one wave.
 #
-# That does not always help. With 5,120 columns, one more row takes 1.57 times as long, although no
-# tile in the picture needs another wave. The library must have another; our guess is 256 × 160: 128
-# tiles, then 160. Among all 483 published shapes, one more row costs 4 % at the median and 79 %
-# at worst.
+# But with 5,120 columns, one more row takes 1.57 times as long, although no tile in the picture
+# needs another wave. The library must have another; our guess is 256 × 160: 128 tiles, then 160.
+# Among all 483 published shapes, one more row costs 4 % at the median and 79 % at worst.
 #
 # ### Exercise 6 · Which kernel of a library?
 #
@@ -502,9 +500,9 @@ for name in ("hgemm_mma", "hgemm_wgmma"):
 # In the loop of `hgemm_wgmma` only four tensor instructions remain. Each is issued by four warps
 # together, and replaces 16 `HMMA` or 1,024 `FFMA` of each warp.
 #
-# One claim to beware of: that `cuda::memcpy_async` in a pipeline uses the TMA. Compiled, it becomes
-# `LDGSTS`, a copy of 16 bytes for each thread, on an H100 as on an A100. The TMA copies from global
-# to shared memory and back. It cannot reach tensor memory.
+# `cuda::memcpy_async` in a pipeline does not use the TMA. Compiled, it becomes `LDGSTS` on an H100
+# as on an A100: each thread copies up to 16 bytes, which bypass its registers. The TMA copies from
+# global to shared memory and back. It cannot reach tensor memory.
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping

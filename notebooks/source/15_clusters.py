@@ -159,7 +159,8 @@ for claim in (2, 4, 8, 16):
 print(f"8 × 2 blocks, tiles of 64 × 256: {rl.cuda.cluster_saving(8, 2, (64, 256)):.1f} times fewer")
 
 # %% [markdown] tags=["core"]
-# A cluster may have 8 blocks, 16 if the program asks for it: at most 4 times with square tiles.
+# On an H100 and a B200 a cluster may have 8 blocks, 16 if the program asks for it: at most 4 times
+# with square tiles.
 #
 # ## What it brings
 #
@@ -313,9 +314,9 @@ rl.check("15-cluster", fetched)
 # %% [markdown] tags=["deep"]
 # ## Deeper: reading a neighbour's shared memory
 #
-# Blocks of a cluster can also read each other's shared memory. It is then called *distributed
-# shared memory*. `dot_cluster` adds up a dot product with it: each block leaves its sum in its
-# shared memory, one of four blocks reads all four, and adds the total to the result in memory.
+# Blocks of a cluster can also read each other's shared memory, then called *distributed shared
+# memory*. `dot_cluster` adds up a dot product with it: each block leaves its sum in its shared
+# memory, one of four blocks reads all four, and adds the total to the result in memory.
 
 # %% tags=["deep"]
 print(rl.cuda.summary("dot_shuffle", "dot_cluster", "sgemm_multicast"))
@@ -324,8 +325,8 @@ print(rl.cuda.summary("dot_shuffle", "dot_cluster", "sgemm_multicast"))
 # Compared with `dot_shuffle`, a quarter as many blocks queue for one address. The bytes of x and y
 # stay the same, and they take the time. A cluster helps where blocks read the *same* numbers.
 #
-# This needs two barriers. No block may read before the first, since a sum may not be there yet. And
-# no block may end before the second: its shared memory ends with it.
+# This needs two barriers. No block may read before the first: a sum may not be there yet. None may
+# end before the second: its shared memory ends with it.
 
 # %% [markdown] tags=["core"]
 # ## Numbers worth keeping

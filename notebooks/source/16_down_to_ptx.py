@@ -199,8 +199,8 @@ rl.check("16-accumulators", warpgroups)
 # %% [markdown] tags=["core"]
 # ## Writing PTX yourself
 #
-# CUDA C++ accepts PTX between its own lines, with `asm`. It helps where C++ has no word for an
-# instruction: a multicast, a barrier, a hint for a cache.
+# CUDA C++ accepts PTX between its own lines, with `asm`. It helps where C++ has no word: for a
+# multicast, a hint for a cache, the number of the SM.
 #
 # ### Vote, or choose for yourself
 #
