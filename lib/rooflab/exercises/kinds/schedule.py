@@ -9,14 +9,12 @@ A case says the nest (observe/schedule.py), and for the judge:
 * "bytes": the goal below each cache by name, {} for none, by default what the reference moves; the
   exercise's par times the goal is allowed;
 * "small": extents on which the code is run in Python, by default those of the nest;
-* "reassociate": whether a sum may add in another order, by default True;
-* "needs": "lanes" of the vectors, "copies" that unrolling may make at most, "parallel": True.
+* "lanes": those of the vectors that are asked for, by default none.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import math
 import re
@@ -34,8 +32,8 @@ from rooflab.exercises.observe.schedule import nest_of, run
 from rooflab.exercises.verdict import Verdict, failed, passed
 from rooflab.labs.cache.hierarchy import Cache, Hierarchy
 from rooflab.labs.cache.simulator import simulate
-from rooflab.labs.loops.code.packing import packed_shape
-from rooflab.labs.loops.code.program import lanes, program, shared_turns
+from rooflab.labs.loops.code.packing import stored_shape
+from rooflab.labs.loops.code.program import lanes, program
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.expression import Affine, Quotient
 from rooflab.labs.loops.language.statement import accesses
@@ -48,7 +46,6 @@ MOST_TERMS = 1000  # of all expressions of a schedule; honest ones have a hundre
 MOST_TURNS = 2_000_000  # of the innermost loop, those included in which nothing runs
 PADDED = 2  # turns over iterations up to which the bytes are those of the affine stream
 MOST_REGISTERS = 4  # of the machine, side by side, that one vector of a schedule may take
-LANES, COPIES, PARALLEL = "lanes", "copies", "parallel"  # what a case may ask in "needs"
 AS_GIVEN = "the nest came back as given; each step returns a new one, so keep what it returns"
 CLOSE = 1e-9  # relative; the judge's own arrays are fp64
 
@@ -216,7 +213,7 @@ def _checked(case_text: str, log_text: str) -> Finding:
     """What is wrong with a log, but for its bytes."""
     case, log = json.loads(case_text), json.loads(log_text)
     nest = _replayed(nest_of(case), log)
-    verdict = nest.check(reassociate=case.get("reassociate", True))
+    verdict = nest.check()
     if not verdict:
         why = f"not legal: {verdict.why}"
         pair = (verdict.kind, verdict.first, verdict.second, verdict.cell, bool(verdict.loop))
@@ -228,9 +225,8 @@ def _checked(case_text: str, log_text: str) -> Finding:
         return Finding(f"legal, but no code can be made of it: {error}", ("code",))
     if problem := _wrong(case, log):
         return Finding(problem, ("result",))
-    for need, wanted in case.get("needs", {}).items():
-        if lack := _LOOKS[need](nest, width, wanted):
-            return Finding(f"legal and right, but {lack[0]}", ("needs", need, *lack[1]))
+    if lack := _vector(nest, width, case["lanes"]) if "lanes" in case else None:
+        return Finding(f"legal and right, but {lack[0]}", ("lanes", *lack[1]))
     return Finding()
 
 
@@ -250,36 +246,34 @@ def _wrong(case: Case, log: Log) -> str:
 def _small(case: Case, log: Log) -> Nest:
     """The schedule on the least extents, from "small" on, on which it can be done and is legal.
 
-    A tile, say, may be longer than a small loop. Then one loop or several are twice or four times
-    as long, or as long as in the case.
+    A tile, say, may be longer than a small loop. Then loops are twice or four times as long, or as
+    long as in the case.
     """
     entry: Mapping[str, Any] = case
     full = entry["extents"]
-    lengths = [_lengths(value, full[name]) for name, value in entry.get("small", full).items()]
-    tries = itertools.product(*lengths)
-    for extents in sorted(tries, key=lambda one: math.prod(map(_turns_of, one))):
+    small = entry.get("small", full)
+    for many in (1, 2, 4):
+        extents = {name: _longer(small[name], many, full[name]) for name in full}
         with suppress(ValueError):
-            nest = _replayed(nest_of(case, dict(zip(full, extents, strict=True))), log)
-            if nest.check(reassociate=entry.get("reassociate", True)):
+            nest = _replayed(nest_of(case, extents), log)
+            if nest.check():
                 return nest
     return _replayed(nest_of(case), log)
 
 
-def _lengths(small: Any, full: Any) -> list[Any]:
-    """A small extent, twice and four times as much, and the full one."""
-    first = small[0] if isinstance(small, list) else 0
-    ends = {min(first + many * _turns_of(small), first + _turns_of(full)) for many in (1, 2, 4)}
-    ends.add(first + _turns_of(full))
-    return [[first, end] if isinstance(small, list) else end for end in sorted(ends)]
+def _longer(small: Any, many: int, full: Any) -> Any:
+    """An extent that is so many times as long, but no longer than the full one."""
+    turns = min(many * _turns_of(small), _turns_of(full))
+    return [small[0], small[0] + turns] if isinstance(small, list) else turns
 
 
 def _turns_of(extent: Any) -> int:
     return int(extent[1] - extent[0] if isinstance(extent, list) else extent)
 
 
-# What a case may ask for. Each look gives a problem in words, and what makes two of them the same.
+# The lanes that a case may ask for.
 
-Lack = tuple[str, tuple[object, ...]] | None
+Lack = tuple[str, tuple[object, ...]] | None  # in words, and what makes two of them the same
 
 
 def _vector(nest: Nest, width: int, wanted: int) -> Lack:
@@ -323,30 +317,6 @@ def _stride(nest: Nest, loop: Loop) -> Lack:
     return None
 
 
-def _copies(nest: Nest, width: int, wanted: int) -> Lack:
-    """At most ``wanted`` copies of a statement in unrolled loops."""
-    for leaf, around, _ in trees.leaves(nest.tree):
-        made = math.prod(loop.extent for loop in around if loop.kind == "unroll")
-        if made > wanted:
-            said = f"{leaf.statement} is unrolled into {grouped(made)} copies; at most {wanted} are"
-            return f"{said} asked", ("copies",)
-    return None
-
-
-def _parallel(nest: Nest, width: int, wanted: bool) -> Lack:
-    """An outermost loop that is parallel."""
-    if shared_turns(program(nest)) is not None:
-        return None
-    marked = any(loop.kind == "parallel" for loop, _ in trees.loops(nest.tree))
-    said = "the parallel loop is not the outermost one of a single nest"
-    return said if marked else "no loop is parallel", ("marked" if marked else "none",)
-
-
-_LOOKS: dict[str, Callable[[Nest, int, Any], Lack]] = {
-    LANES: _vector, COPIES: _copies, PARALLEL: _parallel,
-}  # fmt: skip
-
-
 # Bytes.
 
 
@@ -388,7 +358,7 @@ def _moved(case_text: str, log_text: str) -> dict[str, int]:
 
 def _copied(nest: Nest, itemsize: int) -> int:
     """Bytes of packed arrays and of their copies. Raises ValueError for one far too large."""
-    sizes = ((nest.shapes[name], packed_shape(nest, name)) for name in nest.packed)
+    sizes = ((nest.shapes[name], stored_shape(nest, name)) for name in nest.packed)
     return sum(itemsize * (math.prod(one) + math.prod(other)) for one, other in sizes)
 
 

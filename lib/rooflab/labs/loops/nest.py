@@ -6,13 +6,12 @@ Each transformation returns a new nest. None of them asks whether it is legal: `
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.validation import flag, shape, size, unknown
 from rooflab.labs.loops.language import tree as trees
-from rooflab.labs.loops.language.expression import Quotient, variable
+from rooflab.labs.loops.language.expression import variable
 from rooflab.labs.loops.language.statement import Statement, accesses, nameable, statements
 from rooflab.labs.loops.language.tree import Leaf, Loop, Tree
 from rooflab.optional import installed
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
 
 ORDERS = ("body", "nests")
-MOST_LATE = 4  # turns that compute_at lets a reader wait in each loop
 Step = tuple[str, tuple[Any, ...]]
 
 
@@ -165,9 +163,6 @@ class Nest:
     def split(self, loop: str, factor: int) -> Nest:
         """``i`` becomes ``io`` over chunks and ``ii`` in a chunk; a shorter last one is fine.
 
-        Raises ValueError for an unknown loop, a factor below 1 or above the turns of the loop, and
-        names that are taken.
-
         Examples
         --------
         >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").split("i", 4).loops
@@ -182,22 +177,10 @@ class Nest:
         made = trees.split(self.tree, found, chunk, outer, inner)
         return self._new(made, "split", loop, chunk)
 
-    def strip_mine(self, loop: str, factor: int) -> Nest:
-        """What ``split`` does, under the name that vectorising knows it by.
-
-        Raises ValueError as ``split`` does.
-
-        Examples
-        --------
-        >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").strip_mine("i", 4).loops
-        ('io', 'ii')
-        """
-        return self.split(loop, factor)
+    strip_mine = split  # the name that vectorising knows it by
 
     def tile(self, factors: Mapping[str, int]) -> Nest:
         """Split several loops, and move all loops over tiles outside of those in a tile.
-
-        Raises ValueError as ``split`` does, and TypeError for factors that are no mapping.
 
         Examples
         --------
@@ -215,9 +198,6 @@ class Nest:
     def interchange(self, first: str, second: str) -> Nest:
         """Swap two loops. Between them may be loops, but no statement and no second loop.
 
-        Raises ValueError for unknown loops, the same loop twice, and loops that do not stand inside
-        each other with nothing else between them.
-
         Examples
         --------
         >>> rl.loops.Nest({"i": 8, "j": 4}, "B[i,j] = A[i,j]").interchange("i", "j").loops
@@ -231,8 +211,6 @@ class Nest:
 
     def reorder(self, *order: str) -> Nest:
         """Put the named loops into this order, in the places that they have among all loops.
-
-        Raises ValueError as ``interchange`` does.
 
         Examples
         --------
@@ -254,8 +232,6 @@ class Nest:
     def reverse(self, loop: str) -> Nest:
         """Run a loop from its last value to its first.
 
-        Raises ValueError for an unknown loop.
-
         Examples
         --------
         >>> nest = rl.loops.Nest({"i": 3}, "B[i] = A[i]").reverse("i")
@@ -266,8 +242,6 @@ class Nest:
 
     def skew(self, loop: str, by: str, factor: int = 1) -> Nest:
         """Let ``loop`` count ``factor`` times ``by`` more: j becomes j + factor*i.
-
-        Raises ValueError unless both are loops around the same statements, and two different ones.
 
         Examples
         --------
@@ -285,8 +259,6 @@ class Nest:
     def shift(self, loop: str, by: int, statement: str | None = None) -> Nest:
         """Run ``statement`` (by default all in the loop) ``by`` turns of the loop later.
 
-        Raises ValueError for an unknown loop, and a statement that is not in it.
-
         Examples
         --------
         >>> nest = rl.loops.Nest({"i": 8}, "B[i] = A[i]; C[i] = B[i]").shift("i", 1, "T")
@@ -300,10 +272,7 @@ class Nest:
         return self._new(made, "shift", loop, by, statement)
 
     def coalesce(self, outer: str, inner: str, name: str | None = None) -> Nest:
-        """One loop in place of two, one right inside the other, in the same order.
-
-        Raises ValueError unless ``inner`` is all that ``outer`` holds, and for a name that is
-        taken.
+        """One loop in place of two, where ``inner`` is all that ``outer`` holds, in the same order.
 
         Examples
         --------
@@ -345,60 +314,8 @@ class Nest:
             made, done = trees.fuse(made, *pair), done + 1
         return self._new(made, "fuse", first, second, depth)
 
-    def compute_at(self, producer: str, loop: str) -> Nest:
-        """Run ``producer`` inside ``loop`` of the statement that reads it, just in time.
-
-        The loops down to ``loop`` are fused, and the reader runs as few turns later as it needs
-        to find its inputs: 0 to 4 in each loop. Nothing is computed twice.
-
-        Raises ValueError where something would have to be computed twice, where the loops of both
-        are cut in different ways, and unless ``loop`` is around a reader.
-
-        Examples
-        --------
-        >>> two = rl.loops.Nest({"i": 8}, "B[i] = A[i]; C[i] = B[i]", order="nests")
-        >>> two.compute_at("S", "T.i").loops
-        ('i',)
-        """
-        known = [one.name for one in self.statements]
-        if producer not in known:
-            raise unknown("producer", producer, known)
-        array = self.statements[known.index(producer)].target.array
-        found, around = self.loop(loop)
-        readers = [
-            one.name
-            for one in self.statements
-            if one.name in trees.inside(found) and any(a.array == array for a in one.reads)
-        ]
-        if not readers or producer in trees.inside(found):
-            raise ValueError(
-                f"loop={loop!r} must be around a reader of {array}, and not {producer}"
-            )
-        above = {leaf.statement: loops for leaf, loops, _ in trees.leaves(self.tree)}
-        shared = sum(1 for a, b in zip(above[producer], around) if a is b)
-        depth = len(around) + 1 - shared
-        apart = self._cut_apart(producer, readers[0], shared, depth)
-        try:
-            fused = self.fuse(producer, readers[0], depth)
-        except ValueError as error:
-            raise ValueError(f"loop={loop!r}: {apart}" if apart else str(error)) from None
-        names = [f"{producer}.{one.name}" for one in above[producer][shared : shared + depth]]
-        for late in sorted(itertools.product(range(MOST_LATE + 1), repeat=depth), key=sum):
-            made = fused
-            for name, by in zip(names, late):
-                made = made.shift(name, by, readers[0]) if by else made
-            if made.check(reassociate=False):
-                return made
-        ahead = (
-            f"{readers[0]} reads {array} further ahead than {MOST_LATE} turns, so "
-            f"{producer} would be computed more than once there"
-        )
-        raise ValueError(f"loop={loop!r}: {apart or ahead}")
-
     def distribute(self, loop: str) -> Nest:
-        """Give each statement or loop inside ``loop`` a loop of its own.
-
-        Raises ValueError for an unknown loop, and one that holds a single thing.
+        """Give each statement or loop inside ``loop``, two or more, a loop of its own.
 
         Examples
         --------
@@ -413,8 +330,6 @@ class Nest:
     def unroll(self, loop: str) -> Nest:
         """Write a loop's turns one after the other in the code.
 
-        Raises ValueError for an unknown loop.
-
         Examples
         --------
         >>> print(rl.loops.Nest({"i": 2}, "B[i] = A[i]").unroll("i"))
@@ -428,8 +343,6 @@ class Nest:
     def vectorize(self, loop: str) -> Nest:
         """Run the turns of a loop as lanes of one instruction.
 
-        Raises ValueError for an unknown loop.
-
         Examples
         --------
         >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").vectorize("i").check().ok
@@ -441,8 +354,6 @@ class Nest:
 
     def parallel(self, loop: str) -> Nest:
         """Share the turns of a loop among threads.
-
-        Raises ValueError for an unknown loop.
 
         Examples
         --------
@@ -487,8 +398,6 @@ class Nest:
     def replay(self, log: Sequence[Step]) -> Nest:
         """The nest after the transformations of a ``log``, one after the other.
 
-        Raises ValueError for a transformation that is unknown, or that cannot be done.
-
         Examples
         --------
         >>> rl.loops.Nest({"i": 8}, "B[i] = A[i]").replay([("split", ("i", 4))]).loops
@@ -532,25 +441,8 @@ class Nest:
 
         return check(self, flag("reassociate", reassociate))
 
-    def brute(self, reassociate: bool = True) -> Verdict:
-        """The same by the definition: every pair of iterations, in plain Python; small nests.
-
-        Raises ValueError for a nest of more than 4,096 iterations.
-
-        Examples
-        --------
-        >>> nest = rl.loops.Nest({"i": 8}, "A[i+1] = A[i]*0.5")
-        >>> nest.reverse("i").brute().ok
-        False
-        """
-        from rooflab.labs.loops.legality.points import brute
-
-        return brute(self, flag("reassociate", reassociate))
-
     def instances(self, limit: int = 4096) -> list[Instance]:
         """The iterations in the order in which they run, at most ``limit``.
-
-        Raises ValueError for a nest of more than ``limit`` iterations.
 
         Examples
         --------
@@ -563,9 +455,7 @@ class Nest:
         return instances(self, size("limit", limit))
 
     def arrows(self, reassociate: bool = True, limit: int = 4096) -> list[Arrow]:
-        """The dependences between iterations, and whether the schedule keeps each.
-
-        Raises ValueError for a nest of more than ``limit`` iterations.
+        """The dependences between iterations, at most ``limit``, and whether each is kept.
 
         Examples
         --------
@@ -579,10 +469,8 @@ class Nest:
 
     # Code.
 
-    def code(self, language: str = "python") -> str:
-        """The nest as text in "python", "numba" or "c".
-
-        Raises ValueError for another language, and for marks that the code cannot follow.
+    def code(self) -> str:
+        """The nest as a function in Python. Marked loops are plain loops there.
 
         Examples
         --------
@@ -593,19 +481,16 @@ class Nest:
         """
         from rooflab.labs.loops.code.printer import code
 
-        return code(self, language)
+        return code(self)
 
     @installed("rooflab.loops.Nest.run")
-    def run(
-        self, backend: str = "numba", threads: int = 1, **arrays: ndarray
-    ) -> dict[str, ndarray]:
+    def run(self, backend: str = "llvm", threads: int = 1, **arrays: ndarray) -> dict[str, ndarray]:
         """Run the schedule on copies of ``arrays``; arrays not given are zeros.
 
         Parameters
         ----------
-        backend : {"numba", "llvm", "python"}
-            "llvm" compiles the same operations without numba, ten times faster. "python"
-            interprets the generated code, for small nests.
+        backend : {"llvm", "python"}
+            "llvm" compiles the schedule. "python" interprets its code, for small nests.
         threads : int
             Among how many threads an outermost parallel loop is shared.
         **arrays : ndarray
@@ -634,7 +519,9 @@ class Nest:
 
     @installed("rooflab.loops.Nest.measure")
     def measure(self, op: Operation, *, samples: int = 5, seconds: float = 0.1) -> Measurement:
-        """Time this schedule of C[i,j] += A[i,k]*B[k,j], compiled by numba, on one thread.
+        """Time this schedule of C[i,j] += A[i,k]*B[k,j], compiled by LLVM, on one thread.
+
+        LLVM vectorises and unrolls loops that are not marked where it can, as compilers do.
 
         Parameters
         ----------
@@ -661,9 +548,7 @@ class Nest:
         return timed(self, op, samples, seconds)
 
     def reference(self, **arrays: ndarray) -> dict[str, ndarray]:
-        """The arrays that are written, by the original order in plain Python.
-
-        Raises ValueError for arrays as ``run`` does.
+        """What ``run`` returns, by the original order in plain Python.
 
         Examples
         --------
@@ -676,9 +561,7 @@ class Nest:
 
         return run(self.untouched(), "python", 1, arrays)
 
-    def stream(
-        self, itemsize: int = 4, keep: bool = False, statement: str | None = None
-    ) -> AccessStream:
+    def stream(self, itemsize: int = 4) -> AccessStream:
         """The accesses that are left after registers, for ``rl.cache.simulate``.
 
         Loops that are unrolled or vectorised leave the accesses of one tile, each element or
@@ -688,11 +571,6 @@ class Nest:
         ----------
         itemsize : int
             Bytes of an element.
-        keep : bool
-            Whether a sum stays in a register while inner loops only add to it, as a good compiler
-            would do. Otherwise each turn reads and writes it.
-        statement : str, optional
-            Of several nests, the one that this statement is in.
 
         Returns
         -------
@@ -709,12 +587,10 @@ class Nest:
         >>> gemm = rl.loops.Nest({"i": 4, "j": 4, "k": 4}, "C[i,j] += A[i,k]*B[k,j]")
         >>> [one.array for one in gemm.stream().references]
         ['A', 'B', 'C', 'C']
-        >>> [one.depth for one in gemm.stream(keep=True).references]
-        [2, 3, 3, 2]
         """
         from rooflab.labs.loops.code.access_stream import stream
 
-        return stream(self, size("itemsize", itemsize), flag("keep", keep), statement)
+        return stream(self, size("itemsize", itemsize))
 
     def trace(self, itemsize: int = 4) -> tuple[ndarray, ndarray]:
         """Every access of every iteration, in the schedule's order: addresses, and which store.
@@ -767,21 +643,6 @@ class Nest:
                 )
         return chain
 
-    def _cut_apart(self, producer: str, reader: str, shared: int, depth: int) -> str:
-        """That the loops of two statements to be fused are cut in different ways; "" if not."""
-        at = {leaf.statement: (leaf, around) for leaf, around, _ in trees.leaves(self.tree)}
-        ends = [(name, *at[name]) for name in (producer, reader)]
-        pairs = zip(*(around[shared : shared + depth] for _, _, around in ends))
-        for pair in pairs:
-            cuts = [_cuts(leaf, loop) for (_, leaf, _), loop in zip(ends, pair)]
-            if cuts[0] != cuts[1]:
-                whole = next((n for n in (0, 1) if not cuts[n]), None)
-                said = f"{producer} is not cut as {reader} is; "
-                if whole is None:
-                    return f"{said}split both by the same factors first"
-                return f"{said}split {ends[whole][0]}.{pair[whole].name} first"
-        return ""
-
     @staticmethod
     def _siblings(tree: Tree, first: str, second: str) -> tuple[Loop, Loop] | str:
         """The two loops to fuse, the earlier one first, or why there are none."""
@@ -808,7 +669,7 @@ class Nest:
 
 TRANSFORMATIONS = (
     "split", "strip_mine", "tile", "interchange", "reorder", "reverse", "skew", "shift", "coalesce",
-    "fuse", "compute_at", "distribute", "unroll", "vectorize", "parallel", "pack",
+    "fuse", "distribute", "unroll", "vectorize", "parallel", "pack",
 )  # fmt: skip
 
 
@@ -827,12 +688,6 @@ def outline(tree: Tree) -> str:
 
     say(tree, 0)
     return "\n".join(lines)
-
-
-def _cuts(leaf: Leaf, loop: Loop) -> list[tuple[int, bool]]:
-    """How a loop was cut out of others: the divisors in its value, and which leave remainders."""
-    atoms = [atom for atom, _ in leaf.time[loop.name].terms if isinstance(atom, Quotient)]
-    return sorted((atom.divisor, atom.remainder) for atom in atoms)
 
 
 def _whole(name: str, value: object) -> int:

@@ -59,7 +59,8 @@ def gemv(m: int, n: int, dtype: DTypeLike = "fp32") -> Operator:
 
     Examples
     --------
-    >>> rl.search.operators.gemv(64, 64).reuse("A")  # every number of A is used once
+    >>> one = rl.search.operators.gemv(64, 64)
+    >>> one.points / one.footprints["A"]  # every number of A is used once
     1.0
     """
     return operator("y[m] += A[m, n] * x[n]", {"m": m, "n": n}, dtype, name="gemv")
@@ -67,18 +68,18 @@ def gemv(m: int, n: int, dtype: DTypeLike = "fp32") -> Operator:
 
 def conv2d(
     batch: int, height: int, width: int, c_in: int, c_out: int, kernel: int,
-    dtype: DTypeLike = "fp32", *, stride: int = 1, padding: int = 0, dilation: int = 1,
+    dtype: DTypeLike = "fp32", *, stride: int = 1,
 ) -> Operator:  # fmt: skip
-    """2-D convolution with channels first, as ``rl.conv2d``.
+    """2-D convolution with channels first and no padding, as ``rl.conv2d``.
 
     Parameters
     ----------
     batch : int
         Number of images.
     height : int
-        Height of an image in pixels, without padding.
+        Height of an image in pixels.
     width : int
-        Width of an image in pixels, without padding.
+        Width of an image in pixels.
     c_in : int
         Channels of the input.
     c_out : int
@@ -89,10 +90,6 @@ def conv2d(
         Format of all tensors.
     stride : int, default 1
         Pixels from one window to the next.
-    padding : int, default 0
-        Zeros on each side of the image, in pixels. They are not read.
-    dilation : int, default 1
-        Pixels from one number that a window takes to the next.
 
     Returns
     -------
@@ -102,33 +99,32 @@ def conv2d(
     Examples
     --------
     >>> one = rl.search.operators.conv2d(1, 58, 58, 64, 64, 3)
-    >>> one.footprint("I"), 64 * 58 * 58  # windows overlap; each pixel is counted once
+    >>> one.footprints["I"], 64 * 58 * 58  # windows overlap; each pixel is counted once
     (215296, 215296)
     """
-    rows, columns = (_windows(n, kernel, stride, padding, dilation) for n in (height, width))
-    row, column = (_pixel(a, b, stride, dilation, padding) for a, b in (("ho", "kh"), ("wo", "kw")))
+    rows, columns = (_windows(n, kernel, stride) for n in (height, width))
     extents = {"n": batch, "co": c_out, "ho": rows, "wo": columns,
                "ci": c_in, "kh": kernel, "kw": kernel}  # fmt: skip
     return operator(
-        f"O[n, co, ho, wo] += I[n, ci, {row}, {column}] * W[co, ci, kh, kw]",
+        f"O[n, co, ho, wo] += I[n, ci, {_pixels(stride)}] * W[co, ci, kh, kw]",
         extents, dtype, name="conv2d", shapes={"I": (batch, c_in, height, width)},
     )  # fmt: skip
 
 
 def max_pool(
     batch: int, height: int, width: int, channels: int, kernel: int, dtype: DTypeLike = "fp32",
-    *, stride: int | None = None, padding: int = 0,
+    *, stride: int | None = None,
 ) -> Operator:  # fmt: skip
-    """Max pooling with channels first, as ``rl.pool2d``.
+    """Max pooling with channels first and no padding, as ``rl.pool2d``.
 
     Parameters
     ----------
     batch : int
         Number of images.
     height : int
-        Height of an image in pixels, without padding.
+        Height of an image in pixels.
     width : int
-        Width of an image in pixels, without padding.
+        Width of an image in pixels.
     channels : int
         Channels of the input, and of the output.
     kernel : int
@@ -137,8 +133,6 @@ def max_pool(
         Format of all tensors.
     stride : int, default ``kernel``
         Pixels from one window to the next.
-    padding : int, default 0
-        Pixels added on each side of the image. They are not read.
 
     Returns
     -------
@@ -151,11 +145,10 @@ def max_pool(
     150528
     """
     step = kernel if stride is None else stride
-    rows, columns = (_windows(n, kernel, step, padding, 1) for n in (height, width))
+    rows, columns = (_windows(n, kernel, step) for n in (height, width))
     extents = {"n": batch, "c": channels, "ho": rows, "wo": columns, "kh": kernel, "kw": kernel}
-    row, column = (_pixel(a, b, step, 1, padding) for a, b in (("ho", "kh"), ("wo", "kw")))
     return operator(
-        f"O[n, c, ho, wo] = max(O[n, c, ho, wo], I[n, c, {row}, {column}])",
+        f"O[n, c, ho, wo] = max(O[n, c, ho, wo], I[n, c, {_pixels(step)}])",
         extents, dtype, name="max-pool", shapes={"I": (batch, channels, height, width)},
     )  # fmt: skip
 
@@ -213,24 +206,22 @@ def attention_values(
 
     Examples
     --------
-    >>> rl.search.operators.attention_values(1024, 1024, 64).reuse("P")
-    64.0
+    >>> rl.search.operators.attention_values(1024, 1024, 64).role("c")
+    'reduction'
     """
     extents = {"q": queries, "d": head_dim, "c": context}
     return operator("O[q, d] += P[q, c] * V[c, d]", extents, dtype, name="values")
 
 
-def _pixel(window: str, tap: str, stride: int, dilation: int, padding: int) -> str:
-    """The index of a pixel, as one would write it."""
-    parts = (f"{step}*{loop}" if step > 1 else loop
-             for loop, step in ((window, stride), (tap, dilation)))  # fmt: skip
-    return " + ".join(parts) + (f" - {padding}" if padding else "")
+def _pixels(stride: int) -> str:
+    """The indices of a pixel, as one would write them."""
+    step = f"{stride}*" if stride > 1 else ""
+    return f"{step}ho + kh, {step}wo + kw"
 
 
-def _windows(length: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
+def _windows(length: int, kernel: int, stride: int) -> int:
     """Positions of a window along an axis."""
     length, kernel, stride = size("length", length), size("kernel", kernel), size("stride", stride)
-    padding, span = size("padding", padding, 0), size("dilation", dilation) * (kernel - 1) + 1
-    if span > length + 2 * padding:
-        raise ValueError(f"kernel: a window of {span} does not fit {length} with {padding=}")
-    return (length + 2 * padding - span) // stride + 1
+    if kernel > length:
+        raise ValueError(f"kernel={kernel} does not fit an image of {length} pixels")
+    return (length - kernel) // stride + 1

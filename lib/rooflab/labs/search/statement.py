@@ -1,9 +1,9 @@
 """Operators from statements: named loops, an index map for each tensor, and FLOP per point.
 
 From those three follows what the course counts: points, FLOP, the elements of each tensor that are
-touched, bytes with a perfect cache and with none, reuse, and which loop is best innermost. Nothing
-is run. P. Feautrier, "Dataflow analysis of array and scalar references", 1991, is where loops with
-such indices, sums of loops with whole coefficients, are analysed exactly.
+touched, bytes with a perfect cache, and which loop is best innermost. Nothing is run. P. Feautrier,
+"Dataflow analysis of array and scalar references", 1991, is where loops with such indices, sums of
+loops with whole coefficients, are analysed exactly.
 """
 
 from __future__ import annotations
@@ -13,32 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from rooflab.count.dtypes import DType, DTypeLike, as_dtype
 from rooflab.count.operation import Operand, Operation
-from rooflab.count.validation import shape as as_shape
 from rooflab.count.validation import size, unknown
 from rooflab.labs.cache.hierarchy import LINE
 from rooflab.labs.loops.language.expression import Affine
-from rooflab.labs.loops.language.statement import Access as Element
-from rooflab.labs.loops.language.statement import accesses, statements
+from rooflab.labs.loops.language.statement import accesses
+from rooflab.labs.loops.nest import Nest
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from rooflab.labs.loops.nest import Nest
-
-MOST_POINTS = 20_000_000  # that are enumerated where no formula counts the footprint
-COMBINED = {"": "", "+": "sum", "*": "product", "max": "max", "min": "min"}
+MOST_POINTS = 20_000_000  # that are listed where no formula counts the footprint
 
 
 @dataclass(frozen=True)
 class Access:
-    """A tensor and which element of it a point of the loops touches.
-
-    ``shape`` is the tensor's. A coordinate outside it, as in padding, touches nothing.
-    """
+    """A tensor of this ``shape``, and which element of it a point of the loops touches."""
 
     tensor: str
     index: tuple[Affine, ...]
@@ -54,96 +43,69 @@ class Access:
         steps = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
         return sum(one.factor(loop) * step for one, step in zip(self.index, steps, strict=True))
 
-    def footprint(self, extents: Mapping[str, int]) -> int:
-        """Different elements that it touches, over all points of the loops."""
-        named = [loop for one in self.index for loop in one.names()]
-        if len(named) > len(set(named)):  # a loop moves two coordinates at once: no formula
-            return len(set(_addresses(self, extents).tolist()))
-        return math.prod(
-            _values(one, length, extents)
-            for one, length in zip(self.index, self.shape, strict=True)
-        )
 
-
-def _ends(index: Affine, extents: Mapping[str, int]) -> tuple[int, int]:
-    """The lowest and the highest value of one coordinate over the loops."""
-    return index.bounds({loop: (0, n - 1) for loop, n in extents.items()})
-
-
-def _values(index: Affine, length: int, extents: Mapping[str, int]) -> int:
-    """Different values of one coordinate that lie within 0 … ``length`` - 1.
+def _values(index: Affine, extents: Mapping[str, int]) -> int:
+    """Different values of one coordinate.
 
     A loop of n steps of c reaches n values, c apart. A second loop whose step is a multiple of c,
     and no longer than what is reached already, only makes the row of values longer. Where the
     values have gaps they are listed.
     """
-    lowest, _ = _ends(index, extents)
-    steps = ((abs(index.factor(loop)), extents[loop]) for loop in index.names())
-    terms = sorted((c, n) for c, n in steps if n > 1)
-    if not terms:
-        return int(0 <= lowest < length)
-    step, count = terms[0]
+    import numpy as np
+
+    terms = sorted((abs(index.factor(loop)), extents[loop]) for loop in index.names())
+    step, count = terms[0] if terms else (1, 1)
     for c, n in terms[1:]:
         if c % step or c > step * count:
-            return _listed(lowest, terms, length)
+            _require_few(math.prod(n for _, n in terms))
+            values = np.zeros(1, int)
+            for c, n in terms:
+                values = np.unique(np.add.outer(values, c * np.arange(n)))
+            return len(values)
         count += c // step * (n - 1)
-    first = max(0, -(lowest // step))  # steps until 0 is reached
-    last = min(count - 1, (length - 1 - lowest) // step)
-    return max(0, last - first + 1)
+    return count
 
 
-def _listed(lowest: int, terms: Sequence[tuple[int, int]], length: int) -> int:
-    import numpy as np
-
-    values = np.array([lowest])
-    for c, n in terms:
-        if len(values) * n > MOST_POINTS:
-            raise ValueError(f"extents: an index with {len(values) * n} values is not counted here")
-        values = np.unique(np.add.outer(values, c * np.arange(n)))
-    return int(((values >= 0) & (values < length)).sum())
-
-
-def _footprint(accesses: Sequence[Access], extents: Mapping[str, int]) -> int:
-    """Different elements that all ``accesses`` of one tensor touch together."""
-    if len(accesses) == 1:
-        return accesses[0].footprint(extents)
-    import numpy as np
-
-    return len(np.unique(np.concatenate([_addresses(one, extents) for one in accesses])))
-
-
-def _addresses(access: Access, extents: Mapping[str, int]) -> np.ndarray:
-    """Addresses of the elements that it touches, each at least once."""
-    import numpy as np
-
-    loops = access.loops
-    points = math.prod(extents[loop] for loop in loops)
+def _require_few(points: int) -> None:
     if points > MOST_POINTS:
         raise ValueError(
-            f"extents: {access.tensor} is touched in a way that no formula counts, so its {points} "
-            f"points must be enumerated; give at most {MOST_POINTS}"
+            f"extents: no formula counts what is touched here, and {points} points are too many to "
+            f"be listed; give at most {MOST_POINTS}"
         )
-    grid = np.indices([extents[loop] for loop in loops]).reshape(len(loops), points)
-    address = np.zeros(points, dtype=np.int64)
-    inside = np.ones(points, dtype=bool)
-    for one, length in zip(access.index, access.shape, strict=True):
-        at = one.at(dict(zip(loops, grid, strict=True)))
-        inside &= (at >= 0) & (at < length)
-        address = address * length + at
-    return address[inside]
+
+
+def footprint(accesses: Sequence[Access], extents: Mapping[str, int]) -> int:
+    """Different elements that all ``accesses`` of one tensor touch, over all points of the loops.
+
+    There is a formula for a single access in which no loop moves two coordinates at once.
+    """
+    import numpy as np
+
+    named = [loop for one in accesses[0].index for loop in one.names()]
+    if len(accesses) == 1 and len(named) == len(set(named)):
+        return math.prod(_values(one, extents) for one in accesses[0].index)
+    every = []
+    for one in accesses:
+        _require_few(math.prod(extents[loop] for loop in one.loops))
+        at = dict(zip(one.loops, np.indices([extents[loop] for loop in one.loops]), strict=True))
+        address = np.zeros(1, dtype=np.int64)
+        for part, length in zip(one.index, one.shape, strict=True):
+            address = address * length + part.at(at)
+        every.append(np.ravel(address))
+    return len(np.unique(np.concatenate(every)))
 
 
 @dataclass(frozen=True)
 class Operator:
     """Loops, what each point of them touches, and what it computes. Made by :func:`operator`.
 
-    ``extents`` are the steps of each loop; ``combine`` ("sum", "product", "max", "min" or "") says
-    how points that meet in one element of the output are combined. ``updates``: whether a point
-    reads the element that it writes.
+    ``extents`` are the steps of each loop; ``reduction`` ("+", "*", "max", "min" or "") says how
+    points that meet in one element of the output are joined. ``updates``: whether a point reads the
+    element that it writes.
 
     >>> product = rl.search.operators.gemm(1024, 1024, 1024)
-    >>> product.flops, product.compulsory_bytes, product.reuse("A")
-    (2147483648, 12582912, 1024.0)
+    >>> product.flops, product.compulsory_bytes
+    (2147483648, 12582912)
     """
 
     name: str
@@ -151,7 +113,7 @@ class Operator:
     output: Access
     inputs: tuple[Access, ...]
     flops_per_point: int
-    combine: str
+    reduction: str
     dtype: DType
     statement: str
     updates: bool = False
@@ -164,8 +126,8 @@ class Operator:
     @property
     def flops(self) -> int:
         """FLOP of all points; of a largest or smallest one, see :func:`compared`."""
-        first = self.footprint(self.output.tensor) if self.meets else 0
-        return compared(self.points, self.flops_per_point, first, self.combine)
+        first = self.footprints[self.output.tensor] if self.meets else 0
+        return compared(self.points, self.flops_per_point, first, self.reduction)
 
     @cached_property
     def footprints(self) -> Mapping[str, int]:
@@ -173,39 +135,12 @@ class Operator:
         accesses: dict[str, list[Access]] = {}
         for one in (*self.inputs, self.output):
             accesses.setdefault(one.tensor, []).append(one)
-        return MappingProxyType(
-            {tensor: _footprint(found, self.extents) for tensor, found in accesses.items()}
-        )
-
-    def footprint(self, tensor: str) -> int:
-        """Different elements of ``tensor`` that are touched; ValueError if there is none."""
-        if tensor not in self.footprints:
-            raise unknown("tensor", tensor, self.footprints)
-        return self.footprints[tensor]
-
-    def reuse(self, tensor: str) -> float:
-        """Points to an element of ``tensor``: how often a perfect cache serves it.
-
-        Raises ValueError for a tensor that there is none of, or that only padding is read of.
-        """
-        touched = self.footprint(tensor)
-        if not touched:
-            raise ValueError(f"tensor={tensor!r}: no point touches an element of it")
-        return self.points / touched
+        return {name: footprint(found, self.extents) for name, found in accesses.items()}
 
     @property
     def compulsory_bytes(self) -> int:
         """Bytes with a perfect cache: every element that is touched crosses the bus once."""
         return self.operation().bytes
-
-    @property
-    def no_cache_bytes(self) -> int:
-        """Bytes with no cache: every point reads its inputs and writes its output.
-
-        Where it updates the output, that is read, too.
-        """
-        accesses = len(self.inputs) + 1 + self.updates
-        return -(-self.points * accesses * self.dtype.bits // 8)
 
     def role(self, loop: str) -> str:
         """What ``loop`` does.
@@ -247,7 +182,7 @@ class Operator:
     def meets(self) -> bool:
         """Whether points meet in an element of the output, as in a sum, be it of one term."""
         summed = any(loop not in self.output.loops for loop in self.extents)
-        return summed or self.points > self.footprint(self.output.tensor)
+        return summed or self.points > self.footprints[self.output.tensor]
 
     def operation(self) -> Operation:
         """The ledger: each input read once and the output written once, as far as touched.
@@ -257,31 +192,27 @@ class Operator:
         """
         shapes = {one.tensor: one.shape for one in self.inputs}
         operands = [
-            Operand(tensor, shape, self.dtype, touched=self.footprint(tensor))
+            Operand(tensor, shape, self.dtype, touched=self.footprints[tensor])
             for tensor, shape in shapes.items()
         ]
         tensor = self.output.tensor
         read = int(self.updates and not self.meets)
         written = Operand(
-            tensor, self.output.shape, self.dtype, read, 1, touched=self.footprint(tensor)
+            tensor, self.output.shape, self.dtype, read, 1, touched=self.footprints[tensor]
         )
         return Operation(
             self.name, self.extents, (*operands, written), self.flops, self.dtype,
-            unit="tensor" if self.combine == "sum" and len(self.inputs) > 1 and self.meets
+            unit="tensor" if self.reduction == "+" and len(self.inputs) > 1 and self.meets
             else "vector",
         )  # fmt: skip
 
     def nest(self) -> Nest:
         """The loops in the order of ``extents``, to be transformed, simulated or searched.
 
-        Raises ValueError where an index leaves its tensor, as with padding.
-
         >>> scores = rl.search.operators.attention_scores(64, 64, 32).nest()
         >>> scores.loops, scores.check().ok
         (('q', 'c', 'd'), True)
         """
-        from rooflab.labs.loops.nest import Nest
-
         tensors = (self.output, *self.inputs)
         shapes = {one.tensor: one.shape for one in tensors}
         return Nest(self.extents, self.statement, shapes=shapes)
@@ -335,17 +266,15 @@ def operator(
       i        4  broadcast    strides y 1, A 8, x 0
       j        8  reduction    strides y 0, A 1, x 1
     """
-    if not isinstance(statement, str):
-        raise TypeError(f"statement={statement!r} must be text, such as 'y[i] = a[i] + b[i]'")
-    if not isinstance(extents, Mapping):
-        raise TypeError(f"extents={extents!r} must be a mapping, such as {{'i': 64}}")
-    sizes = {str(loop): size(f"extents[{loop!r}]", n) for loop, n in extents.items()}
-    given = {tensor: as_shape(f"shapes[{tensor!r}]", s) for tensor, s in (shapes or {}).items()}
-    one, *more = statements(statement, tuple(sizes))
+    nest = Nest(extents, statement, shapes=shapes)
+    sizes = {loop: size(f"extents[{loop!r}]", n) for loop, n in extents.items()}
+    one, *more = nest.statements
     if more:
         raise ValueError(f"statement={statement!r} must be one statement; an operator has no more")
     read = [element for element in one.reads if element != one.target]
-    output, *others = _accesses([one.target, *read], sizes, given)
+    output, *others = (
+        Access(each.array, each.subscripts, nest.shapes[each.array]) for each in (one.target, *read)
+    )
     inputs = tuple(others)
     if any(each.tensor == output.tensor for each in inputs):
         raise ValueError(
@@ -353,7 +282,7 @@ def operator(
             "the order of its points matters then, and it is no operator"
         )
     found = Operator(
-        name, MappingProxyType(sizes), output, inputs, one.flops, COMBINED[one.reduction],
+        name, MappingProxyType(sizes), output, inputs, one.flops, one.reduction,
         as_dtype("dtype", dtype), one.text, one.target in one.reads,
     )  # fmt: skip
     if found.updates and found.meets and one.target in accesses(one.value):
@@ -367,33 +296,10 @@ def operator(
     return found
 
 
-def compared(points: int, flops_per_point: int, elements: int, combine: str) -> int:
+def compared(points: int, flops_per_point: int, elements: int, reduction: str) -> int:
     """FLOP of all points, which meet in so many elements.
 
     A sum starts from zero and adds at each point. A maximum starts from its first element, which
     is compared with nothing; where no points meet, each is compared with what the output holds.
     """
-    return points * flops_per_point - (elements if combine in ("max", "min") else 0)
-
-
-def _accesses(
-    elements: Sequence[Element], extents: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]
-) -> list[Access]:
-    """The accesses; a tensor without a shape ends with the last element that one touches."""
-    found: dict[str, tuple[int, ...]] = {}
-    for one in elements:
-        tensor, index = one.array, one.subscripts
-        ends = [_ends(part, extents) for part in index]
-        if tensor not in shapes and any(low < 0 for low, _ in ends):
-            raise ValueError(
-                f"statement: {one.text()!r} begins before element 0; give "
-                f"shapes={{{tensor!r}: …}} if what lies outside is padding"
-            )
-        before = found.get(tensor, (0,) * len(index))
-        found[tensor] = shapes.get(
-            tensor, tuple(max(n, high + 1) for n, (_, high) in zip(before, ends, strict=False))
-        )
-        if not len(found[tensor]) == len(before) == len(index):
-            raise ValueError(f"statement: {one.text()!r} has {len(index)} coordinates, {tensor} "
-                             f"has {len(shapes.get(tensor, before))}")  # fmt: skip
-    return [Access(one.array, one.subscripts, found[one.array]) for one in elements]
+    return points * flops_per_point - (elements if reduction in ("max", "min") else 0)

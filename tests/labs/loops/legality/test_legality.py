@@ -38,6 +38,11 @@ def pair(read: str) -> Nest:
     return Nest({"i": (1, 10)}, text, order="nests")
 
 
+def defined(nest: Nest, reassociate: bool = True) -> bool:
+    """Legality by its definition: no dependent pair of iterations runs in the wrong order."""
+    return all(one.ok for one in nest.arrows(reassociate))
+
+
 def S(*iteration: int) -> tuple[str, tuple[int, ...]]:
     return "S", iteration
 
@@ -104,12 +109,12 @@ def test_a_reduction_backwards_rounds_differently() -> None:
 
 def test_another_order_of_a_sum_is_told_from_the_order_as_written() -> None:
     for schedule in (product().reverse("k"), product().split("k", 4).reorder("ki", "ko")):
-        for verdict in (schedule.check(), schedule.brute(), listed(schedule, True)):
+        for verdict in (schedule.check(), listed(schedule, True)):
             assert verdict and verdict.reordered
             assert repr(verdict).startswith("legal if a sum, product, maximum or minimum")
     kept = product().tile({"i": 2, "j": 2, "k": 2})
     assert repr(kept.check()) == "legal: every dependence is kept, for these extents"
-    assert not kept.brute().reordered and not listed(kept, True).reordered
+    assert not listed(kept, True).reordered
 
 
 def test_a_sum_too_long_to_be_listed_is_legal_if_its_order_is_free() -> None:
@@ -169,7 +174,7 @@ def test_a_carried_dependence_is_no_vector() -> None:
 
 def test_a_pair_convicts_lanes_even_if_all_of_them_read_first() -> None:
     # In a vector all lanes read, then all write: a read before a write is kept there.
-    for decide in (Nest.check, Nest.brute, lambda nest: listed(nest, True)):
+    for decide in (Nest.check, lambda nest: listed(nest, True)):
         verdict = decide(product().split("k", 4).vectorize("ki"))
         assert verdict.kind == "flow" and "count on" not in verdict.why
     both = Nest({"i": (2, 40)}, "A[i] = A[i+1] + A[i-2]").vectorize("i").check()
@@ -240,7 +245,7 @@ def test_schedules_that_split_sums_of_loops() -> None:
         if seed % 2:
             nest = getattr(nest, dice.choice(("parallel", "vectorize")))(dice.choice(nest.loops))
         found.append(nest.check().ok)
-        assert found[-1] == listed(nest, True).ok == nest.brute().ok, nest
+        assert found[-1] == listed(nest, True).ok == defined(nest), nest
     assert 10 < sum(found) < 90
 
 
@@ -277,11 +282,9 @@ def test_isl_agrees_on_random_schedules(random_schedules: list[Nest]) -> None:
 def test_the_definition_agrees_on_random_schedules(random_schedules: list[Nest]) -> None:
     for nest in random_schedules:
         for mode in (True, False):
-            every = nest.check(mode), nest.brute(mode), listed(nest, mode)
-            assert len({verdict.reordered for verdict in every}) == 1, nest
-            told = {verdict.ok for verdict in every}
-            told.add(all(arrow.ok for arrow in nest.arrows(mode)))
-            assert len(told) == 1, nest
+            ours, theirs = nest.check(mode), listed(nest, mode)
+            assert ours.reordered == theirs.reordered, nest
+            assert ours.ok == theirs.ok == defined(nest, mode), nest
 
 
 def test_isl_agrees_on_the_large_product() -> None:
@@ -321,11 +324,11 @@ def test_every_counterexample_can_be_replayed(random_schedules: list[Nest]) -> N
     shown = 0
     for nest in random_schedules:
         for mode in (True, False):
-            for verdict in (check(nest, mode), listed(nest, mode), nest.brute(mode)):
+            for verdict in (check(nest, mode), listed(nest, mode)):
                 if not verdict:
                     replayed(nest, verdict)
                     shown += 1
-    assert shown > 100
+    assert shown > 75
 
 
 def test_the_first_broken_iteration_is_shown(random_schedules: list[Nest]) -> None:
@@ -335,9 +338,9 @@ def test_the_first_broken_iteration_is_shown(random_schedules: list[Nest]) -> No
             ours = _separated(nest, False)
         except Inseparable:
             continue
-        theirs = nest.brute(False)
-        if len(nest.statements) == 1 and not (ours or ours.loop or theirs.loop):
-            assert ours.first == theirs.first
+        late = [one for one in nest.arrows(False) if not one.ok]
+        if len(nest.statements) == 1 and late and not any(one.loop for one in late):
+            assert ours.first == min(one.first for one in late)
             compared += 1
     assert compared > 10
 
@@ -389,8 +392,3 @@ def test_too_many_instances_are_not_listed() -> None:
     nest = Nest({"i": 2, "j": 3}, "B[i,j] = A[i,j]")
     with pytest.raises(ValueError, match="6 iterations; limit=5"):
         nest.instances(5)
-
-
-def test_the_definition_refuses_a_large_nest_in_its_own_words() -> None:
-    with pytest.raises(ValueError, match=r"8,000 iterations; brute\(\) tries the pairs of 4,096"):
-        Nest(dict.fromkeys("ijk", 20), "C[i,j] += A[i,k]*B[k,j]").brute()

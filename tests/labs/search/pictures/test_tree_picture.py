@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 import rooflab as rl
 from rooflab.course.lesson09.exercises import BEAM, WIDTH
 from rooflab.labs.search.pictures.tree import CHILDREN, SECONDS, Beam
@@ -13,7 +11,7 @@ from tests.support.scenes import named, some_states
 def test_the_graph_of_the_exercises_is_found_by_width_2_and_lost_by_width_3() -> None:
     """What comes out of the picture is the answer to the exercises' example."""
     for width, (found, timed) in enumerate([("a", 5), ("g", 6), ("f", 7), ("g", 8)], 1):
-        one = Beam(CHILDREN, SECONDS, "s", width)
+        one = Beam(width)
         assert BEAM.reference(CHILDREN, SECONDS, "s", width) == (found, timed)
         assert (one.kept(99)[0], len(one.timed[-1])) == (found, timed)
     assert WIDTH.reference(CHILDREN, SECONDS, "s") == 2
@@ -27,11 +25,3 @@ def test_as_many_are_marked_as_kept_as_the_beam_is_wide() -> None:
         kept = sum(picture.scene.value(one, "opacity", **state) for one in marks)
         assert kept == (min(state["width"], 4) if state["round"] else 1)
         assert picture.scene.sentence(**state).startswith(f"Width {state['width']}")
-
-
-def test_a_graph_of_ones_own() -> None:
-    picture = rl.search.tree({"a": ["b"], "b": [], "lost": []}, {"a": 2, "b": 1, "lost": 0.5}, "a")
-    assert picture.sentence.endswith("and found b, 1 s. It never times lost, the fastest of all, "
-                                     "0.5 s.")  # fmt: skip
-    with pytest.raises(ValueError, match="must have the names of seconds, 's' among them"):
-        rl.search.tree({"a": []}, {"a": 1})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from collections.abc import Iterator
 from functools import cache
@@ -53,7 +52,7 @@ def test_a_search_finds_what_computes_the_product_faster() -> None:
     found = search(64, seconds=1.5, width=4, machine=PLAIN, progress=False)
     assert found.flops_per_s > 2 * found.rate(found.naive)
     a, b = np.random.default_rng(0).random((2, 64, 64), np.float32)
-    np.testing.assert_allclose(found.kernel().run(A=a, B=b)["C"], a @ b, rtol=1e-4)
+    np.testing.assert_allclose(found.best.run(A=a, B=b)["C"], a @ b, rtol=1e-4)
     assert found.naive.log == () and found.winner in found.candidates
     assert found.intensity(found.naive) == 2 * 64**3 / (4 * 4 * 64**2)
 
@@ -68,8 +67,24 @@ def test_any_nest_can_be_searched() -> None:
         found = search(nest, seconds=0.2, width=1, machine=PLAIN, progress=False)
         data = {name: np.ones(shape, np.float32) for name, shape in nest.shapes.items()}
         wanted = nest.reference(**data)
-        for name, values in found.kernel().run(**data).items():
+        for name, values in found.best.run(**data).items():
             np.testing.assert_allclose(values, wanted[name], rtol=1e-4)
+
+
+def test_whatever_the_moves_make_gives_numpys_product() -> None:
+    sizes = {"i": 18, "j": 36, "k": 20}  # nothing divides but 2 and 3
+    start = Nest(sizes, "C[i,j] += A[i,k]*B[k,j]").interchange("j", "k")
+    nests = made = [start]
+    for _ in range(4):
+        made = [one for nest in made[-9:] for move in rl.search.space(2) for one in move(nest)][::3]
+        nests = [*nests, *made]
+    dice = np.random.default_rng(0)
+    data = {name: dice.random(shape, np.float32) for name, shape in start.shapes.items()}
+    wanted = data["C"] + data["A"] @ data["B"]
+    legal = [nest for nest in nests if nest.check()][::5]
+    assert len(legal) > 10
+    for nest in legal:
+        np.testing.assert_allclose(nest.run(**data)["C"], wanted, rtol=1e-4)
 
 
 # Who decides.
@@ -166,12 +181,12 @@ def reversed_loops(nest: Nest) -> Iterator[Nest]:
 def test_nothing_illegal_is_measured() -> None:
     found = quick(STENCIL, space=(*rl.search.space(2), reversed_loops), threads=2)
     for one in found.measured:
-        assert found.start.replay(one.log).brute()
+        assert all(arrow.ok for arrow in found.start.replay(one.log).arrows())
     refused = [one for one in found.rejected if "must run first" in one.why]
     steps = {one.log[-1][0] for one in refused}
     assert {"interchange", "parallel", "reverse"} <= steps
     for one in refused:
-        assert not found.start.replay(one.log).brute()
+        assert not all(arrow.ok for arrow in found.start.replay(one.log).arrows())
 
 
 def test_a_learners_move_is_made() -> None:
@@ -188,6 +203,26 @@ def test_what_cannot_be_compiled_is_rejected_with_the_reason() -> None:
 
 
 # Time and interruption.
+
+
+def test_a_slice_stands_for_the_whole_and_packing_counts() -> None:
+    # A clock that moves with the turns that were run: a turn takes 1 ms, packing takes 5.
+    class Counted:
+        now, longest, copies = 0.0, 400, ["B"]
+
+        def pack(self) -> None:
+            self.now += 5e-3
+
+        def run(self, most: int) -> None:
+            self.now += 1e-3 * most
+
+    counted = Counted()
+    seconds = beam.sliced(counted, 1.0, lambda: counted.now)
+    assert seconds == pytest.approx(0.005 + 0.400)
+    assert beam.SLICE_S < counted.now < 0.1, "slices are shorter than the whole"
+    before = counted.now
+    beam.sliced(counted, 1e-3, lambda: counted.now)
+    assert counted.now - before < 0.03, "one that is far slower than the best is timed once"
 
 
 def test_the_time_ends_a_search_within_a_schedule() -> None:
@@ -257,11 +292,6 @@ def test_what_is_said_of_a_search() -> None:
         found.intensity(found.naive, "l9")
 
 
-def test_seconds_may_be_any_real_number() -> None:
-    assert quick(8, seconds=np.int64(20), width=1).measured
-    assert quick(8, seconds=np.float32(20), width=1).measured
-
-
 def test_progress_is_told() -> None:
     told: list[float] = []
     search(16, seconds=20.0, measure=made_up, machine=PLAIN, clock=Ticks(), progress=told.append)
@@ -273,13 +303,8 @@ def test_progress_is_told() -> None:
 
 @each_row(
     ({"seconds": 0}, ValueError, "seconds=0 must be a positive number of sec"),
-    ({"seconds": -1.0}, ValueError, "must be a positive number of sec"),
-    ({"seconds": math.nan}, ValueError, "must be a positive number of sec"),
     ({"seconds": "long"}, TypeError, "seconds='long' must be a pos"),
     ({"width": 0}, ValueError, "width=0 must be a positive integer"),
-    ({"threads": 0}, ValueError, "threads=0"),
-    ({"seed": -1}, ValueError, "seed=-1"),
-    ({"nest": 0}, ValueError, "nest=0"),
     ({"nest": "gemm"}, TypeError, "nest='gemm' must be a Nest, or N"),
     ({"nest": STENCIL.interchange("i", "j")}, ValueError, "not legal. S"),
     ({"threads": 5000, "measure": None}, ValueError, "threads=5000: this process may use"),

@@ -10,8 +10,18 @@ from hypothesis import strategies as st
 
 from rooflab.labs.search.rewrite.cost import ledger, measure_of
 from rooflab.labs.search.rewrite.egraph import EGraph
-from rooflab.labs.search.rewrite.expression import Array, Expression, elementwise, make, matrix
+from rooflab.labs.search.rewrite.expression import (
+    Array,
+    Expression,
+    Product,
+    Transpose,
+    elementwise,
+    make,
+    matrix,
+)
+from rooflab.measure.verify import functions
 
+NUMPY = functions(np) | {"shift": np.left_shift}
 SIDES = (1, 2, 3)
 
 
@@ -61,6 +71,22 @@ def arrays_for(expression: Expression, seed: int = 0) -> dict[str, np.ndarray]:
         for one in expression.subterms()
         if isinstance(one.op, Array)
     }
+
+
+def value(one: Expression, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """What NumPy makes of an expression."""
+    if isinstance(one.op, Array):
+        return arrays[one.op.name]
+    first, *others = (value(arg, arrays) for arg in one.args)
+    if isinstance(one.op, Transpose):
+        return first.T
+    if isinstance(one.op, Product):
+        return first @ others[0]
+    for function in one.op.functions:
+        numbers = [] if function.number is None else [first.dtype.type(function.number)]
+        more = numbers or [others.pop(0) for _ in range(function.arity - 1)]
+        first = NUMPY[function.name](first, *more)
+    return first
 
 
 def tree_cost(expression: Expression, cost: str) -> float:

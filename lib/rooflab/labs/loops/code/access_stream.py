@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rooflab.labs.cache.stream import AccessStream, Guard, Reference
-from rooflab.labs.loops.code.packing import packed_access, packed_shape
+from rooflab.labs.loops.code.packing import packed_access, stored_shape
 from rooflab.labs.loops.code.program import Assign, For, Load, Ops, Store, When, each_op, program
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.expression import Affine, variable
@@ -55,10 +55,7 @@ class _Walk:
         for op in ops:
             if isinstance(op, For):
                 if when == "after":
-                    raise ValueError(
-                        f"loop {op.name!r} follows another one: fuse them, or stream "
-                        "each statement's nest of order='nests' by its name"
-                    )
+                    raise ValueError(f"loop {op.name!r} follows another one: fuse them first")
                 self.enter(op)
                 self.down(op.body, depth + 1)
                 when = "after"
@@ -83,13 +80,11 @@ class _Walk:
         self.guards += [bound - 1 - variable(op.name) for bound in op.upper[1:]]
 
 
-def stream(nest: Nest, itemsize: int, keep: bool, statement: str | None) -> AccessStream:
+def stream(nest: Nest, itemsize: int) -> AccessStream:
     """The accesses of one chain of loops; the docstring of ``Nest.stream`` says which."""
-    ops = program(nest, keep=keep)
+    ops = program(nest)
     if any(isinstance(op, When) and op.otherwise for op in each_op(ops)):
         ops = program(nest, registers=False)
-    if statement is not None:
-        ops = _with(nest, ops, statement)
     walk = _Walk()
     walk.down(ops, 0)
     bases = _bases(nest, itemsize)
@@ -98,9 +93,8 @@ def stream(nest: Nest, itemsize: int, keep: bool, statement: str | None) -> Acce
     extents = tuple(extent for _, _, extent in walk.loops)
     references = []
     for one in walk.made:
-        array = one.access.array
-        array = array if array in nest.shapes else array.removesuffix("_packed")
-        place = _linear(_flat(one.access, _shape(nest, array)), array)
+        array = one.access.array.removesuffix("_packed")
+        place = _linear(one.access.number(stored_shape(nest, array)), array)
         strides = tuple(place.factor(name) * itemsize for name in names)
         offset = bases[array] + place.at(lower) * itemsize
         references.append(
@@ -115,7 +109,7 @@ def _bases(nest: Nest, itemsize: int) -> dict[str, int]:
     start, bases = 0, {}
     for array in nest.shapes:
         bases[array] = start
-        start += -(-math.prod(_shape(nest, array)) * itemsize // PAGE) * PAGE
+        start += -(-math.prod(stored_shape(nest, array)) * itemsize // PAGE) * PAGE
     return bases
 
 
@@ -132,14 +126,6 @@ def _raised(references: list[Reference], extents: tuple[int, ...]) -> tuple[Refe
     return tuple(replace(one, offset=one.offset + up) for one in references)
 
 
-def _with(nest: Nest, ops: Ops, statement: str) -> Ops:
-    """The outermost loop around a statement, by its place among the roots of the tree."""
-    for leaf, _, places in trees.leaves(nest.tree):
-        if leaf.statement == statement and len(ops) == len(nest.tree):
-            return (ops[places[0]],)
-    raise ValueError(f"statement={statement!r} is no nest of its own in this schedule")
-
-
 def _touched(op: Assign) -> Iterator[tuple[Access, bool]]:
     new = dict(op.names)
     for access in dict.fromkeys(accesses(op.value)):
@@ -147,18 +133,6 @@ def _touched(op: Assign) -> Iterator[tuple[Access, bool]]:
     if op.reduction:
         yield op.target.replace(new), False
     yield op.target.replace(new), True
-
-
-def _shape(nest: Nest, array: str) -> tuple[int, ...]:
-    return packed_shape(nest, array) if array in nest.packed else nest.shapes[array]
-
-
-def _flat(access: Access, shape: tuple[int, ...]) -> Affine:
-    """The element's number in a row-major array."""
-    total = Affine()
-    for subscript, room in zip(access.subscripts, shape):
-        total = total * room + subscript
-    return total
 
 
 def _linear(value: Affine, what: str) -> Affine:
@@ -200,7 +174,7 @@ def trace(nest: Nest, itemsize: int) -> tuple[Array, Array]:
             if array in nest.packed:
                 access = packed_access(access, leaf, around)
                 at = {loop.name: leaf.time[loop.name].at(grid) for loop in around}
-            flat = _flat(access, _shape(nest, array)).at(at)
+            flat = access.number(stored_shape(nest, array)).at(at)
             columns.append(np.broadcast_to(flat * itemsize + bases[array], length(grid)))
         blocks.append(np.stack(columns, axis=1))
         stores.append([writes for _, writes, _ in touched(one)])

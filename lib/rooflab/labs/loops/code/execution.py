@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +12,12 @@ import numpy as np
 from rooflab.count.operation import as_operation
 from rooflab.count.validation import unknown
 from rooflab.labs.loops.code.llvm import compiled
-from rooflab.labs.loops.code.packing import packed
+from rooflab.labs.loops.code.packing import packed, stored_shape
 from rooflab.labs.loops.code.printer import code
-from rooflab.labs.loops.code.program import lanes, outer_turns, program, shared_turns
+from rooflab.labs.loops.code.program import outer_turns, program, shared_turns
 from rooflab.labs.loops.legality.points import count
 from rooflab.measure.measure import measure
+from rooflab.measure.operands import aligned
 from rooflab.measure.settings import fewer
 
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
 
 Array = np.ndarray[Any, Any]
-BACKENDS = ("numba", "llvm", "python")
+BACKENDS = ("llvm", "python")
 MOST_PYTHON = 300_000  # iterations; a second or so
-_FORMATS = {"fp32": "float32", "fp64": "float64"}
-TYPES = tuple(_FORMATS.values())
+FORMATS = {"fp32": "float32", "fp64": "float64"}
 
 
 def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> dict[str, Array]:
@@ -38,78 +38,112 @@ def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> d
     arrays = operands(nest, given)
     if backend == "python":
         if threads > 1:
-            raise ValueError(f"threads={threads}: backend='python' has one; take numba or llvm")
+            raise ValueError(f"threads={threads}: backend='python' has one; take llvm")
         if count(nest) > MOST_PYTHON:
             raise ValueError(
                 f"backend='python': {count(nest):,} iterations are too many to interpret; up to "
-                f"{MOST_PYTHON:,} are, and numba runs more"
+                f"{MOST_PYTHON:,} are, and llvm runs more"
             )
-        _interpreted(code(nest, "python"))(*_packed(nest, arrays))
+        _interpreted(nest, arrays)
     else:
-        call = bind(nest, arrays, backend)
-        turns = shared_turns(program(nest))
-        if turns is None:
-            if threads > 1:
-                raise ValueError(
-                    f"threads={threads}: the outermost loop is not parallel; reorder one to the "
-                    "outside, and mark it with parallel()"
-                )
-            call()
-        else:
-            with Team(threads) as team:
-                team.share(call, spans(*turns, threads))
+        kernel = Kernel(nest, str(next(iter(arrays.values())).dtype))
+        if threads > 1 and not kernel.parallel:
+            raise ValueError(
+                f"threads={threads}: the outermost loop is not parallel; reorder one to the "
+                "outside, and mark it with parallel()"
+            )
+        with Team(threads) as team:
+            kernel.bind(arrays, team)()
     return {name: arrays[name] for name in nest.written}
 
 
-def fitting(nest: Nest, given: Mapping[str, Array]) -> None:
-    """Raise ValueError for an array that the nest does not have, and for one of another shape."""
+def operands(nest: Nest, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Copies of the given arrays, and zeros for the others, checked once."""
     for name, value in given.items():
         if name not in nest.shapes:
             raise unknown("array", name, nest.arrays)
         if np.shape(value) != nest.shapes[name]:
             wanted = nest.shapes[name]
             raise ValueError(f"{name} has shape {np.shape(value)}; the nest needs {wanted}")
-
-
-def operands(nest: Nest, given: Mapping[str, Array]) -> dict[str, Array]:
-    """Copies of the given arrays, and zeros for the others, checked once."""
-    fitting(nest, given)
     kinds = {str(np.asarray(one).dtype) for one in given.values()} or {"float32"}
-    if len(kinds) > 1 or not kinds <= set(TYPES):
+    if len(kinds) > 1 or not kinds <= set(FORMATS.values()):
         said = ", ".join(sorted(kinds))
         raise ValueError(f"arrays are of {said}; give all as float32 or all as float64")
     kind, found = kinds.pop(), {}
     for name, sizes in nest.shapes.items():
-        value = given.get(name)
-        found[name] = np.zeros(sizes, kind) if value is None else np.array(value, order="C")
+        found[name] = room(sizes, kind)
+        found[name][...] = given.get(name, 0)
     return found
 
 
-def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Callable[..., None]:
-    """The compiled nest on these very arrays, packed once.
-
-    It is called with the first turn and the end where the outermost loop is parallel, else with
-    nothing. ``arrays``: all of them, contiguous, as ``operands`` gives them.
-    """
-    values = _packed(nest, arrays)
-    kind = str(values[0].dtype)
-    if backend == "llvm":
-        kernel, places = compiled(nest, kind), [one.ctypes.data for one in values]
-        first, end = outer_turns(program(nest))
-
-        def call(start: int = first, stop: int = end, alive: object = values) -> None:
-            kernel(*places, start, stop)
-
-        return call
-    function = _numba(nest, values)
-    return lambda *some: function(*some, *values)
+def room(shape: tuple[int, ...], dtype: str = "float32") -> Array:
+    """Zeros that begin at a cache line."""
+    nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    found: Array = aligned(nbytes)[:nbytes].view(dtype).reshape(shape)
+    found[...] = 0
+    return found
 
 
-def _numba(nest: Nest, values: Sequence[Array]) -> Callable[..., None]:
-    """The nest compiled by numba, for arrays like ``values``, in the order of its names."""
-    kind, ranks = str(values[0].dtype), tuple(one.ndim for one in values)
-    shared = shared_turns(program(nest)) is not None
-    return _compiled(code(nest, "numba"), lanes(program(nest)), kind, ranks, shared)
+def _interpreted(nest: Nest, arrays: Mapping[str, Array]) -> None:
+    """Run a nest in Python. No text of a user is in what is run, only our printing."""
+    space: dict[str, Any] = {}
+    exec(compile(code(nest), "<loop nest>", "exec"), space)
+    values = (packed(nest, n, one)() if n in nest.packed else one for n, one in arrays.items())
+    space["nest"](*values)
+
+
+class Kernel:
+    """A nest compiled for this processor and arrays of one format; see ``compiled``."""
+
+    def __init__(self, nest: Nest, dtype: str = "float32", freely: bool = False) -> None:
+        ops = program(nest)
+        self.nest, self.turns = nest, outer_turns(ops)
+        self.parallel = shared_turns(ops) is not None
+        self.function = compiled(nest, dtype, freely)
+
+    def bind(self, arrays: Mapping[str, Array], team: Team) -> Bound:
+        """The kernel on these very arrays, with room for packed copies; see ``operands``."""
+        return Bound(self, arrays, team)
+
+
+class Bound:
+    """A kernel on arrays. A call packs and runs it all."""
+
+    def __init__(self, kernel: Kernel, arrays: Mapping[str, Array], team: Team) -> None:
+        nest, parts = kernel.nest, team.size if kernel.parallel else 1
+        self.kernel, self.team, self.spans = kernel, team, spans(*kernel.turns, parts)
+        used = dict(arrays)
+        for name in nest.packed:
+            used[name] = room(stored_shape(nest, name), str(arrays[name].dtype))
+        self.copies = [(used[name], packed(nest, name, arrays[name])) for name in nest.packed]
+        self.arrays = [used[name] for name in nest.arrays]
+        if not all(one.flags.c_contiguous for one in self.arrays):
+            raise ValueError("arrays must lie in memory row by row")
+        self.places = [one.ctypes.data for one in self.arrays]
+
+    def __call__(self) -> None:
+        self.pack()
+        self.run(self.longest)
+
+    @property
+    def longest(self) -> int:
+        """Turns of the outermost loop for the thread that has most."""
+        return max(stop - start for start, stop in self.spans)
+
+    def pack(self) -> None:
+        """Fill the packed copies. Threads share the first axis."""
+        for copy, read in self.copies:
+            self.team.share(partial(_fill, copy, read()), spans(0, len(copy), self.team.size))
+
+    def run(self, most: int) -> None:
+        """Run the first turns of every thread, ``most`` of them or all."""
+        function, places = self.kernel.function, self.places
+        parts = [(start, min(stop, start + most)) for start, stop in self.spans]
+        self.team.share(lambda start, stop: function(*places, start, stop), parts)
+
+
+def _fill(copy: Array, values: Array, start: int, stop: int) -> None:
+    np.copyto(copy[start:stop], values[start:stop])
 
 
 def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measurement:
@@ -129,28 +163,17 @@ def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measuremen
         )
     if dict(nest.shapes) != shapes or nest.written != ("C",):
         raise ValueError(f"op={op.label!r} needs a nest on A, B and C of {shapes['A']}")
-    if shared_turns(program(nest)) is not None:
-        raise ValueError("the outermost loop is parallel, and one thread is timed")
     kinds = {operand.dtype.name for operand in op.operands}
-    if len(kinds) > 1 or not kinds <= _FORMATS.keys():
+    if len(kinds) > 1 or not kinds <= FORMATS.keys():
         raise ValueError(f"op={op.label!r} must be in one format, fp32 or fp64")
-    kind = _FORMATS[kinds.pop()]
-    zeros = operands(nest, {"A": np.zeros(nest.shapes["A"], kind)})
-    function = _numba(nest, _packed(nest, zeros))
+    kernel, alone = Kernel(nest, FORMATS[kinds.pop()], freely=True), Team(1)
 
     def loops(*given: Array) -> None:
         by_rows = {names[o.name]: array.T for o, array in zip(op.operands, given)}
-        function(*_packed(nest, {name: by_rows[name] for name in nest.arrays}))
+        kernel.bind(by_rows, alone)()
 
     return measure(op, loops, backend="cpu", cache="warm", threads=1, samples=fewer(samples),
                    seconds=seconds)  # fmt: skip
-
-
-def _packed(nest: Nest, arrays: Mapping[str, Array]) -> list[Array]:
-    return [
-        packed(nest, name, values) if name in nest.packed else values
-        for name, values in arrays.items()
-    ]
 
 
 def spans(start: int, stop: int, parts: int) -> list[tuple[int, int]]:
@@ -173,7 +196,7 @@ class Team:
         if self._pool:
             self._pool.shutdown()
 
-    def share(self, work: Callable[[int, int], None], spans: list[tuple[int, int]]) -> None:
+    def share(self, work: Callable[[int, int], object], spans: list[tuple[int, int]]) -> None:
         """Work on each span in a thread of its own.
 
         The caller takes the first: were it asleep, a worker might wake up on its core.
@@ -182,33 +205,3 @@ class Team:
         work(*spans[0])
         for one in rest:
             one.result()
-
-
-def _function(text: str, names: dict[str, Any]) -> Any:
-    """The function in a page of generated code. No text of a user is in it, only our printing."""
-    space = dict(names)
-    exec(compile(text, "<loop nest>", "exec"), space)
-    return space["nest"]
-
-
-@functools.lru_cache(maxsize=64)
-def _interpreted(text: str) -> Callable[..., None]:
-    made: Callable[..., None] = _function(text, {})
-    return made
-
-
-@functools.lru_cache(maxsize=256)
-def _compiled(
-    text: str, width: int, kind: str, ranks: tuple[int, ...], shared: bool
-) -> Callable[..., None]:
-    import numba
-
-    from rooflab.labs.loops.code.simd import intrinsics
-
-    names = intrinsics(width, kind) if width > 1 else {}
-    function = _function(text, {**names, "real": np.dtype(kind).type})
-    real = getattr(numba, kind)
-    arrays = [numba.types.Array(real, rank, "C") for rank in ranks]
-    turns = [numba.int64, numba.int64] if shared else []
-    made: Callable[..., None] = numba.njit([numba.void(*turns, *arrays)], nogil=True)(function)
-    return made

@@ -1,9 +1,4 @@
-"""The operations of a schedule as LLVM IR, compiled in a few milliseconds.
-
-numba compiles the same operations to about the same machine code, but takes ten times as long: a
-search that tries hundreds of schedules cannot wait for it. LLVM's own vectoriser and unroller are
-off, so that what runs is what the schedule says and no lucky guess of the compiler.
-"""
+"""The operations of a schedule as LLVM IR, compiled in a few milliseconds."""
 
 from __future__ import annotations
 
@@ -12,8 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops.code.packing import packed_shape
-from rooflab.labs.loops.code.printer import names
+from rooflab.labs.loops.code.packing import arguments, stored_shape
 from rooflab.labs.loops.code.program import Assign, Compute, For, Load, Ops, Store, When, program
 from rooflab.labs.loops.language.expression import Affine, Quotient
 from rooflab.labs.loops.language.statement import Access, Apply, Value
@@ -31,17 +25,21 @@ def ir(nest: Nest, dtype: str) -> str:
     return _Page(nest, dtype).text(program(nest))
 
 
-def compiled(nest: Nest, dtype: str) -> Callable[..., object]:
+def compiled(nest: Nest, dtype: str, freely: bool) -> Callable[..., object]:
     """The nest as a function of the arrays' addresses, and of the turns of its outermost loop
-    that it runs: the first one and the one after the last."""
+    that it runs: the first one and the one after the last.
+
+    A compiler works ``freely``: it vectorises and unrolls loops that nobody has marked. Otherwise
+    what runs is what the schedule says, and no lucky guess.
+    """
     from rooflab.measure.roof_kernels import compile_kernel
 
-    arguments = (*[ctypes.c_void_p] * len(nest.arrays), ctypes.c_int64, ctypes.c_int64)
-    return compile_kernel(_simplified(ir(nest, dtype)), arguments)
+    kinds = (*[ctypes.c_void_p] * len(nest.arrays), ctypes.c_int64, ctypes.c_int64)
+    return compile_kernel(_simplified(ir(nest, dtype), freely), kinds)
 
 
-def _simplified(page: str) -> str:
-    """The page after LLVM's passes, but for those that would unroll or vectorise loops."""
+def _simplified(page: str, freely: bool) -> str:
+    """The page after LLVM's passes."""
     import llvmlite.binding as llvm
 
     from rooflab.measure.roof_kernels import host, target_machine
@@ -50,8 +48,8 @@ def _simplified(page: str) -> str:
     module = llvm.parse_assembly(page)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = False
-    options.loop_unrolling = options.loop_interleaving = False
+    options.loop_vectorization = options.slp_vectorization = freely
+    options.loop_unrolling = options.loop_interleaving = freely
     builder = llvm.create_pass_builder(generator, options)
     builder.getModulePassManager().run(module, builder)
     return str(module)
@@ -71,7 +69,7 @@ class _Page:
 
     def text(self, ops: Ops) -> str:
         self.ops(ops, {}, len(ops) == 1)
-        arrays = ", ".join(f"ptr noalias %{name}" for name in names(self.nest))
+        arrays = ", ".join(f"ptr noalias {_place(name)}" for name in arguments(self.nest))
         # Without the width stated, LLVM may split 64-byte vectors in two.
         head = f"define void @kernel({arrays}, i64 %start, i64 %stop) "
         width = '"min-legal-vector-width"="512" "prefer-vector-width"="512" {'
@@ -163,14 +161,9 @@ class _Page:
     # Numbers.
 
     def pointer(self, access: Access, at: dict[str, str]) -> str:
-        array = access.array.removesuffix("_packed")
-        whole = array in self.nest.packed
-        shape = packed_shape(self.nest, array) if whole else self.nest.shapes[access.array]
-        place = Affine()
-        for subscript, room in zip(access.subscripts, shape):
-            place = place * room + subscript
-        offset = self.integer(place, at)
-        return self.new(f"getelementptr inbounds {self.real}, ptr %{access.array}, i64 {offset}")
+        shape = stored_shape(self.nest, access.array.removesuffix("_packed"))
+        place, offset = _place(access.array), self.integer(access.number(shape), at)
+        return self.new(f"getelementptr inbounds {self.real}, ptr {place}, i64 {offset}")
 
     def load(self, access: Access, at: dict[str, str], lanes: int = 1, spread: bool = False) -> str:
         kind = self.real if spread else self.kind(lanes)
@@ -227,3 +220,8 @@ class _Page:
         name = f"@llvm.{_INTRINSIC.get(function, function)}.{suffix}"
         self.declared.add(f"declare {kind} {name}({', '.join([kind] * len(told))})")
         return self.new(f"call {kind} {name}({', '.join(f'{kind} {one}' for one in told)})")
+
+
+def _place(array: str) -> str:
+    """The argument that says where an array lies. No other name has a space in it."""
+    return f'%"at {array}"'

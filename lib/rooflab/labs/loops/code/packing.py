@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,13 @@ from rooflab.labs.loops.language.tree import Leaf, Loop
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
+Array = np.ndarray[Any, Any]
 MOST_GROWTH = 4  # a packed copy may be so many times as large; a skewed loop would make it so
+
+
+def arguments(nest: Nest) -> list[str]:
+    """What generated code is given: arrays, packed copies in place of their originals."""
+    return [f"{name}_packed" if name in nest.packed else name for name in nest.arrays]
 
 
 def packed_loops(access: Access, leaf: Leaf, around: tuple[Loop, ...]) -> tuple[Loop, ...]:
@@ -46,14 +54,33 @@ def packed_axes(nest: Nest, array: str) -> tuple[Access, Leaf, tuple[Loop, ...]]
     raise KeyError(array)
 
 
-def packed_shape(nest: Nest, array: str) -> tuple[int, ...]:
-    """The shape of an array's packed copy: chunks that do not fill are filled up."""
+def stored_shape(nest: Nest, array: str) -> tuple[int, ...]:
+    """The shape of an array, or of its packed copy, in which chunks that do not fill are filled."""
+    if array not in nest.packed:
+        return nest.shapes[array]
     return tuple(loop.extent for loop in packed_axes(nest, array)[2])
 
 
-def packed(nest: Nest, array: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The packed copy of ``values``; zero where no iteration reads."""
+def packed(nest: Nest, array: str, values: Array) -> Callable[[], Array]:
+    """What gives, at each call, ``values`` in the packed order; zero where no iteration reads.
+
+    Where every split divides that is a transposition: another view of the array, made once.
+    """
     access, leaf, axes = packed_axes(nest, array)
+    number = access.replace(leaf.index).number(values.shape)
+    sizes = tuple(loop.extent for loop in axes)
+    begins = number.constant or any(loop.lower for loop in axes)
+    if leaf.guards or not number.linear or begins or np.prod(sizes) != values.size:
+        return partial(_gathered, nest, access, leaf, axes, values)
+    strides = [number.factor(loop.name) * values.itemsize for loop in axes]
+    view = np.lib.stride_tricks.as_strided(values, sizes, strides, writeable=False)
+    return lambda: view
+
+
+def _gathered(
+    nest: Nest, access: Access, leaf: Leaf, axes: tuple[Loop, ...], values: Array
+) -> Array:
+    """The packed copy, element by element."""
     points = np.ogrid[tuple(slice(loop.lower, loop.upper) for loop in axes)]
     at = dict(zip((loop.name for loop in axes), points))
     dims = {str(name) for e in access.subscripts for name in e.names()}

@@ -1,4 +1,4 @@
-"""A schedule as a short list of operations, which every language prints in its own way.
+"""A schedule as a short list of operations, to be printed, compiled and counted.
 
 Where no loop is unrolled or vectorised, the list is loops and assignments. Around marked innermost
 loops it says what stays in registers: each load, each multiply-add, each store. A tile of the
@@ -91,13 +91,9 @@ Op = For | When | Assign | Load | Compute | Store
 Ops = tuple[Op, ...]
 
 
-def program(nest: Nest, registers: bool = True, keep: bool = False) -> Ops:
-    """The operations of a nest's schedule.
-
-    Without ``registers`` marked loops are plain loops. With ``keep`` a sum stays in a register
-    while inner loops only add to it, even where no loop is marked.
-    """
-    return _Lowering(nest, registers, keep).nodes(nest.tree, (), ())
+def program(nest: Nest, registers: bool = True) -> Ops:
+    """The operations of a nest's schedule; without ``registers`` marked loops are plain loops."""
+    return _Lowering(nest, registers).nodes(nest.tree, (), ())
 
 
 def each_op(ops: Ops) -> Iterator[Op]:
@@ -137,7 +133,6 @@ def shared_turns(ops: Ops) -> tuple[int, int] | None:
 class _Lowering:
     nest: Nest
     registers: bool
-    keep: bool = False
 
     def statement(self, leaf: Leaf) -> Statement:
         return next(one for one in self.nest.statements if one.name == leaf.statement)
@@ -199,7 +194,7 @@ class _Lowering:
         """
         chain = _chain(loop)
         marked = tuple(itertools.takewhile(lambda one: one.kind in TILED, reversed(chain)))[::-1]
-        if not chain or not (marked or self.keep):
+        if not marked:
             return None
         adding, inside = chain[: len(chain) - len(marked)], (*around, *chain)
         body = tuple(leaf for leaf in chain[-1].children if isinstance(leaf, Leaf))

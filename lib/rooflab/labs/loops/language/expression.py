@@ -20,14 +20,11 @@ class Quotient:
     divisor: int
     remainder: bool = False
 
-    def text(self, style: str = "python") -> str:
-        """The expression in Python; in C it holds for what is never negative."""
-        inner = self.inner.text(style)
+    def __str__(self) -> str:
+        inner = str(self.inner)
         if len(self.inner.terms) > 1 or self.inner.constant or self.inner.terms[0][1] != 1:
             inner = f"({inner})"
-        if self.remainder:
-            return f"{inner} % {self.divisor}"
-        return f"{inner}//{self.divisor}" if style == "python" else f"{inner}/{self.divisor}"
+        return f"{inner} % {self.divisor}" if self.remainder else f"{inner}//{self.divisor}"
 
 
 Atom = str | Quotient
@@ -141,12 +138,12 @@ class Affine:
             high += max(ends[0] * factor, ends[1] * factor)
         return low, high
 
-    def text(self, style: str = "python") -> str:
-        """The expression as ``style`` writes it: "python" or "c"."""
+    def __str__(self) -> str:
+        """The expression in Python."""
         front = self.constant if self.constant > 0 and all(f < 0 for _, f in self.terms) else 0
         said = str(front) if front else ""
         for atom, factor in sorted(self.terms, key=lambda term: term[1] < 0):
-            name = atom if isinstance(atom, str) else atom.text(style)
+            name = str(atom)
             if abs(factor) != 1:
                 bare = isinstance(atom, str)
                 name = f"{abs(factor)}*{name}" if bare else f"{abs(factor)}*({name})"
@@ -157,9 +154,6 @@ class Affine:
             number = str(abs(self.constant)) if said else str(self.constant)
             said += (" - " if self.constant < 0 else " + ") + number if said else number
         return said
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def constant(value: int) -> Affine:

@@ -21,14 +21,7 @@ _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _UPDATES = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _REDUCTIONS = ("+", "*", "max", "min")
 NAMES = "STUVWXYZ"
-_TAKEN = {  # by generated code, by C, and by the arguments of Nest.run
-    *FUNCTIONS, "auto", "backend", "break", "case", "char", "const", "continue", "default", "do",
-    "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "lanes",
-    "long", "main", "nest", "range", "real", "register", "restrict", "return", "self", "short",
-    "signed", "sizeof", "start", "static", "stop", "struct", "switch", "threads", "typedef",
-    "union", "unsigned", "vadd", "vdiv", "vfma", "vload", "vmax", "vmin", "vmul", "void",
-    "volatile", "vsplat", "vstore", "vsub", "while",
-}  # fmt: skip
+_TAKEN = {*FUNCTIONS, "backend", "nest", "range", "self", "threads"}  # by code, and by Nest.run
 
 
 @dataclass(frozen=True)
@@ -38,14 +31,20 @@ class Access:
     array: str
     subscripts: tuple[Affine, ...]
 
-    def text(self, style: str = "python") -> str:
-        """The access as it is written: ``A[i + 1, j]``, in C ``A[i + 1][j]``."""
-        between = "][" if style == "c" else ", "
-        return f"{self.array}[{between.join(e.text(style) for e in self.subscripts)}]"
+    def text(self) -> str:
+        """The access as it is written: ``A[i + 1, j]``."""
+        return f"{self.array}[{', '.join(map(str, self.subscripts))}]"
 
     def cell(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """The element's index where the loops have ``values``."""
         return tuple(int(e.at(values)) for e in self.subscripts)
+
+    def number(self, shape: Sequence[int]) -> Affine:
+        """The element's number in an array of this shape, whose rows lie one after the other."""
+        total = Affine()
+        for subscript, room in zip(self.subscripts, shape):
+            total = total * room + subscript
+        return total
 
     def replace(self, new: Mapping[str, Affine]) -> Access:
         """The access with loop variables replaced."""

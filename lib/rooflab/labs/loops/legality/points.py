@@ -6,6 +6,7 @@ For small nests and for pictures. ``separation`` decides large ones without list
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,20 +14,11 @@ from typing import TYPE_CHECKING
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.language.statement import Access, Statement, accesses
 from rooflab.labs.loops.language.tree import Tree
-from rooflab.labs.loops.legality.verdict import (
-    LEGAL,
-    REORDERED,
-    Cell,
-    Iteration,
-    Verdict,
-    broken,
-    kind_of,
-)
+from rooflab.labs.loops.legality.verdict import Cell, Iteration, kind_of
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
-MOST = 4096  # iterations that are tried in pairs, which grow with the square
 MARKS = ("parallel", "vectorize")  # loops whose turns have no order among themselves
 
 
@@ -66,36 +58,21 @@ def time_of(tree: Tree, statement: str, values: Mapping[str, int]) -> tuple[int,
 
 def count(nest: Nest) -> int:
     """How many iterations all statements have together."""
-    total = 0
-    for statement in nest.statements:
-        product = 1
-        for dim in nest.dims(statement.name):
-            product *= nest.extents[dim][1] - nest.extents[dim][0]
-        total += product
-    return total
-
-
-def few(nest: Nest, limit: int) -> None:
-    """Refuse a nest with more than ``limit`` iterations."""
-    if count(nest) > limit:
-        raise ValueError(f"the nest has {count(nest):,} iterations; limit={limit:,} is too few")
-
-
-def iterations(nest: Nest, statement: str) -> Iterator[dict[str, int]]:
-    """The values of a statement's dimensions in each of its iterations."""
-    dims = nest.dims(statement)
-    for point in itertools.product(*(range(*nest.extents[dim]) for dim in dims)):
-        yield dict(zip(dims, point))
+    turns = {dim: end - first for dim, (first, end) in nest.extents.items()}
+    each = (nest.dims(one.name) for one in nest.statements)
+    return sum(math.prod(turns[dim] for dim in dims) for dims in each)
 
 
 def instances(nest: Nest, limit: int) -> list[Instance]:
-    """The iterations in the order of the schedule."""
-    few(nest, limit)
-    found = [
-        Instance(one.name, tuple(values.values()), time_of(nest.tree, one.name, values))
-        for one in nest.statements
-        for values in iterations(nest, one.name)
-    ]
+    """The iterations in the order of the schedule. Raises ValueError for more than ``limit``."""
+    if count(nest) > limit:
+        raise ValueError(f"the nest has {count(nest):,} iterations; limit={limit:,} is too few")
+    found = []
+    for one in nest.statements:
+        dims = nest.dims(one.name)
+        for point in itertools.product(*(range(*nest.extents[dim]) for dim in dims)):
+            when = time_of(nest.tree, one.name, dict(zip(dims, point)))
+            found.append(Instance(one.name, point, when))
     return sorted(found, key=lambda instance: instance.time)
 
 
@@ -111,45 +88,33 @@ class _Touch:
 
 
 def arrows(nest: Nest, reassociate: bool, limit: int) -> list[Arrow]:
-    """Every dependence with its fate, in the original order of its iterations."""
+    """Every dependence with its fate, in the original order of its iterations.
+
+    Two iterations depend on each other if both touch a cell and one of them writes it. A schedule
+    keeps that if the one that ran first still does. The turns of a parallel or vector loop have no
+    order, so dependent iterations must not differ in it while all outer loops agree.
+    """
     found: dict[tuple[Iteration, Iteration, Cell], Arrow] = {}
-    for arrow, free, _ in _dependences(nest, reassociate, limit):
-        if not (free and arrow.ok):
-            known = found.setdefault((arrow.first, arrow.second, arrow.cell), arrow)
-            if known.ok and not arrow.ok:
-                found[arrow.first, arrow.second, arrow.cell] = arrow
+    for cell, touches in _touches(nest, limit).items():
+        for first, second in itertools.combinations(touches, 2):
+            ends = (first.name, first.iteration), (second.name, second.iteration)
+            if not (first.writes or second.writes) or ends[0] == ends[1]:
+                continue
+            loop = unordered(nest, first.name, first.new, second.name, second.new)
+            free = reassociate and first.sums and second.sums and first.name == second.name
+            if free and not loop:
+                continue
+            late = first.new > second.new and not free
+            kind, ok = kind_of(first.writes, second.writes), not loop and not late
+            arrow = Arrow(*ends, cell, kind, ok, "" if late else loop)
+            known = found.setdefault((*ends, cell), arrow)
+            if known.ok and not ok:
+                found[*ends, cell] = arrow
     return list(found.values())
 
 
-def brute(nest: Nest, reassociate: bool) -> Verdict:
-    """Legality by its definition, in plain Python: try all pairs of iterations.
-
-    Two iterations depend on each other if both touch a cell and one of them writes it. A schedule
-    is legal if the one that ran first still does. The turns of a parallel or vector loop have no
-    order, so no two dependent iterations may differ in it while all outer loops agree.
-    """
-    if count(nest) > MOST:
-        raise ValueError(
-            f"the nest has {count(nest):,} iterations; brute() tries the pairs of {MOST:,} at "
-            "most. check() decides larger nests"
-        )
-    order = enumerate(instances(nest.untouched(), MOST))
-    rank = {(one.statement, one.iteration): at for at, one in order}
-    least, one, reordered = (len(rank), 0), None, False
-    for arrow, free, late in _dependences(nest, reassociate, MOST):
-        reordered |= free and late
-        if not arrow.ok and (place := (rank[arrow.first], rank[arrow.second])) < least:
-            least, one = place, arrow
-    if one is None:
-        return REORDERED if reordered else LEGAL
-    return broken(nest, one.kind, one.first, one.second, one.cell, one.loop)
-
-
-def _dependences(nest: Nest, reassociate: bool, limit: int) -> Iterator[tuple[Arrow, bool, bool]]:
-    """Yield every dependence, cell by cell, by the original order of its iterations.
-
-    With each: whether it may be broken, as in a sum, and whether the schedule breaks it.
-    """
+def _touches(nest: Nest, limit: int) -> dict[Cell, list[_Touch]]:
+    """The accesses to each cell, by the original order of the iterations."""
     statements = {one.name: one for one in nest.statements}
     cells: dict[Cell, list[_Touch]] = {}
     for one in instances(nest.untouched(), limit):
@@ -158,16 +123,7 @@ def _dependences(nest: Nest, reassociate: bool, limit: int) -> Iterator[tuple[Ar
         for access, writes, sums in touched(statements[one.statement]):
             touch = _Touch(one.statement, one.iteration, when, writes, sums)
             cells.setdefault((access.array, access.cell(values)), []).append(touch)
-    for cell, touches in cells.items():
-        for first, second in itertools.combinations(touches, 2):
-            ends = (first.name, first.iteration), (second.name, second.iteration)
-            if not (first.writes or second.writes) or ends[0] == ends[1]:
-                continue
-            late = first.new > second.new
-            free = reassociate and first.sums and second.sums and first.name == second.name
-            loop = unordered(nest, first.name, first.new, second.name, second.new)
-            kind, ok = kind_of(first.writes, second.writes), not loop and (free or not late)
-            yield Arrow(*ends, cell, kind, ok, loop if free or not late else ""), free, late
+    return cells
 
 
 def touched(statement: Statement) -> Iterator[tuple[Access, bool, bool]]:

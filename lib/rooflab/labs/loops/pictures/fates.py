@@ -138,15 +138,12 @@ class Space:
 def counted(nest: Nest) -> Space:
     """All choices for a nest of two loops. A nest does not change, so it is counted once."""
     rows, columns = (end - first for first, end in (nest.extents[d] for d in nest.dims("S")))
-    i, j = nest.dims("S")
     arrows = direct(nest)
     leans = [math.ceil((m - n) / (k - h)) for (h, m), (k, n) in arrows if k > h]
     most = min(MOST_SKEW, max(1, *leans, 0)) if rows > 1 else 0  # so much repairs all of them
     fits = max(1, (MOST_COLUMNS - columns) // max(1, rows - 1))
     skews = tuple(range(min(most, fits) + 1))
-    taken = {i, j, *nest.shapes} & {f"{name}{end}" for name in (i, j) for end in "oi"}
-    most = 1 if taken else min(rows, columns, MOST_TILE)  # the names that a tile's loops would have
-    tiles = tuple(range(1, most + 1))
+    tiles = tuple(range(1, min(rows, columns, MOST_TILE) + 1))
     choices: dict[Place, Choice] = {}
     fates: dict[Place, Fate] = {}
     for place in itertools.product(range(len(skews)), range(len(tiles)), range(len(ORDERS))):

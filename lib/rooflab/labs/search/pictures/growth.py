@@ -51,9 +51,9 @@ def growth(
     ----------
     expression : Expression, optional
         What is computed now; None takes (2 * a) / 2 with integers.
-    rules : iterable of str or Rule, optional
-        As in :func:`simplify`. None takes all of the course's, and for the example the three that
-        it needs: "shift", "multiply-divide" and "once".
+    rules : iterable of str, optional
+        As in :func:`simplify`. None takes all of them, and for the example the three that it
+        needs: "shift", "multiply-divide" and "once".
     cost : {"bytes", "flops"} or Machine or str, default "bytes"
         What the choice at the end makes small, as in :func:`simplify`.
     rounds : int, default 8

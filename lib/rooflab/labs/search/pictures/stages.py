@@ -43,13 +43,12 @@ class Row:
 class Stage:
     """An e-graph after a round.
 
-    ``boxes`` are the rows of each class by its label, 0 for the whole expression. ``joined`` says
-    of a label that was absorbed which one took it, ``origins`` what each was at first: its name.
+    ``boxes`` are the rows of each class by its label, 0 for the whole expression; ``origins`` says
+    what each was at first: its name.
     """
 
     growth: Growth
     boxes: Mapping[int, tuple[Row, ...]]
-    joined: Mapping[int, int]
     events: tuple[str, ...]
     many: str
     ended: str
@@ -102,13 +101,12 @@ class Labels:
         self.origins.append(self.graph.extract(number))
         return True
 
-    def follow(self) -> dict[int, int]:
-        """Take over what was merged, label what is new, and tell by which label each went on."""
+    def follow(self) -> None:
+        """Take over what was merged, and label what is new."""
         today = list(map(self.graph.find, self.first))
         self.of = {number: label for label, number in reversed([*enumerate(today)])}
         for number, _ in self.graph.classes():
             self._label(number)
-        return {old: self.of[one] for old, one in enumerate(today) if self.of[one] != old}
 
     def rows(self) -> dict[int, tuple[Row, ...]]:
         """The rows of each class in the order in which they came there."""
@@ -157,12 +155,12 @@ def stages(
     labels = Labels(graph, root)
     for growth, joins, ended in rounds:
         before = dict(labels.of)
-        joined = labels.follow()
+        labels.follow()
         rows = labels.rows()
         new = {row.node for every in rows.values() for row in every if row.new}
         events = tuple(dict.fromkeys(labels.events(joins, before, new)))  # each once
         origins = tuple(labels.origins)
-        yield Stage(growth, rows, joined, events, many(graph, root), ended, origins)
+        yield Stage(growth, rows, events, many(graph, root), ended, origins)
 
 
 # How many expressions there are.

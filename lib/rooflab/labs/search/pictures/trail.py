@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,10 @@ from rooflab.count.validation import amount
 from rooflab.labs.search.pictures.replay import Replay
 from rooflab.labs.search.schedules.result import Search
 from rooflab.measure.measurement import Measurement
-from rooflab.measure.recording import recording, recordings
-from rooflab.measure.this_machine import stored_machine
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.show.captions import origin
 from rooflab.show.labels import Box, overlaps, width
-from rooflab.show.rooflines.ceiling_lines import ceilings
 from rooflab.show.scene import By, Dim, Scene
 from rooflab.show.scene.axes import LETTERS, Frame, Scale
 from rooflab.show.scene.player import Player
@@ -36,11 +33,14 @@ LISTING, LINE = 270, 19  # pixels of the loops beside the plot, and of a line of
 CODE = {WIDE: 13, NARROW: 14}  # pixels of their letters
 ROOM, BELOW = 1.12, 0.16  # of the highest value: how far the axes reach, above it and below zero
 VIEWS = {"order": "in order", "prediction": "against the prediction"}
-Peer: TypeAlias = Measurement | float | Mapping[str, Measurement | float] | None
 
 
 def trail(
-    found: Search, machine: Machine | str | None = None, *, peer: Peer = None, after: Any = None
+    found: Search,
+    machine: Machine | str | None = None,
+    *,
+    peer: Mapping[str, Measurement | float] | None = None,
+    after: Any = None,
 ) -> Player:
     """Show the trail of a search as a staircase, step by step.
 
@@ -49,10 +49,9 @@ def trail(
     found : Search
         What ``rl.search.search`` returned, or ``Search.from_dict`` of a kept one.
     machine : Machine or str, optional
-        Whose peak is drawn. None takes the machine of the search if its roofs are stored or
-        recorded; else there is no line.
-    peer : Measurement, float or mapping of str to them, optional
-        What a library reaches, in FLOP/s if it is a number: a line, under its name.
+        Whose peak is drawn.
+    peer : mapping of str to Measurement or float, optional
+        What libraries reach, in FLOP/s if it is a number: a line for each, under its name.
     after : GuessAxis, optional
         What ``rl.ask`` returned: the picture stays covered until there is a guess.
 
@@ -78,7 +77,7 @@ def trail(
     >>> mine = rl.Machine("mine", kind="cpu", peaks={"fp32": 1e11}, bandwidths=1e10,
     ...                   capacities={"l1": 1024})
     >>> found = rl.search.search(24, measure=seconds, machine=mine, width=1, progress=False)
-    >>> picture = rl.search.trail(replace(found, timed=True), mine, peer=4e10)
+    >>> picture = rl.search.trail(replace(found, timed=True), mine, peer={"library": 4e10})
     >>> picture.step = 0
     >>> print(picture.sentence)
     As written, the loops reach 2.76 GFLOP/s.
@@ -88,37 +87,19 @@ def trail(
     if not found.timed:
         raise ValueError("found: another measure than time decided this search, and a trail shows "
                          "FLOP/s; see its candidates instead")  # fmt: skip
-    replay, where, peers = Replay(found), _where(found, machine), _peers(peer)
-    sheets = (_Sheet(replay, where, peers, wide).scene for wide in (WIDE, NARROW))
+    if peer is not None and not isinstance(peer, Mapping):
+        raise TypeError(f"peer={peer!r} must be a mapping, such as {{'library': measurement}}")
+    where = None if machine is None else _machine(machine)
+    rates = {name: _rate(one) for name, one in (peer or {}).items()}
+    sheets = (_Sheet(Replay(found), where, rates, wide).scene for wide in (WIDE, NARROW))
     return Player(*sheets, stem="trail", after=after)
 
 
-def _where(found: Search, machine: Machine | str | None) -> Machine | None:
-    if machine is not None:
-        given = _machine(machine)
-        ceilings(given, "fp32", "cold")  # which says what is missing
-        return given
-    try:
-        here = stored_machine("cpu", found.threads)
-    except ValueError:  # more threads than this computer has
-        here = None
-    for known in (here, *(one for name in recordings() for one in recording(name).machines)):
-        if known and known.name == found.machine and known.threads in (None, found.threads):
-            return known
-    return None
-
-
-def _peers(peer: object) -> dict[str, float]:
-    """Names and FLOP/s of the libraries to compare with."""
-    if peer is None:
-        return {}
+def _rate(peer: Measurement | float) -> float:
+    """FLOP/s of a library to compare with."""
     if isinstance(peer, Measurement):
-        kernel = str(peer.environment.get("kernel", "")).rpartition(".")[2]
-        return {kernel or peer.op.name.upper(): peer.flop_per_s}
-    if isinstance(peer, Mapping):
-        return {str(name): rate for name, one in peer.items() for rate in _peers(one).values()}
-    right = "a Measurement, a positive number of FLOP/s, or both under their names"
-    return {"library": amount("peer", peer, right)}
+        return peer.flop_per_s
+    return amount("peer", peer, "a Measurement, or a positive number of FLOP/s")
 
 
 class _Sheet:
@@ -179,7 +160,6 @@ class _Sheet:
             * (self.replay.whole > 0)
         )
         if self.machine is None:
-            self.scene.note("No peak: nothing is known of the machine of this search.")
             return
         ran, of = self.replay.found.threads, self.machine.threads
         source = origin(self.machine)

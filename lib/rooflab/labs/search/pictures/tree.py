@@ -26,22 +26,13 @@ CHILDREN: Children = {
 SECONDS: Seconds = {"s": 50, "a": 24, "b": 34, "c": 44, "d": 30, "e": 22, "f": 11, "g": 5}
 WIDE, NARROW, HIGH = 720, 400, 330
 LEFT, TOP, FOOT, RIGHT = 56, 34, 24, 36
-MOST, WIDEST = 40, 8  # schedules that can be drawn, and widths
+WIDEST = 4  # width, at which all of them are timed
 PACE = 800  # milliseconds of a round
 PALE = 0.35
 
 
-def tree(children: Children = CHILDREN, seconds: Seconds = SECONDS, start: str = "s") -> Player:
+def tree() -> Player:
     """Show what a beam search times and keeps in a small graph of schedules, by its width.
-
-    Parameters
-    ----------
-    children : mapping of str to list of str
-        The schedules that can be made of each schedule in one step.
-    seconds : mapping of str to float
-        How long each of them takes.
-    start : str, default "s"
-        Where the search begins.
 
     Returns
     -------
@@ -55,35 +46,26 @@ def tree(children: Children = CHILDREN, seconds: Seconds = SECONDS, start: str =
     Width 1 is done after round 2: it has timed 5 of 8 schedules and found a, 24 s. It never times \
 g, the fastest of all, 5 s.
     """
-    if not 0 < len(children) <= MOST or {*children} != {*seconds} or start not in children:
-        raise ValueError(
-            f"children={children!r} must have the names of seconds, {start!r} among them, and at "
-            f"most {MOST}"
-        )
-    beams = [Beam(children, seconds, start, width) for width in range(1, WIDEST + 1)]
-    last = next((n for n, one in enumerate(beams) if len(one.timed[-1]) == len(children)), WIDEST)
-    return Player(*(_scene(beams[: last + 1], wide) for wide in (WIDE, NARROW)), stem="tree")
+    beams = [Beam(width) for width in range(1, WIDEST + 1)]
+    return Player(*(_scene(beams, wide) for wide in (WIDE, NARROW)), stem="tree")
 
 
 @dataclass(frozen=True)
 class Beam:
     """A search of one width: what it has timed, and what it keeps, after each round."""
 
-    children: Children
-    seconds: Seconds
-    start: str
     width: int
 
     @cached_property
     def rounds(self) -> list[tuple[list[str], list[str]]]:
         """Names that are new in each round, and those that are kept after it."""
-        found = [([self.start], [self.start])]
+        found = [(["s"], ["s"])]
         while new := [
-            name for one in found[-1][1] for name in self.children[one]
+            name for one in found[-1][1] for name in CHILDREN[one]
             if not any(name in timed for timed, _ in found)
         ]:  # fmt: skip
             new = [*dict.fromkeys(new)]
-            kept = sorted({*found[-1][1], *new}, key=lambda name: self.seconds[name])
+            kept = sorted({*found[-1][1], *new}, key=SECONDS.__getitem__)
             found.append((new, kept[: self.width]))
         return found
 
@@ -123,36 +105,32 @@ class Beam:
             )
         told = (
             f"Width {self.width} is done after round {len(self.rounds) - 1}: it has timed "
-            f"{len(self.timed[-1])} of {several(len(self.seconds), 'schedule')} and found {best}, "
+            f"{len(self.timed[-1])} of {several(len(SECONDS), 'schedule')} and found {best}, "
             f"{self._time(best)}."
         )
-        goal = min(self.seconds, key=lambda name: self.seconds[name])
+        goal = min(SECONDS, key=SECONDS.__getitem__)
         if goal == best:
             return f"{told} That is the fastest of all."
         return f"{told} It never times {goal}, the fastest of all, {self._time(goal)}."
 
     def _time(self, name: str) -> str:
-        return f"{plain(self.seconds[name])} s"
+        return f"{plain(SECONDS[name])} s"
 
 
-def _columns(children: Children, start: str) -> list[list[str]]:
-    """Names by the steps that they are away from the start; what no step leads to comes last."""
-    found, seen = [[start]], {start}
-    while below := [*dict.fromkeys(
-        name for one in found[-1] for name in children[one] if name not in seen
-    )]:  # fmt: skip
-        found.append(below)
-        seen |= {*below}
-    rest = [name for name in children if name not in seen]
-    return [*found, rest] if rest else found
+def _columns() -> list[list[str]]:
+    """Names by the steps that they are away from the start."""
+    found = [["s"]]
+    while below := [name for one in found[-1] for name in CHILDREN[one]]:
+        found.append([*dict.fromkeys(below)])
+    return found
 
 
 def _draw_schedules(
-    scene: Scene, one: Beam, columns: list[list[str]], places: Mapping[str, tuple[float, float]],
+    scene: Scene, columns: list[list[str]], places: Mapping[str, tuple[float, float]],
     by: Callable[..., By],
 ) -> None:  # fmt: skip
     """The schedules with their seconds, and the moves between them."""
-    for name, below in one.children.items():
+    for name, below in CHILDREN.items():
         for child in below:
             seen = by(lambda beam, r, name=name: 1 if beam.tried(name, r) else PALE)
             scene.line([places[name], places[child]], "soft", 1.5, opacity=seen, name="move")
@@ -164,32 +142,32 @@ def _draw_schedules(
             scene.dot(x, y, size=5, fill=inks, ink="soft", name="schedule")
             kept = by(lambda beam, r, name=name: float(beam.look(name, r) == "kept"))
             scene.dot(x, y, size=9, fill="key", ink="paper", opacity=kept, name="kept")
-            scene.text(x, foot, f"{name} {plain(one.seconds[name])}", size=LETTERS, halo=True,
+            scene.text(x, foot, f"{name} {plain(SECONDS[name])}", size=LETTERS, halo=True,
                        anchor="middle", name="name")  # fmt: skip
 
 
 def _scene(beams: Sequence[Beam], wide: int) -> Scene:
     """The picture on a sheet of one width."""
-    one, rounds = beams[0], max(len(beam.rounds) for beam in beams)
+    rounds = max(len(beam.rounds) for beam in beams)
     widths, stops = [str(beam.width) for beam in beams], ["start", *map(str, range(1, rounds))]
     dims = [Dim("width", widths, [beam.width for beam in beams], glide=300),
             Dim("round", stops, start=rounds - 1, glide=PACE)]  # fmt: skip
     scene = Scene(wide, HIGH, dims)
     frame = Frame(LEFT, TOP, wide - RIGHT, HIGH - FOOT)
-    up = frame.y(0, 1.1 * max(one.seconds.values()), log=False)
+    up = frame.y(0, 1.1 * max(SECONDS.values()), log=False)
     frame.y_ticks(scene, up, up.even(), "{:g}".format)
     scene.text(8, TOP - 14, "seconds", size=LETTERS, name="axis")
-    columns = _columns(one.children, one.start)
+    columns = _columns()
     places = {
         name: (LEFT + 24 + (frame.right - LEFT - 24) * at / max(1, len(columns) - 1),
-               float(up(one.seconds[name])))
+               float(up(SECONDS[name])))
         for at, names in enumerate(columns) for name in names
     }  # fmt: skip
 
     def by(value: Callable[..., object]) -> By:
         return scene.each("width round", lambda w, r: value(beams[w], r))
 
-    _draw_schedules(scene, one, columns, places, by)
+    _draw_schedules(scene, columns, places, by)
     best = [[places[beam.kept(r)[0]] for r in range(rounds)] for beam in beams]
     across, down = (By("width round", np.array(best)[..., axis]) for axis in (0, 1))
     scene.dot(across, down, size=13, fill=None, ink="ink", width=2.4, name="best")

@@ -7,13 +7,11 @@ e-graph stores, so it stands in classes of its own: Array, Transpose, Product, M
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TypeAlias
 
 from rooflab.count.dtypes import DType, DTypeLike, as_dtype
 from rooflab.count.elementwise import ARITY
@@ -218,44 +216,6 @@ class Expression:
                 yield one
 
         return walk(self)
-
-    def value(self, arrays: Mapping[str, Any]) -> np.ndarray:
-        """Compute it with NumPy, in the NumPy formats of ``arrays``, a matrix for each name."""
-        results: dict[Expression, np.ndarray] = {}
-        for one in self.subterms():
-            args = [results[arg] for arg in one.args]
-            results[one] = _computed(one.op, args) if args else _given(one, arrays)
-        return results[self]
-
-
-def _given(one: Expression, arrays: Mapping[str, Any]) -> np.ndarray:
-    name = str(one)
-    if name not in arrays:
-        raise ValueError(f"arrays has no {name!r}, a matrix of shape {one.shape}")
-    found = np.asarray(arrays[name])
-    if found.shape != one.shape:
-        raise ValueError(f"arrays[{name!r}] has shape {found.shape}, not {one.shape}")
-    return found
-
-
-def _computed(op: Op, args: Sequence[np.ndarray]) -> np.ndarray:
-    from rooflab.measure.verify import functions
-
-    value, *others = args
-    if isinstance(op, Transpose):
-        return value.T
-    if not isinstance(op, Map):
-        product: np.ndarray = value @ others[0]
-        return product
-    known = functions(np) | {"shift": np.left_shift}
-    if value.dtype.kind == "i":
-        known["div"] = np.floor_divide
-    for function in op.functions:
-        if function.number is not None:
-            value = known[function.name](value, value.dtype.type(function.number))
-        else:
-            value = known[function.name](value, *(others.pop(0) for _ in range(function.arity - 1)))
-    return value
 
 
 def _expression(operator: str, value: object) -> Expression:

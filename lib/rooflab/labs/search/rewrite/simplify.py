@@ -90,8 +90,8 @@ def simplify(
     ----------
     expression : Expression
         What is computed now.
-    rules : iterable of str or Rule, optional
-        Names out of :func:`rules`, and rules of one's own; all of the course's by default.
+    rules : iterable of str, optional
+        Names out of :func:`rules`; all of them by default.
     cost : {"bytes", "flops"} or Machine or str, default "bytes"
         What is made small: bytes or FLOP of the ledgers, or seconds on a machine.
     rounds : int, default 20
@@ -200,7 +200,7 @@ def greedy(expression: Expression, rules: Rules = None, steps: int = 100) -> lis
     ----------
     expression : Expression
         What is computed now.
-    rules : iterable of str or Rule, optional
+    rules : iterable of str, optional
         As in :func:`simplify`. Their order decides; a rule with ``=`` is used in both directions.
     steps : int, default 100
         How many replacements there may be.

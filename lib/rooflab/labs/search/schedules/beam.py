@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,10 @@ import numpy as np
 
 from rooflab.count.si import si
 from rooflab.count.validation import amount, size
-from rooflab.labs.loops.code.execution import Team
+from rooflab.labs.loops.code.execution import Array, Bound, Kernel, Team, room
 from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.legality.points import count as turns_of
 from rooflab.labs.loops.nest import Nest, outline
-from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, clocked, room
 from rooflab.labs.search.schedules.moves import Move
 from rooflab.labs.search.schedules.moves import space as usual_moves
 from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
@@ -29,7 +29,7 @@ from rooflab.measure.progress import Progress, Tell, progress_bar
 from rooflab.measure.roof_kernels import Target, host
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import briefer
-from rooflab.measure.timing import MEASUREMENT_LOCK, undisturbed
+from rooflab.measure.timing import MEASUREMENT_LOCK, quickest, undisturbed
 from rooflab.optional import installed
 
 if TYPE_CHECKING:
@@ -41,7 +41,11 @@ BETTER = 0.995  # of the time of the round before: less is no gain
 IDLE = 2  # rounds without a gain end a search
 FINAL = 5  # whole runs of each of the fastest schedules at the end
 FINAL_SHARE = 0.05  # of the time, kept for them
+SLICE_S = 3e-3  # a slice of the outermost loop runs at least so long
+SLICES = 7  # of a schedule that may be the best
+PROMISING = 2.5  # times the best so far: slower than that is timed once
 Score = Callable[[Nest], float]
+Clock = Callable[[], float]
 
 
 @installed("rooflab.search.search")
@@ -57,7 +61,7 @@ def search(
     machine: Machine | None = None,
     progress: Progress = True,
     seed: int = 0,
-    clock: Callable[[], float] = time.perf_counter,
+    clock: Clock = time.perf_counter,
 ) -> Search:
     """Look for a fast schedule of a loop nest.
 
@@ -212,7 +216,7 @@ class _Rules:
         if self.measure is not None:
             return float(self.measure(nest))
         with undisturbed():
-            return self.bound(nest).seconds(best, clock)
+            return sliced(self.bound(nest), best, clock)
 
     def results(self, nest: Nest) -> dict[str, Array]:
         """What a schedule leaves in the arrays that it writes, from the same random numbers."""
@@ -372,7 +376,7 @@ class _Beam:
             return
         start = self.rules.start
         written = start.untouched()
-        if self.rules.bound(written).seconds(0.0, self.clock) > self.seconds:
+        if sliced(self.rules.bound(written), 0.0, self.clock) > self.seconds:
             return
         wanted = self.rules.results(written)
         while (one := fastest(self.candidates)).log:
@@ -383,6 +387,32 @@ class _Beam:
                 raise ValueError(f"nest: {why}")
             refused = replace(one, measured=None, final=None, why=why)
             self.candidates[self.candidates.index(one)] = refused
+
+
+def sliced(bound: Bound, best: float, clock: Clock) -> float:
+    """Seconds of a whole call, judged by a slice that grows until it takes ``SLICE_S``.
+
+    The median of the three quickest of several slices, or one where that is far slower than
+    ``best``: what else runs only ever slows a slice. The time for packing is added whole.
+    """
+    bound.pack()  # so that the room has been touched
+    packing = min(clocked(bound.pack, clock) for _ in range(2)) if bound.copies else 0.0
+    whole, most = bound.longest, 1
+    bound.run(most)
+    while (spent := clocked(partial(bound.run, most), clock)) < SLICE_S and most < whole:
+        grown = 1.3 * most * SLICE_S / max(spent, 1e-7)
+        most = min(whole, max(2 * most, int(grown)))
+    found = [spent]
+    if packing + spent * whole / most < PROMISING * best:
+        found += [clocked(partial(bound.run, most), clock) for _ in range(SLICES - 1)]
+    return packing + quickest(found) * whole / most
+
+
+def clocked(call: Callable[[], None], clock: Clock) -> float:
+    """Seconds that a call takes."""
+    start = clock()
+    call()
+    return clock() - start
 
 
 def difference(found: Mapping[str, Array], wanted: Mapping[str, Array], turns: int) -> str:

@@ -18,9 +18,8 @@ from rooflab.labs.cache.hierarchy import LINE, Cache, Hierarchy
 from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.labs.loops.code.program import Assign, Compute, For, Ops, When, each_op, program
 from rooflab.labs.loops.language import tree as trees
-from rooflab.labs.loops.language.expression import variable
 from rooflab.labs.loops.language.statement import Apply, Statement, Value
-from rooflab.labs.search.statement import Access, compared
+from rooflab.labs.search.statement import Access, compared, footprint
 from rooflab.measure.roof_kernels import Target
 
 if TYPE_CHECKING:
@@ -43,10 +42,6 @@ class Prediction:
     seconds: float
     flops: int
     bytes: Mapping[str, float]
-
-    def intensity(self, level: str = "dram") -> float:
-        """FLOP per byte that comes from ``level``."""
-        return self.flops / self.bytes[level]
 
 
 def predicted(nest: Nest, machine: Machine, target: Target) -> Prediction:
@@ -83,14 +78,11 @@ def _flops(nest: Nest, one: Statement) -> int:
     dims = nest.extents if nest.order == "body" else nest.dims(one.name)
     points = math.prod(nest.extents[dim][1] - nest.extents[dim][0] for dim in dims)
     elements = 0
-    named = {name for index in one.target.subscripts for name in index.names()}
     if one.reduction in ("max", "min"):
-        from_zero = {dim: variable(dim) + start for dim, (start, _) in nest.extents.items()}
-        target = one.target.replace(from_zero)
         lengths = {dim: stop - start for dim, (start, stop) in nest.extents.items()}
-        shape = nest.shapes[target.array]
-        elements = Access(target.array, target.subscripts, shape).footprint(lengths)
-        elements *= set(dims) > named or points > elements  # where points meet in one
+        target = Access(one.target.array, one.target.subscripts, nest.shapes[one.target.array])
+        elements = footprint([target], lengths)
+        elements *= set(dims) > set(target.loops) or points > elements  # where points meet in one
     return compared(points, one.flops, elements, one.reduction)
 
 

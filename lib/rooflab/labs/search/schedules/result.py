@@ -12,7 +12,6 @@ from rooflab.count.validation import saved, unknown
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest, Step
-    from rooflab.labs.search.schedules.kernel import Kernel
 
 SCHEMA = 1
 ENDS = ("no better schedule was found", "the time was up", "interrupted")
@@ -174,12 +173,6 @@ class Search:
             if not found or one.seconds < found[-1].seconds:
                 found.append(one)
         return tuple(found)
-
-    def kernel(self) -> Kernel:
-        """Return the best schedule, compiled; its ``run`` takes the arrays."""
-        from rooflab.labs.search.schedules.kernel import Kernel
-
-        return Kernel(self.best)
 
     def __repr__(self) -> str:
         best, naive = self.winner, self.naive
