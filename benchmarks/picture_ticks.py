@@ -27,6 +27,11 @@ PICTURES = {
     "bits": "rl.precision.bits()",
     "formats": "rl.precision.ridge()",
     "kernels by batch": "rl.sparse.marlin()",
+    "staircase": 'rl.cuda.stairs("h100")',
+    "banks": "rl.cuda.banks()",
+    "multiprocessor": "rl.cuda.multiprocessor()",
+    "pipeline": "rl.cuda.pipeline()",
+    "cluster": "rl.cuda.cluster()",
 }
 SLIDERS = ".noUi-handle, input[type=range]"
 TARGET = 33.0  # ms
