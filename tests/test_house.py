@@ -16,7 +16,7 @@ ROOT = Path(rooflab.__file__).parent
 #: Modules that one neighbour alone imports, each with the reason why it is not part of that one.
 ONE_IMPORTER = {
     "rooflab.labs.cuda.api": "CuPy's names, apart from what stands behind them",
-    "rooflab.labs.cuda.user_kernels": "kernels of one's own, apart from CuPy's own",
+    "rooflab.labs.cuda.arrays": "the array, apart from CuPy's functions on it",
     "rooflab.exercises.ending": "at the boundary to another process: fork, clock, stop button",
     "rooflab.exercises.on_gpu": "needs an optional dependency",
     "rooflab.labs.cache.ledger": "a result, which the facade rl.cache names",

@@ -13,42 +13,36 @@ from typing import Any
 
 import pytest
 
-from rooflab.labs.cuda import Device, StandIn
+from rooflab.labs.cuda import Device
 from rooflab.labs.llm import decode_loop
 from rooflab.labs.llm.decode_loop import Clock
 from rooflab.measure import gpu
 from rooflab.measure.backend import Backend
 from rooflab.measure.measure import caveats, launch_bound
 from rooflab.predict.catalogue import machine
+from tests.strict_cupy.cupy.raw_kernels import Launch
+from tests.strict_cupy.cupy.strict import Cupy
 from tests.support.rows import each_row
 
 SHORT = [1 << 8, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
 
 
 @pytest.fixture
-def cp(monkeypatch) -> StandIn:
+def cp(monkeypatch) -> Cupy:
     """The simulated H200 with the waiting kernel, and Python's clock running on its host."""
-    made = StandIn(Device.from_machine(machine("h200-sxm")))
-    made.RawKernel = lambda code, name: spin(made, code, name)
+    made = Cupy(Device.from_machine(machine("h200-sxm")))
+    made.kernels["rooflab_spin"], made.cublas = spin, made._cublas
     monkeypatch.setattr(gpu, "perf_counter", lambda: made.gpu.now)
     return made
 
 
-def spin(cp: StandIn, code: str, name: str) -> Callable[..., None]:
-    assert f"void {name}(" in code
-    stream = cp.cuda.get_current_stream().stream
-
-    def kernel(grid: Any, block: Any, args: Any) -> None:
-        cp.gpu.launch(name, stream)
-        # A cycle takes 0.5 ns, and kernels last whole steps of 32 ns: what Hopper's events show.
-        cycles = round(0.5e-9 * float(args[1]) / 32e-9) * 32e-9
-        stream.free_at += max(float(args[0]) * 1e-9, cycles)
-        cp.gpu._busy_until = stream.free_at
-
-    return kernel
+def spin(launch: Launch) -> float:
+    """A cycle takes 0.5 ns, and kernels last whole steps of 32 ns: what Hopper's events show."""
+    nanoseconds, cycles = map(float, launch.args)
+    return 1e-6 + max(nanoseconds * 1e-9, round(0.5e-9 * cycles / 32e-9) * 32e-9)
 
 
-def axpy(cp: StandIn, n: int, times: int = 1) -> Callable[[], None]:
+def axpy(cp: Cupy, n: int, times: int = 1) -> Callable[[], None]:
     x, y = cp.ones(n, dtype=cp.float32), cp.zeros(n, dtype=cp.float32)
 
     def call() -> None:
@@ -58,11 +52,11 @@ def axpy(cp: StandIn, n: int, times: int = 1) -> Callable[[], None]:
     return call
 
 
-def timed(cp: StandIn, call: Callable[[], None], cache: str = "warm", samples: int = 20) -> Any:
+def timed(cp: Cupy, call: Callable[[], None], cache: str = "warm", samples: int = 20) -> Any:
     return gpu.time_gpu(cp, call, cache=cache, samples=samples, seconds=1e9, warm_up_s=0)
 
 
-def lasted(cp: StandIn) -> list[float]:
+def lasted(cp: Cupy) -> list[float]:
     return [
         entry["end"] - entry["begin"]
         for entry in cp.gpu.log
@@ -116,7 +110,7 @@ def test_many_launches_a_call_go_through_in_groups_that_a_queue_holds(times, cp)
     assert max(behind_gates(cp)) <= 1024
 
 
-def behind_gates(cp: StandIn) -> list[int]:
+def behind_gates(cp: Cupy) -> list[int]:
     """How many kernels and events were queued at once, from each gate to the next wait."""
     counts, queued = [], 0
     for entry in cp.gpu.log:
@@ -191,7 +185,7 @@ def clock(cp, monkeypatch) -> Clock:
     return Clock(Backend("gpu", cp, "simulated", "H200"))
 
 
-def run_through(clock: Clock, cp: StandIn, launches: dict[str, int], layers: int) -> None:
+def run_through(clock: Clock, cp: Cupy, launches: dict[str, int], layers: int) -> None:
     """A pass of ``layers``, each with so many launches of a microsecond an operation."""
     call = axpy(cp, 256)
     for _ in range(2):  # the first one learns how long gates must stay shut

@@ -11,9 +11,9 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from rooflab.labs.cuda import Device, SimulatedGpu
-from rooflab.labs.cuda.device import CUDARuntimeError, Stream
-from tests.strict_cupy.cupy.strict import Array, Cupy
+from rooflab.labs.cuda import Device
+from rooflab.labs.cuda.device import CUDARuntimeError
+from tests.strict_cupy.cupy.strict import Array, Cupy, Gpu
 
 TOOLKIT = 'Failure finding "libnvrtc.so.13 or libnvrtc.so.12"'
 STEADY = Device(
@@ -26,22 +26,22 @@ class DynamicLibNotFoundError(RuntimeError):
     """As cuda.pathfinder raises it."""
 
 
-class Told(SimulatedGpu):
+class Told(Gpu):
     """A simulated GPU that also keeps ``told``, its log as short texts."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.told: list[str] = []
 
-    def launch(self, kernel: str, stream: Stream, **how: Any) -> None:
+    def launch(self, kernel: str, stream: int, **how: Any) -> None:
         self.told += [f"{kernel} {how['dtype']}"] if how["library"] else []
         super().launch(kernel, stream, **how)
 
-    def run(self, kernel: str, stream: Stream, seconds: float) -> None:
+    def run(self, kernel: str, stream: int, seconds: float) -> None:
         self.told.append(kernel)
         super().run(kernel, stream, seconds)
 
-    def record(self, event: int, stream: Stream) -> None:
+    def record(self, event: int, stream: int) -> None:
         self.told.append("record")
         super().record(event, stream)
 
@@ -99,9 +99,9 @@ class FakeCupy(Cupy):
         self.gpu.told += ["asnumpy"] if isinstance(a, self.ndarray) else []
         return super().asnumpy(a, *args, **more) + (1 if self.fault == "wrong" else 0)
 
-    def sum(self, a: Any, *how: Any, out: Any = None, **more: Any) -> Any:
-        self.gpu.told += [] if out is None else [f"sum {a.nbytes}"]  # a flush of L2
-        return super().sum(a, *how, out=out, **more)
+    def reduced(self, name: str, a: Any, *how: Any, out: Any = None, **more: Any) -> Any:
+        self.gpu.told += [] if out is None else [f"{name} {a.nbytes}"]  # a flush of L2
+        return super().reduced(name, a, *how, out=out, **more)
 
     def wait(self) -> None:
         super().wait()
@@ -109,11 +109,9 @@ class FakeCupy(Cupy):
 
     def modules(self) -> dict[str, types.ModuleType]:
         """What to put into sys.modules."""
-        return {
-            "cupy": self, "cupy.cublas": self._cublas, "cupy.cuda": self.cuda,
-            "cupy.cuda.runtime": self.cuda.runtime, "cupy.cuda.stream": self.cuda.stream,
-        }  # fmt: skip
+        parts = {"cupy.cuda": self.cuda, "cupy.cuda.runtime": self.cuda.runtime}
+        return {"cupy": self, "cupy.cublas": self._cublas, **parts}
 
     def launch(self, name: str, seconds: float | None = None) -> None:
         """Queue work of a test's own."""
-        self.gpu.run(name, self.gpu.null, self.kernel_s if seconds is None else seconds)
+        self.gpu.run(name, 0, self.kernel_s if seconds is None else seconds)

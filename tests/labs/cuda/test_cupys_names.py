@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pickle
 import sys
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rooflab.labs.cuda import StandIn, modules
-from rooflab.labs.cuda.arrays import METHODS, ndarray
+from rooflab.labs.cuda import StandIn, imported_as_cupy
+from rooflab.labs.cuda.arrays import METHODS
 from rooflab.labs.cuda.modules import Cupyx, Namespace, cupys_names
 from tests.labs.cuda.conftest import DEVICE
 from tests.support.rows import each_row
@@ -30,7 +28,11 @@ SIGNATURES = {
     for line in Path(__file__).with_name("cupy_signatures.txt").read_text("utf-8").splitlines()
     for name, _, taken in (line.partition("("),)
 }
-BY_NAME = {"copy", "casting", "subok"}  # given by position they would stand elsewhere
+OURS = {
+    "assign", "blas", "constant", "gpu", "largest", "multiplied", "new", "one", "product",
+    "ptr", "reduced", "run", "span", "store", "values", "wait", "writable",
+}  # fmt: skip
+"""Public names of the stand-in that are for itself."""
 
 
 def taken(text: str) -> inspect.Signature:
@@ -43,7 +45,7 @@ def taken(text: str) -> inspect.Signature:
 def narrower(ours: inspect.Signature, theirs: inspect.Signature) -> list[str]:
     """What ``ours`` takes and ``theirs`` does not, or not at this place, or by another default."""
     other = list(theirs.parameters)
-    named = BY_NAME | {p.name for p in ours.parameters.values() if p.kind is p.KEYWORD_ONLY}
+    named = {p.name for p in ours.parameters.values() if p.kind is p.KEYWORD_ONLY}
     faults = []
     for place, mine in enumerate(ours.parameters.values()):
         match = theirs.parameters.get(mine.name)
@@ -64,14 +66,13 @@ def things(cp) -> dict[str, object]:
         "array": cp.ones(2), "array.data": cp.ones(2).data, "Event()": cp.cuda.Event(),
         "Stream()": cp.cuda.Stream(), "Device()": cp.cuda.Device(), "cupyx": Cupyx(),
         "cupyx.profiler": Cupyx().profiler,
-        "RawKernel()": cp.RawKernel("void k() {}", "k"), "RawModule()": cp.RawModule(code=""),
         "ElementwiseKernel()": cp.ElementwiseKernel("T x", "T y", "y = x"),
     }  # fmt: skip
 
 
 def public(thing: Namespace) -> set[str]:
     """Names that a learner may use: not the stand-in's own."""
-    return {name for name in dir(thing) if not name.startswith("_")} - set(thing._inside)
+    return {name for name in dir(thing) if not name.startswith("_")} - OURS
 
 
 def test_functions_and_methods_take_what_cupys_take(cp):
@@ -93,7 +94,7 @@ def test_every_function_of_the_stand_in_is_compared_above(cp):
     plain = {"ElementwiseKernel", "matmul", "arange", "ndarray", "cublas", "cuda", "random"}
     assert public(cp) - plain == {path for path in SIGNATURES if "." not in path}
     for part, others in (
-        ("cublas", set()), ("random", set()), ("cuda", {"runtime", "stream"}),
+        ("cublas", set()), ("random", set()), ("cuda", {"runtime"}),
         ("cuda.runtime", {"CUDARuntimeError", "cudaDevAttrL2CacheSize"}),
     ):  # fmt: skip
         told = {p.rpartition(".")[2] for p in SIGNATURES if p.rpartition(".")[0] == part}
@@ -103,7 +104,7 @@ def test_every_function_of_the_stand_in_is_compared_above(cp):
 def test_cupy_has_every_name_of_the_stand_in(cp):
     for called, thing in things(cp).items():
         if listed := cupys_names(thing._listed):
-            assert public(thing) - {"ptr", "cublas"} <= listed, called
+            assert public(thing) - {"cublas"} <= listed, called
     assert "cublas" not in cupys_names("cupy")  # a module that `import cupy` does not load
     assert not cupys_names("nothing")
 
@@ -114,8 +115,6 @@ def test_numpys_types_constants_and_ufuncs_are_there_as_far_as_cupys_are(cp):
     x = cp.asarray([1.0, 4.0])
     assert cp.sqrt(x).get().tolist() == np.sqrt(x).get().tolist() == [1, 2]
     assert cp.maximum(x, 2, x) is x and x.get().tolist() == [2, 4]
-    assert (np.shape(x), np.size(x), cp.ndim(x)) == ((2,), 2, 1)
-    assert cp.get_array_module(x) is cp and cp.get_array_module(np.ones(1)) is np
     for name in ("longdouble", "float128", "spacing", "test"):  # NumPy's only
         with pytest.raises(AttributeError, match=f"cp.{name} is not part of CuPy, which has "):
             getattr(cp, name)
@@ -130,8 +129,6 @@ def test_what_is_missing_is_named_as_a_learner_writes_it(called, cp):
         thing.nowhere_to_be_found  # noqa: B018
     whose = "CuPy" if cupys_names(thing._listed) else "this stand-in for CuPy"
     assert str(error.value).startswith(f"{called}.nowhere_to_be_found is not part of {whose}")
-    with pytest.raises(TypeError, match="cannot be copied or pickled"):
-        pickle.dumps(thing)
 
 
 @each_row(
@@ -149,49 +146,29 @@ def test_names_of_cupy_that_are_not_here_and_slips_of_the_pen_are_told_apart(use
         use(cp)
 
 
-def test_figures_that_are_not_here_are_told(cp):
-    runtime = cp.cuda.runtime
-    for figures in (
-        lambda: cp.cuda.Device().attributes["MultiProcessorCount"],
-        lambda: runtime.deviceGetAttribute(16, 0),
-        lambda: runtime.getDeviceProperties(0)["warpSize"],
-    ):
-        with pytest.raises(KeyError, match="is not a figure of this stand-in"):
-            figures()
-    assert cp.cuda.Device(0).attributes["L2CacheSize"] == DEVICE.l2_bytes
-    assert runtime.getDeviceProperties(0) == {"name": b"toy", "l2CacheSize": DEVICE.l2_bytes}
-    assert runtime.deviceGetAttribute(runtime.cudaDevAttrL2CacheSize, 0) == DEVICE.l2_bytes
-    assert runtime.getDeviceCount() == 1 and cp.cuda.is_available()
-
-
-def test_a_device_is_the_first_and_only_one_and_another_cannot_be_used(cp):
+def test_a_figure_that_is_not_here_is_told_and_a_device_is_the_only_one(cp):
     """As in CuPy: Device(1) is only a number until something is asked of it."""
-    for device in (cp.cuda.Device(), cp.cuda.Device(0)):
-        assert device.id == 0 and device.compute_capability == "90"
-        with device as entered:
-            assert entered is device is device.use()
-    other, cuda = cp.cuda.Device(1), cp.cuda.runtime
-    assert other.id == 1
-    for use in (
-        other.use, other.__enter__, other.synchronize, lambda: other.attributes,
-        lambda: other.compute_capability, partial(cuda.getDeviceProperties, 1),
-        partial(cuda.deviceGetAttribute, cuda.cudaDevAttrL2CacheSize, 1),
+    cuda, other = cp.cuda.runtime, cp.cuda.Device(1)
+    for figure in (
+        lambda: cp.cuda.Device().attributes["WarpSize"], lambda: cuda.deviceGetAttribute(16, 0)
     ):  # fmt: skip
+        with pytest.raises(KeyError, match="is not a figure of this stand-in"):
+            figure()
+    with cp.cuda.Device(0) as device:
+        assert device.id == 0 and device.attributes["L2CacheSize"] == DEVICE.l2_bytes
+    assert cuda.deviceGetAttribute(cuda.cudaDevAttrL2CacheSize, 0) == DEVICE.l2_bytes
+    for use in (other.use, other.__enter__, other.synchronize, lambda: other.attributes):
         with pytest.raises(cuda.CUDARuntimeError, match="cudaErrorInvalidDevice: invalid device"):
             use()
 
 
 def test_importing_finds_every_module_that_is_said_to_be_there(cp):
-    before = {name: sys.modules.get(name) for name in modules.IMPORTED}
-    with modules.imported_as_cupy(cp):
-        for name in modules.IMPORTED:
+    parts = "cupy", "cupy.cublas", "cupy.random", "cupy.cuda.runtime", "cupyx", "cupyx.profiler"
+    before = {name: sys.modules.get(name) for name in parts}
+    with imported_as_cupy(cp):
+        for name in parts:
             assert importlib.import_module(name).__name__ == name
-        cupy, profiler = (importlib.import_module(name) for name in ("cupy", "cupyx.profiler"))
-        assert isinstance(cupy.ones(3), ndarray) and cupy.ndarray is cp.ndarray
+        assert importlib.import_module("cupy").ndarray is cp.ndarray
         with pytest.raises(ImportError):
             importlib.import_module("cupy.fft")
-        with pytest.raises(NotImplementedError, match="synchronises after each repeat and leaves"):
-            profiler.benchmark(print, n_repeat=3)
-    with pytest.raises(ZeroDivisionError), modules.imported_as_cupy(cp):
-        _ = 1 / 0
-    assert {name: sys.modules.get(name) for name in modules.IMPORTED} == before
+    assert {name: sys.modules.get(name) for name in parts} == before

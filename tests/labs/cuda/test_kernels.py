@@ -1,4 +1,4 @@
-"""cuBLAS's routines and kernels of one's own: values against NumPy, and what is logged."""
+"""cuBLAS's routines and ElementwiseKernel: values against NumPy, and what is logged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.labs.cuda import StandIn
-from rooflab.labs.cuda.user_kernels import CUDADriverError
 from tests.labs.cuda.conftest import DEVICE
 from tests.support.rows import each_row
 
@@ -111,19 +110,17 @@ def test_a_product_has_numpys_shape_and_values_or_numpys_refusal(left, right, ki
 
 @each_row(
     (lambda b, v, m: b.axpy(1, v, np.ones(3)), TypeError, "Unsupported type"),
-    (lambda b, v, m: b.axpy(1, m, m), TypeError, r"x \(2, 3\) and y .* alike vectors"),
+    (lambda b, v, m: b.axpy(1, v, v[:2]), ValueError, r"out has shape \(2,\); \(3,\) is wanted"),
     (lambda b, v, m: b.axpy(1, v, v.astype("f4")), TypeError, "invalid dtype float32, float64"),
     (lambda b, v, m: b.gemv("N", 1, m, v[:2], 0, v), ValueError, "do not fit a product"),
     (lambda b, v, m: b.gemv("N", 1, m, v, 0, v), ValueError, r"out has shape \(3,\); \(2,\)"),
-    (lambda b, v, m: b.gemv("N", 1, m, m, 0, m), ValueError, "a matrix and two vectors"),
-    (lambda b, v, m: b.gemm("N", "N", m, v), ValueError, "two matrices are wanted"),
     (lambda b, v, m: b.gemm("N", "N", m, m), ValueError, r"\(2, 3\) and \(2, 3\) do not fit"),
     (lambda b, v, m: b.gemm("N", "T", m, m, out=m), ValueError, r"\(2, 2\) is wanted"),
     (lambda b, v, m: b.gemm("N", "t", m, m), TypeError, r"invalid trans \(actual: t\)"),
     (lambda b, v, m: b.gemm("N", "T", m, m[:, ::2]), NotImplementedError, "CuPy would copy"),
-    (lambda b, v, m: b.ger(1, v, v, m), ValueError, "do not make"),
+    (lambda b, v, m: b.ger(1, v, v, m), ValueError, r"out has shape \(2, 3\); \(3, 3\)"),
     (lambda b, v, m: b.scal(2, 3.0), TypeError, "Unsupported type <class 'float'>"),
-    (lambda b, v, m: b.scal(v.sum(), v), NotImplementedError, "scales by numbers only"),
+    (lambda b, v, m: b.scal(v.sum(), v), TypeError, "Implicit conversion"),
     (lambda b, v, m: b.dot(v, v[:2]), ValueError, "do not fit a product"),
     (lambda b, v, m: b.scal(2, v.astype("float16")), TypeError, "invalid dtype float16"),
     (lambda b, v, m: b.dot(v.astype("int32"), v.astype("int32")), TypeError, "invalid dtype int32"),
@@ -163,8 +160,8 @@ def test_a_small_kernel_computes_and_is_logged_as_its_text_says(text, flops, mov
 
 
 @each_row(
-    "y = sqrt(x)", "y = x ** 2", "y = x[0]", "y = x > 0", "y = x.real", "y = x; y = x", "y[0] = x",
-    "import os", "", "y = ", "x = y", "y = x * w", "y = 2f * x",
+    "y = sqrt(x)", "y = x ** 2", "y = x[0]", "y = x > 0", "y = x; y = x", "y[0] = x", "import os",
+    "", "x = y", "y = x * w",
 )  # fmt: skip
 def test_more_than_one_assignment_of_plain_arithmetic_is_refused(text, cp):
     with pytest.raises(NotImplementedError, match="this stand-in runs one assignment"):
@@ -177,49 +174,8 @@ def test_a_small_kernel_takes_arrays_of_the_gpu_that_fit(cp):
     for args, error, told in (
         ((row, cp.arange(4.0)), ValueError, "shape mismatch"),
         ((row, row, cp.empty(1)), ValueError, r"out has shape \(1,\); \(3,\) is wanted"),
-        ((row, np.ones(3)), TypeError, "Unsupported type"), ((row,), TypeError, "'k' takes"),
-        ((1.0, 2.0), TypeError, "an array among them"), ((row, row, 1.0), TypeError, "Unsupported"),
+        ((row, np.ones(3)), TypeError, "Unsupported type"),
+        ((row, row, 1.0), TypeError, "Unsupported type"),
     ):  # fmt: skip
         with pytest.raises(error, match=told):
             kernel(*args)
-
-
-MINE = 'extern "C" __global__ void mine(float* x, int n) {} __global__ void empty() {}'
-
-
-def test_launches_of_cuda_kernels_are_logged_and_do_what_is_said_of_them(cp):
-    x, launches = cp.zeros(8, dtype=cp.float32), []
-
-    def effect(launch):
-        launches.append(launch)
-        launch.args[0][: launch.args[1]] += float(launch.macros.get("BY", 2))
-        return 1e-3
-
-    cp.kernels["mine"] = effect
-    stream = cp.cuda.Stream(non_blocking=True)
-    module = cp.RawModule(code=MINE, options=("-DBY=2", "-lineinfo"))
-    with stream:
-        module.get_function("mine")((2, 3), (32,), (x[2:], np.int32(4)))
-    assert x.get().tolist() == [0, 0, 2, 2, 2, 2, 0, 0]
-    entry = [e for e in cp.gpu.log if e["what"] == "launch"][-1]
-    assert (entry["kernel"], entry["stream"]) == ("mine", stream.ptr)
-    assert entry["end"] - entry["begin"] == pytest.approx(1e-3)
-    assert (launches[0].threads, launches[0].grid) == (192, (2, 3))
-    cp.RawModule(path="a.cubin").get_function("mine")((1,), (1,), (x, np.int32(1)))
-    assert x[0].item() == 2 and cp.gpu.log[-2]["kernel"] == "mine"
-    cp.RawKernel(MINE, "empty")((1,), (1,), ())  # it has nothing that it could write
-    assert cp.gpu.log[-1]["kernel"] == "empty"
-
-
-@each_row(
-    (lambda cp, k: k((1,), (32,), (cp.zeros(4), 4)), NotImplementedError, "compiles no CUDA"),
-    (lambda cp, k: k((1,), (32,), (np.zeros(4), 4)), TypeError, "Unsupported type"),
-    (lambda cp, k: k((1,), (2048,), ()), CUDADriverError, "INVALID_VALUE"),
-    (lambda cp, k: k((0,), (1,), ()), CUDADriverError, "INVALID_VALUE"),
-    (lambda cp, k: k((1, 1, 1, 1), (1,), ()), CUDADriverError, "INVALID_VALUE"),
-    (lambda cp, k: cp.RawKernel(MINE, "none")((1,), (1,), ()), CUDADriverError, "NOT_FOUND"),
-    (lambda cp, k: cp.RawKernel(MINE, "mine", ["-O3"]), TypeError, "must be a tuple"),
-)
-def test_what_cuda_would_not_launch_is_refused(use, error, told, cp):
-    with pytest.raises(error, match=told):
-        use(cp, cp.RawKernel(MINE, "mine"))

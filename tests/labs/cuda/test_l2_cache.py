@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.labs.cuda import Device, StandIn, device
-from rooflab.labs.cuda.device import BLOCK, L2Cache, Span
+from rooflab.labs.cuda.device import L2Cache, Span
 from tests.support.rows import each_row
 
 SMALL = 8  # bytes of a piece where the model counts bytes one by one
@@ -19,81 +19,52 @@ SMALL = 8  # bytes of a piece where the model counts bytes one by one
 class ByteByByte:
     """A write-back cache that knows of every byte whether it is here, and whether it is dirty.
 
-    Pieces leave whole. ``order`` is the list of the pieces, the least recently used one first.
+    Pieces leave whole, and have no gaps. ``order``: the least recently used piece first.
     """
 
     capacity: int
-    piece: int
     here: set[tuple[int, int]] = field(default_factory=set)
     dirty: set[tuple[int, int]] = field(default_factory=set)
     order: list[tuple[int, int]] = field(default_factory=list)
 
-    def touch(self, span: Span, writes: bool) -> tuple[int, int]:
-        """Bytes that were found, and dirty ones that had to leave."""
-        found, left = 0, 0
-        inside = [(span.buffer, at) for at in range(span.start, span.start + span.nbytes)]
-        for number in dict.fromkeys(at // self.piece for _, at in inside):
-            wanted = {byte for byte in inside if byte[1] // self.piece == number}
-            found += len(wanted & self.here)
-            self.here |= wanted
-            self.dirty |= wanted if writes else set()
-            name = (span.buffer, number)
-            self.order = [piece for piece in self.order if piece != name] + [name]
-            left += self.shrink()
-        return found, left
+    def touch(self, span: Span, *, writes: bool) -> tuple[int, int]:
+        """Bytes that were here, and dirty ones that had to leave."""
+        hit, left = 0, 0
+        inside = range(span.start, span.start + span.nbytes)
+        for number in dict.fromkeys(at // SMALL for at in inside):
+            piece = span.buffer, number
+            wanted = {(span.buffer, at) for at in inside if at // SMALL == number}
+            hit += len(wanted & self.here)
+            for kept in (self.here, self.dirty) if writes else (self.here,):
+                ends = [at for _, at in wanted | self.of(piece, kept)]
+                kept |= {(span.buffer, at) for at in range(min(ends), max(ends) + 1)}
+            self.order = [each for each in self.order if each != piece] + [piece]
+            while len(self.here) > self.capacity:
+                gone = self.of(self.order.pop(0), self.here)
+                left += len(gone & self.dirty)
+                self.here -= gone
+                self.dirty -= gone
+        return hit, left
 
-    def shrink(self) -> int:
-        left = 0
-        while len(self.here) > self.capacity:
-            buffer, number = self.order.pop(0)
-            gone = {(b, at) for b, at in self.here if (b, at // self.piece) == (buffer, number)}
-            left += len(gone & self.dirty)
-            self.here -= gone
-            self.dirty -= gone
-        return left
+    def of(self, piece: tuple[int, int], kept: set[tuple[int, int]]) -> set[tuple[int, int]]:
+        return {(buffer, at) for buffer, at in kept if (buffer, at // SMALL) == piece}
 
 
-def passes(starts: st.SearchStrategy[int], lengths: st.SearchStrategy[int]):
-    """Lists of passes: buffer, start, length, and whether the pass writes."""
-    one = st.tuples(st.integers(0, 2), starts, lengths, st.booleans())
-    return st.lists(one, min_size=1, max_size=25)
+PASSES = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 3 * SMALL), st.integers(0, 5 * SMALL),
+              st.booleans()), min_size=1, max_size=25,
+)  # fmt: skip
 
 
-def both(cache: L2Cache, model: ByteByByte, buffer: int, start: int, length: int, writes: bool):
-    """What the cache and the model say of one pass."""
-    span = Span(buffer, start, length)
-    found, left = model.touch(span, writes)
-    return (cache.write(span), left) if writes else (cache.read(span), (found, left))
-
-
-@given(passes(st.integers(0, 3), st.integers(1, 4)), st.integers(2, 7))
-def test_whole_pieces_are_found_and_leave_as_in_the_model(program, room):
-    cache, model = L2Cache(room * BLOCK), ByteByByte(room, 1)  # in the model a piece is a byte
-    for buffer, start, length, writes in program:
-        span = Span(buffer, start * BLOCK, length * BLOCK)
-        found, left = model.touch(Span(buffer, start, length), writes)
-        if writes:
-            assert cache.write(span) == left * BLOCK
-        else:
-            assert cache.read(span) == (found * BLOCK, left * BLOCK)
-
-
-@given(passes(st.integers(0, 3 * SMALL), st.integers(1, 5 * SMALL)), st.integers(1, 6 * SMALL))
-def test_pieces_that_are_partly_filled_count_their_bytes(program, capacity):
+@given(PASSES, st.integers(1, 6 * SMALL))
+def test_bytes_are_found_and_leave_as_in_the_model(program, capacity):
     """Wherever a pass begins and ends; the capacity need be no multiple of a piece."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device, "BLOCK", SMALL)
-        cache, model = L2Cache(capacity), ByteByByte(capacity, SMALL)
-        for step in program:
-            said, right = both(cache, model, *step)
-            assert said == right, step
-
-
-def test_a_pass_over_nothing_changes_nothing():
-    cache = L2Cache(BLOCK)
-    cache.write(Span(1, 0, BLOCK))
-    assert cache.read(Span(2, 5, 0)) == (0, 0) and cache.write(Span(3, 5, 0)) == 0
-    assert cache.read(Span(1, 0, BLOCK)) == (BLOCK, 0)
+        cache, model = L2Cache(capacity), ByteByByte(capacity)
+        for buffer, start, length, writes in program:
+            span = Span(buffer, start, length)
+            assert cache.touch(span, writes=writes) == model.touch(span, writes=writes)
 
 
 # The same, seen from a program.

@@ -17,7 +17,7 @@ from .strict import Cupy as _Cupy
 
 _cupy = _Cupy()
 __version__ = _cupy.__version__
-for _name in ("cuda", "cuda.runtime", "cuda.stream", "random"):
+for _name in ("cuda", "cuda.runtime", "random"):
     _sys.modules[f"{__name__}.{_name}"] = _attrgetter(_name)(_cupy)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from rooflab.labs.cuda import Device
-from rooflab.labs.cuda.user_kernels import Launch
+
+from .raw_kernels import Launch
 
 Effect = Callable[[Launch, Device], float]
 """Does what a kernel does to its arrays; returns the seconds that it takes on the device."""

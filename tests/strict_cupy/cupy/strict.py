@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.labs.cuda import Device, StandIn
+from rooflab.labs.cuda import Device, SimulatedGpu, StandIn
 from rooflab.labs.cuda.api import DeviceHandle
 from rooflab.labs.cuda.arrays import ndarray, of_the_gpu_or_numbers
 from rooflab.labs.cuda.modules import Namespace, cupys_names
-from rooflab.labs.cuda.user_kernels import CUDADriverError, RawKernel
 
 from .kernels import KERNELS
+from .raw_kernels import CUDADriverError, RawKernel, RawModule
 
 TF32_MATH, FULL_SUMS_MATH = 3, 16  # of cublas_api.h; CuPy has no names for them
-REGISTERS = 32  # of every kernel: two thousand threads of it fit
 CARD = Device(  # a thousandth of an H100, so that NumPy can follow
     "NVIDIA Fake H100", 3.3e9, 5.5e9, 4 << 20,
     {"float32": 6e10, "float64": 3e10, "tf32": 4e11, "float16": 6.5e11, "bfloat16": 6.5e11},
@@ -60,16 +59,21 @@ class Array(ndarray):
             self.writable()[host(index)] = host(value)
 
 
-class Kernel(RawKernel):
-    """With the compiled function, whose pointer stands for its registers."""
+class Gpu(SimulatedGpu):
+    """With kernels of which only the time is known."""
 
-    kernel = property(lambda self: SimpleNamespace(ptr=REGISTERS))
+    def run(self, kernel: str, stream: int, seconds: float) -> None:
+        """Queue one kernel that takes ``seconds``, whatever it does; it goes by L2."""
+        self._queue(
+            kernel, stream, kernel, seconds, flops=0, bytes=0, l2_bytes=0, written_back=0,
+            library="", apart=True,
+        )  # fmt: skip
 
 
 class Card(DeviceHandle):
     """With the figures that rooflab.measure asks for."""
 
-    pci_bus_id, cublas_handle = "0000:00:04.0", 7
+    pci_bus_id, cublas_handle, compute_capability = "0000:00:04.0", 7, "90"
     mem_info = property(lambda self: (self.cp.free, self.cp.total or 2 * self.cp.free))
 
     def __init__(self, cp: Cupy, device: int | None = None) -> None:
@@ -105,18 +109,19 @@ class Cupy(StandIn):
         lambda: SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
     )
 
-    def __init__(self, device: Device = CARD, gpu: Any = None) -> None:
-        super().__init__(device, gpu)
+    def __init__(self, device: Device = CARD, gpu: Gpu | None = None) -> None:
+        super().__init__(device, gpu or Gpu(device))
         self.kernels = {
             name: lambda launch, effect=effect: effect(launch, self.gpu.device)
             for name, effect in KERNELS.items()
         }
         self._cublas = self.__dict__.pop("cublas")  # a module that `import cupy` does not load
-        self.RawKernel = partial(Kernel, self)
+        self.RawKernel, self.RawModule = partial(RawKernel, self), partial(RawModule, self)
         self.random.default_rng = partial(Generator, self)
         cuda, runtime = self.cuda, self.cuda.runtime
         cuda.Device = partial(Card, self)
         runtime.driverGetVersion = runtime.runtimeGetVersion = lambda: 13020
+        runtime.getDeviceCount = lambda: 1
         runtime.getDeviceProperties = lambda number: {"name": self.gpu.device.name.encode()}
         cuda.driver = SimpleNamespace(
             CUDADriverError=CUDADriverError,
@@ -145,10 +150,12 @@ class Cupy(StandIn):
         self.run(f"numpy {function.__name__}", lambda *_: np.asarray(result), [], made)
         return made
 
-    def _reduced(self, name: str, compute: Any, kind: Any, a: Any, axis: Any, out: Any, keep: Any):
-        if axis is None and not keep:
-            return super()._reduced(name, compute, kind, a, axis, out, keep)
-        return self.computed(getattr(np, name), a, axis=axis, out=out, keepdims=keep)
+    def reduced(
+        self, name: str, a: Any, axis: Any = None, *, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        if axis is None and not keepdims:
+            return super().reduced(name, a, out=out)
+        return self.computed(getattr(np, name), a, axis=axis, out=out, keepdims=keepdims)
 
     def _set_math_mode(self, handle: int, mode: int) -> None:
         if handle != Card.cublas_handle or mode not in (0, 1, 2, TF32_MATH, FULL_SUMS_MATH):
@@ -165,4 +172,6 @@ class Cupy(StandIn):
     def multiplied(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if self._in_tf32(x.dtype):  # 11 significant bits
             x, y = ((np.array(m).view("u4") + 0x1000 & 0xFFFFE000).view("f4") for m in (x, y))
-        return super().multiplied(x, y)
+        elif x.dtype.itemsize == 2 and x.dtype.kind not in "iu":  # halves, in fp32
+            x, y = x.astype(np.float32), y.astype(np.float32)
+        return x @ y

@@ -9,22 +9,15 @@ from __future__ import annotations
 import difflib
 import functools
 import json
-import operator
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rooflab.measure.backend import cupy_to_oneself
-
-IMPORTED = (
-    "cupy", "cupy.cublas", "cupy.random", "cupy.cuda", "cupy.cuda.runtime", "cupy.cuda.stream",
-    "cupyx", "cupyx.profiler",
-)  # fmt: skip
-"""Modules for which an import finds the stand-in while it is in CuPy's place."""
 
 
 @functools.cache
@@ -39,11 +32,6 @@ class Namespace:
 
     _called = "cp"  # how a learner writes it
     _listed = ""  # what its names are listed under in cupy_names.json
-    _inside = frozenset()  # public names that are the stand-in's own and not CuPy's
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """A copy would run on a GPU of its own, and whoever copies sees the insides."""
-        raise TypeError(f"{self._called} cannot be copied or pickled")
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):
@@ -53,8 +41,7 @@ class Namespace:
             raise AttributeError(
                 f"{full} is part of CuPy, but not of this stand-in: on a GPU it works"
             )
-        names = theirs or {n for n in dir(self) if not n.startswith("_")} - self._inside
-        near = ", ".join(difflib.get_close_matches(name, names)) or "no such name"
+        near = ", ".join(difflib.get_close_matches(name, theirs or dir(self))) or "no such name"
         whose = "CuPy" if theirs else "this stand-in for CuPy"
         raise AttributeError(f"{full} is not part of {whose}, which has {near}")
 
@@ -92,37 +79,24 @@ class _Seen(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         owner, mine, others = self._parts
-        if threading.get_ident() == owner:
-            return getattr(mine, name)
-        if others is None:
-            raise AttributeError(
-                f"{self.__name__} is here for another thread only, no {name} of it"
-            )
-        return getattr(others, name)
-
-
-def _part(roots: Mapping[str, Namespace], name: str) -> object:
-    first, _, rest = name.partition(".")
-    return operator.attrgetter(rest)(roots[first]) if rest else roots[first]
+        return getattr(mine if threading.get_ident() == owner else others, name)
 
 
 @contextmanager
-def imported_as_cupy(cp: Namespace) -> Iterator[None]:
+def imported_as_cupy(cp: Any) -> Iterator[None]:
     """Let ``import cupy`` find ``cp`` in this thread; afterwards all is as it was."""
+    ours = {
+        "cupy": cp, "cupy.cublas": cp.cublas, "cupy.random": cp.random, "cupy.cuda": cp.cuda,
+        "cupy.cuda.runtime": cp.cuda.runtime, "cupyx": Cupyx(), "cupyx.profiler": Cupyx.profiler,
+    }  # fmt: skip
     with cupy_to_oneself():
-        yield from _in_cupys_place(cp)
-
-
-def _in_cupys_place(cp: Namespace) -> Iterator[None]:
-    roots = {"cupy": cp, "cupyx": Cupyx()}
-    ours = {name: _part(roots, name) for name in IMPORTED}
-    aside = {name: sys.modules.get(name) for name in ours}
-    sys.modules.update({name: _Seen(name, ours[name], aside[name]) for name in ours})
-    try:
-        yield
-    finally:
-        for name, module in aside.items():
-            if module is None:
-                sys.modules.pop(name, None)
-            else:
-                sys.modules[name] = module
+        aside = {name: sys.modules.get(name) for name in ours}
+        sys.modules.update({name: _Seen(name, ours[name], aside[name]) for name in ours})
+        try:
+            yield
+        finally:
+            for name, module in aside.items():
+                if module is None:
+                    sys.modules.pop(name, None)
+                else:
+                    sys.modules[name] = module

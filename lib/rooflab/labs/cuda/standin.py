@@ -6,48 +6,50 @@ is logged in ``cp.gpu.log``. Names follow CuPy 14's documentation (docs.cupy.dev
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import attrgetter
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from rooflab.labs.cuda.api import Cuda
-from rooflab.labs.cuda.arrays import Memory, can_hold, ndarray, of_the_gpu, of_the_gpu_or_numbers
+from rooflab.labs.cuda.arrays import (
+    UNKNOWN,
+    Memory,
+    can_hold,
+    ndarray,
+    of_the_gpu,
+    of_the_gpu_or_numbers,
+)
 from rooflab.labs.cuda.device import Device, SimulatedGpu
 from rooflab.labs.cuda.modules import Namespace, cupys_names
-from rooflab.labs.cuda.user_kernels import Effect, ElementwiseKernel, RawKernel, RawModule
 
 Shape = int | Sequence[int]
 _TYPES = np.generic, np.dtype  # which are NumPy's own in CuPy too
+_ASSIGNMENT = re.compile(r"\s*(\w+)\s*([-+*/]?)=(?!.*\*\*)([\w\s.+*/()-]+);?\s*")
 _PRODUCTS = {2: "gemm", 1: "gemv", 0: "dot"}  # what cuBLAS calls one with so many dimensions
 
 
 class StandIn(Namespace):
-    """The part of CuPy that timing AXPY, GEMV and GEMM needs, and kernels of one's own.
+    """The part of CuPy that timing AXPY, GEMV and GEMM needs.
 
-    Every ufunc of NumPy that CuPy has too is one kernel. ``kernels`` says what a RawKernel of a
-    name does; ``largest``: bytes of an array whose elements may differ.
+    Every ufunc of NumPy that CuPy has too is one kernel. ``largest``: bytes of an array whose
+    elements may differ.
     """
 
     _listed = "cupy"
-    _inside = frozenset(
-        ("assign", "blas", "gpu", "kernels", "largest", "multiplied", "new", "product", "run",
-         "wait")
-    )  # fmt: skip
     __name__ = "cupy (stand-in)"
     ndarray: type[ndarray] = ndarray
     largest = 64 << 20
 
     def __init__(self, device: Device, gpu: SimulatedGpu | None = None) -> None:
         self.gpu = gpu or SimulatedGpu(device)
-        self.kernels: dict[str, Effect] = {}
         self.cuda, self.cublas, self.random = Cuda(self.gpu), Cublas(self), Random(self)
         self.ElementwiseKernel = partial(ElementwiseKernel, self)
-        self.RawKernel, self.RawModule = partial(RawKernel, self), partial(RawModule, self)
+        self.sum, self.max, self.min = (partial(self.reduced, n) for n in ("sum", "max", "min"))
 
     def __getattr__(self, name: str) -> Any:
         theirs = getattr(np, name, None) if name in cupys_names("cupy") else None
@@ -55,8 +57,6 @@ class StandIn(Namespace):
             return partial(self._ufunc, theirs)
         if isinstance(theirs, float) or (isinstance(theirs, type) and issubclass(theirs, _TYPES)):
             return theirs
-        if name in ("size", "ndim", "shape"):
-            return attrgetter(name)
         return super().__getattr__(name)
 
     # Creation
@@ -65,22 +65,20 @@ class StandIn(Namespace):
         """Return the array of new memory at ``room``, all of whose elements are ``same``."""
         return self.ndarray(self, Memory(self, room, same), room)
 
-    def empty(self, shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
-        room = np.empty(shape, dtype, order)
+    def empty(self, shape: Shape, dtype: DTypeLike = float) -> ndarray:
+        room = np.empty(shape, dtype)
         return self.new(room, room.dtype.type(0))
 
-    def full(
-        self, shape: Shape, fill_value: object, dtype: DTypeLike = None, order: str = "C"
-    ) -> ndarray:
-        made = self.empty(shape, np.asarray(fill_value).dtype if dtype is None else dtype, order)
+    def full(self, shape: Shape, fill_value: object, dtype: DTypeLike = None) -> ndarray:
+        made = self.empty(shape, np.asarray(fill_value).dtype if dtype is None else dtype)
         made.fill(fill_value)
         return made
 
-    def zeros(self, shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
-        return self.full(shape, 0, dtype, order)
+    def zeros(self, shape: Shape, dtype: DTypeLike = float) -> ndarray:
+        return self.full(shape, 0, dtype)
 
-    def ones(self, shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
-        return self.full(shape, 1, dtype, order)
+    def ones(self, shape: Shape, dtype: DTypeLike = float) -> ndarray:
+        return self.full(shape, 1, dtype)
 
     def empty_like(self, prototype: ndarray, dtype: DTypeLike = None) -> ndarray:
         return self.empty(prototype.shape, dtype or prototype.dtype)
@@ -94,9 +92,7 @@ class StandIn(Namespace):
     def arange(self, *args: float, dtype: DTypeLike = None) -> ndarray:
         return self.array(np.arange(*args, dtype=dtype))
 
-    def array(
-        self, obj: Any, dtype: DTypeLike = None, copy: bool = True, order: str = "K"
-    ) -> ndarray:
+    def array(self, obj: Any, dtype: DTypeLike = None, *, order: str = "K") -> ndarray:
         if not isinstance(obj, ndarray):
             return self.new(np.array(obj, dtype, order=order), None)
         room = np.empty_like(obj._view, dtype or obj.dtype, order=order)
@@ -104,23 +100,14 @@ class StandIn(Namespace):
         self.assign(made, obj)
         return made
 
-    def asarray(self, a: Any, dtype: DTypeLike = None, order: str | None = None) -> ndarray:
-        same = isinstance(a, ndarray) and dtype in (None, a.dtype) and order in (None, "K", "A")
-        return a if same else self.array(a, dtype, order=order or "K")
+    def asarray(self, a: Any, dtype: DTypeLike = None) -> ndarray:
+        return a if isinstance(a, ndarray) and dtype in (None, a.dtype) else self.array(a, dtype)
 
-    def ascontiguousarray(self, a: Any, dtype: DTypeLike = None) -> ndarray:
-        here = self.asarray(a, dtype)
-        return here if here.flags.c_contiguous else self.array(here, order="C")
-
-    def asnumpy(self, a: Any, stream: None = None, order: str = "C") -> np.ndarray:
-        return a.get(order=order) if isinstance(a, ndarray) else np.asarray(a, order=order)
+    def asnumpy(self, a: Any) -> np.ndarray:
+        return a.get() if isinstance(a, ndarray) else np.asarray(a)
 
     def copyto(self, dst: ndarray, src: Any) -> None:
-        of_the_gpu(dst)
-        of_the_gpu_or_numbers(src)
-        given = np.zeros((), src.dtype) if isinstance(src, ndarray) else src
-        np.copyto(np.empty((), dst.dtype), given, casting="same_kind")  # refuses as CuPy does
-        self.assign(dst, src)
+        self.assign(of_the_gpu(dst), src)
 
     def assign(self, dst: ndarray, src: Any) -> None:
         """Put ``src``, an array or a number, into all of ``dst``, whatever their types."""
@@ -128,20 +115,16 @@ class StandIn(Namespace):
         if not isinstance(src, ndarray):
             dst.fill(src)
             return
-        shape = src.shape[max(0, src.ndim - dst.ndim) :]  # without axes of length 1 in front
-        if src.size != np.prod(shape) or np.broadcast_shapes(shape, dst.shape) != dst.shape:
+        if np.broadcast_shapes(src.shape, dst.shape) != dst.shape:
             raise ValueError(f"could not broadcast from shape {src.shape} into shape {dst.shape}")
-        self.run("copy", lambda x: x.reshape(shape) if x.ndim else x, [src], dst)
-
-    def get_array_module(self, *args: object) -> StandIn | ModuleType:
-        return self if any(isinstance(a, ndarray) for a in args) else np
+        self.run("copy", lambda x: x, [src], dst)
 
     # Arithmetic: one kernel each
 
     def _ufunc(self, function: np.ufunc, *operands: Any, out: ndarray | None = None) -> ndarray:
         operands, out = operands[: function.nin], [*operands[function.nin :], out][0]
         of_the_gpu_or_numbers(*operands)
-        shape = np.broadcast_shapes(*(np.shape(x) for x in operands))
+        shape = np.broadcast_shapes(*(getattr(x, "shape", ()) for x in operands))
         with np.errstate(all="ignore"):
             ones = (np.ones((), x.dtype) if isinstance(x, ndarray) else x for x in operands)
             dtype = function(*ones).dtype
@@ -150,39 +133,21 @@ class StandIn(Namespace):
         self.run(function.__name__, function, operands, made, flops=made.size)
         return made
 
-    def sum(
-        self, a: ndarray, axis: None = None, dtype: DTypeLike = None, out: ndarray | None = None,
+    def reduced(
+        self, name: str, a: ndarray, axis: Any = None, *, out: ndarray | None = None,
         keepdims: bool = False,
     ) -> ndarray:  # fmt: skip
-        kind = np.dtype(dtype or np.ones(1, of_the_gpu(a).dtype).sum().dtype)
-
-        def compute(x: np.ndarray) -> np.ndarray:
-            return x.sum(dtype=kind) if x.ndim else repeated(x.astype(kind), a.size)
-
-        return self._reduced("sum", compute, kind, a, axis, out, keepdims)
-
-    def max(
-        self, a: ndarray, axis: None = None, out: ndarray | None = None, keepdims: bool = False
-    ) -> ndarray:
-        return self._reduced("max", np.max, of_the_gpu(a).dtype, a, axis, out, keepdims)
-
-    def min(
-        self, a: ndarray, axis: None = None, out: ndarray | None = None, keepdims: bool = False
-    ) -> ndarray:
-        return self._reduced("min", np.min, of_the_gpu(a).dtype, a, axis, out, keepdims)
-
-    amax, amin = max, min
-
-    def _reduced(
-        self, name: str, compute: Any, kind: np.dtype, a: ndarray, axis: Any, out: Any,
-        keepdims: bool,
-    ) -> ndarray:  # fmt: skip
-        """Reduce a whole array to one number by one kernel."""
+        """Reduce a whole array to one number by one kernel: the "sum", "max" or "min"."""
         if axis is not None or keepdims:
             raise NotImplementedError("the stand-in reduces to one number, without axis, keepdims")
+        function, times = getattr(np, name), of_the_gpu(a).size if name == "sum" else 1
+        kind = function(np.ones(1, a.dtype)).dtype
         made = self.empty((), kind) if out is None else out
         can_hold(made, (), kind)
-        self.run(name, compute, [a], made, flops=a.size)
+        self.run(
+            name, lambda x: function(x) if x.ndim else repeated(x.astype(kind), times), [a], made,
+            flops=a.size,
+        )  # fmt: skip
         return made
 
     def matmul(
@@ -197,7 +162,7 @@ class StandIn(Namespace):
 
     def product(
         self, a: ndarray, b: ndarray, out: ndarray | None = None, alpha: float = 1.0,
-        beta: float = 0.0,
+        beta: float = 0.0, name: str = "",
     ) -> ndarray:  # fmt: skip
         """alpha·a@b + beta·out by one kernel of cuBLAS; a new array without ``out``."""
         of_the_gpu(a, b)
@@ -212,21 +177,18 @@ class StandIn(Namespace):
         if out is None:
             out, beta = self.empty(shape, a.dtype), 0.0
         can_hold(out, shape, a.dtype)
-        scale, kept, k = _number(alpha, out), _number(beta, out), a.shape[-1]
+        alpha, beta, k = np.asarray(alpha, a.dtype), np.asarray(beta, a.dtype), a.shape[-1]
 
         def compute(x: np.ndarray, y: np.ndarray, *old: np.ndarray) -> np.ndarray:
-            many = self.multiplied(x, y) if x.ndim else repeated(_wide(x) * _wide(y), k)
-            scaled = many.astype(a.dtype, copy=False) * scale if scale != 1 else many
-            return scaled + kept * old[0] if old else scaled
+            made = self.multiplied(x, y) if x.ndim else repeated(_wide(x) * _wide(y), k)
+            scaled = alpha * made.astype(a.dtype)
+            return scaled + beta * old[0] if old else scaled
 
-        name = _PRODUCTS[min(len(shape), 2)]
+        name = name or _PRODUCTS[min(len(shape), 2)]
         self.blas(name, compute, [a, b, out] if beta else [a, b], out, flops=2 * out.size * k)
         return out
 
     def multiplied(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return x @ y, of halves in fp32."""
-        if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
-            x, y = x.astype(np.float32), y.astype(np.float32)
         return x @ y
 
     # The one way onto the device
@@ -246,19 +208,17 @@ class StandIn(Namespace):
             return
         arrays = [a for a in operands if isinstance(a, ndarray)]
         self.gpu.launch(
-            kernel, self.cuda.current.stream, flops=flops, dtype=dtype or out.dtype.name,
+            kernel, self.cuda.get_current_stream().ptr, flops=flops, dtype=dtype or out.dtype.name,
             reads=[a.span for a in arrays], writes=[out.span], library=library,
         )  # fmt: skip
         equal = all(a.constant for a in arrays)
-        try:
-            if not equal and out.nbytes > self.largest:
-                raise MemoryError
-            values = (a.one() if equal else a.values() for a in arrays)
-            given = [next(values) if isinstance(x, ndarray) else x for x in operands]
-            with np.errstate(all="ignore"):  # a GPU warns of nothing
-                out.store(np.asarray(compute(*given)))
-        except MemoryError:  # what nobody computes here, nobody knows
-            out.forget()
+        if not equal and max(a.nbytes for a in [*arrays, out]) > self.largest:
+            out.store(UNKNOWN)
+            return
+        values = (a.one() if equal else a.values() for a in arrays)
+        given = [next(values) if isinstance(x, ndarray) else x for x in operands]
+        with np.errstate(all="ignore"):  # a GPU warns of nothing
+            out.store(np.asarray(compute(*given)))
 
     def blas(self, name: str, compute: Any, operands: Any, out: ndarray, *, flops: float) -> None:
         """Launch a kernel of cuBLAS."""
@@ -266,7 +226,7 @@ class StandIn(Namespace):
 
     def wait(self) -> None:
         """A copy to the host waits for the current stream."""
-        self.gpu.wait_stream(self.cuda.current.stream)
+        self.gpu.wait_stream(self.cuda.get_current_stream().ptr)
 
 
 class Random(Namespace):
@@ -277,19 +237,12 @@ class Random(Namespace):
     def __init__(self, cp: StandIn) -> None:
         self._cp, self._rng = cp, np.random.default_rng(0)
 
-    def random(self, size: Shape | None = None, dtype: DTypeLike = float) -> ndarray:
-        made = self._cp.empty(() if size is None else size, dtype)
-
-        def numbers() -> np.ndarray:
-            if made.nbytes > self._cp.largest:
-                raise MemoryError
-            return np.asarray(self._rng.random(made.shape, made.dtype))
-
-        self._cp.run("random", numbers, [], made)
-        return made
-
     def rand(self, *size: int, dtype: DTypeLike = float) -> ndarray:
-        return self.random(size or None, dtype)
+        made = self._cp.empty(size, dtype)
+        known = made.nbytes <= self._cp.largest
+        numbers = self._rng.random(size, made.dtype) if known else UNKNOWN
+        self._cp.run("rand", lambda: numbers, [], made)
+        return made
 
 
 class Cublas(Namespace):
@@ -303,15 +256,14 @@ class Cublas(Namespace):
     def axpy(self, a: float, x: ndarray, y: ndarray) -> None:
         """y += a·x."""
         _for_blas(x, y)
-        if x.ndim != 1 or x.shape != y.shape:
-            raise TypeError(f"x {x.shape} and y {y.shape} must be alike vectors")
-        a = _number(a, y)
+        can_hold(y, x.shape, x.dtype)
+        a = np.asarray(a, y.dtype)
         self._cp.blas("axpy", lambda v, w: w + a * v, [x, y], y, flops=2 * x.size)
 
     def scal(self, a: float, x: ndarray) -> None:
         """x *= a."""
         _for_blas(x)
-        a = _number(a, x)
+        a = np.asarray(a, x.dtype)
         self._cp.blas("scal", lambda v: v * a, [x], x, flops=x.size)
 
     def dot(self, x: ndarray, y: ndarray, out: ndarray | None = None) -> ndarray:
@@ -323,22 +275,13 @@ class Cublas(Namespace):
     def ger(self, alpha: float, x: ndarray, y: ndarray, a: ndarray) -> None:
         """a += alpha·xyᵀ."""
         _for_blas(x, y, a)
-        if a.shape != (x.size, y.size):
-            raise ValueError(f"x {x.shape} and y {y.shape} do not make a {a.shape}")
-        alpha = _number(alpha, a)
-
-        def compute(v: np.ndarray, w: np.ndarray, old: np.ndarray) -> np.ndarray:
-            return old + alpha * (np.outer(v, w) if v.ndim else v * w)
-
-        self._cp.blas("ger", compute, [x, y, a], a, flops=2 * a.size)
+        self._cp.product(x[:, None], y[None], a, alpha, 1.0, "ger")
 
     def gemv(
         self, transa: str | int, alpha: float, a: ndarray, x: ndarray, beta: float, y: ndarray
     ) -> None:
         """y = alpha·op(a)·x + beta·y."""
         _for_blas(a, x, y)
-        if (a.ndim, x.ndim, y.ndim) != (2, 1, 1):
-            raise ValueError(f"a {a.shape}, x {x.shape}, y {y.shape}: a matrix and two vectors")
         self._cp.product(_turned(a, transa), x, y, alpha, beta)
 
     def gemm(
@@ -347,9 +290,45 @@ class Cublas(Namespace):
     ) -> ndarray:  # fmt: skip
         """out = alpha·op(a)·op(b) + beta·out."""
         _for_blas(a, b, *([] if out is None else [out]))
-        if (a.ndim, b.ndim) != (2, 2):
-            raise ValueError(f"a {a.shape}, b {b.shape}: two matrices are wanted")
         return self._cp.product(_turned(a, transa), _turned(b, transb), out, alpha, beta)
+
+
+class ElementwiseKernel(Namespace):
+    """One assignment of + − * / and numbers, such as ``y += a * x``, run as one kernel."""
+
+    _called = "ElementwiseKernel()"
+
+    def __init__(
+        self, cp: StandIn, in_params: str, out_params: str, operation: str, name: str = "kernel"
+    ) -> None:
+        self._cp, self.name = cp, name
+        self._names = [part.split()[-1] for part in f"{in_params}, {out_params}".split(",")]
+        parts = _ASSIGNMENT.fullmatch(operation)
+        target, sign, right = parts.groups() if parts else ("", "", "0")
+        tree = ast.parse(f"{target} {sign} ({right})" if sign else right.strip(), mode="eval")
+        nodes = list(ast.walk(tree))
+        used = {node.id for node in nodes if isinstance(node, ast.Name)}
+        if target != self._names[-1] or not used <= {*self._names}:
+            raise NotImplementedError(
+                f"{operation!r}: of kernels this stand-in runs one assignment to the one output, "
+                "of + - * / on the parameters and numbers; on a GPU it works"
+            )
+        self._reads_target, self._code = target in used, compile(tree, name, "eval")
+        self._flops = sum(isinstance(node, ast.BinOp) for node in nodes)
+
+    def __call__(self, *args: Any) -> ndarray:
+        *inputs, out = args if len(args) == len(self._names) else (*args, None)
+        of_the_gpu_or_numbers(*inputs)
+        arrays = [a for a in inputs if isinstance(a, ndarray)]
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        out = self._cp.empty(shape, arrays[0].dtype) if out is None else out
+        can_hold(out, shape, of_the_gpu(out).dtype)
+        given = [a if isinstance(a, ndarray) else out.dtype.type(a) for a in inputs]
+        self._cp.run(
+            self.name, lambda *values: eval(self._code, {}, dict(zip(self._names, values))),
+            [*given, out] if self._reads_target else given, out, flops=self._flops * out.size,
+        )  # fmt: skip
+        return out
 
 
 def _for_blas(*arrays: ndarray) -> None:
@@ -362,13 +341,6 @@ def _for_blas(*arrays: ndarray) -> None:
         raise NotImplementedError("CuPy would copy an array that is not contiguous first")
 
 
-def _number(value: Any, like: ndarray) -> np.generic:
-    """``value``, which scales an array, in that array's type."""
-    if isinstance(value, ndarray):
-        raise NotImplementedError("the stand-in scales by numbers only, CuPy also by its arrays")
-    return like.dtype.type(value)
-
-
 def _turned(a: ndarray, trans: str | int) -> ndarray:
     if trans not in ("N", "T", "H", 0, 1, 2):  # H and 2: and conjugated
         raise TypeError(f"invalid trans (actual: {trans}); 'N', 'T' or 'H' is wanted")
@@ -376,11 +348,9 @@ def _turned(a: ndarray, trans: str | int) -> ndarray:
 
 
 def _wide(one: np.ndarray) -> np.ndarray:
-    return one if one.dtype.kind in "iu" else one.astype(float)
+    return one.astype(np.int64 if one.dtype.kind in "biu" else float)
 
 
 def repeated(one: np.ndarray, times: int) -> np.ndarray:
     """Return the sum of ``times`` times ``one``: a whole number wraps, as on a GPU."""
-    if one.dtype.kind in "iu":
-        return one * np.asarray(times).astype(one.dtype)
     return (_wide(one) * times).astype(one.dtype)

@@ -7,7 +7,7 @@ are the two events whose difference was asked for last; all that lies between th
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rooflab.count.operation import Operation
@@ -31,6 +31,7 @@ _STYLE = (
 )
 
 Entry = Mapping[str, object]
+Pixel = Callable[[float], float]  # of a time in seconds
 
 
 @dataclass(frozen=True)
@@ -52,20 +53,25 @@ def gpu_timeline(log: Sequence[Entry], op: Operation, device: Device) -> GpuTime
     launches of ``op`` are drawn. None where there are none.
     """
     kernels = [_Kernel.of(e, op, device) for e in log if e["what"] == "launch"]
-    last = [k for k in kernels if k.wanted][-_LAST:]
+    shown = [k for k in kernels if k.kind != "other"][-_LAST:]
     pair = _pair(log)
-    if pair is None and not last:
+    if pair is None and not shown:
         return None
-    start, stop = sorted(pair or (min(last[0].begin, last[0].at), last[-1].end))
-    window = _Window(start - _BEFORE * (stop - start), stop + _AFTER * (stop - start))
-    there = [k for k in kernels if k.end > start and k.begin < stop]
+    start, stop = sorted(pair or (min(shown[0].begin, shown[0].at), shown[-1].end))
+    first, last = start - _BEFORE * (stop - start), stop + _AFTER * (stop - start)
+
+    def x(seconds: float) -> float:
+        """Return the pixel of a time; what lies outside is at the edge."""
+        share = (seconds - first) / (last - first)
+        return _LEFT + (_RIGHT - _LEFT) * min(1.0, max(0.0, share))
+
     parts = [
-        *(_drawn(k, window) for k in kernels if window.shows(k.begin, k.end)),
-        *_waits(kernels, start, stop, window),
-        *_python(log, start, window),
-        *(_events(start, stop, window) if pair else ()),
+        *(_drawn(k, x) for k in kernels if k.end > first and k.begin < last),
+        *_waits(kernels, start, stop, x),
+        *_python([e["at"] for e in log if "at" in e], first, last, x(start), x),
+        *(_events(x(start), x(stop), si(stop - start, "s")) if pair else ()),
     ]
-    words = _between(log, pair, there) if pair else _without_events(last)
+    words = _between(log, pair, kernels) if pair else _without_events(shown)
     return GpuTimeline(_svg(parts, words), words)
 
 
@@ -85,9 +91,10 @@ def _pair(log: Sequence[Entry]) -> tuple[float, float] | None:
 class _Kernel:
     """A launch as the picture needs it.
 
-    ``at``: when Python had queued it; ``warm``: its share of bytes from L2; ``dirty``: how many
-    more bytes went from L2 to memory than the operation writes; ``wanted``: it is the operation.
-    Of what went there more than ``dirty`` may be of others: the own result may still be in L2.
+    ``at``: when Python had queued it; ``kind``: what the operation spends its time on, "other" for
+    other work; ``warm``: its bytes from L2; ``dirty``: how many more bytes went from L2 to memory
+    than the operation writes. Of what went there more than ``dirty`` may be of others: the own
+    result may still be in L2.
     """
 
     name: str
@@ -98,45 +105,26 @@ class _Kernel:
     warm: float
     dirty: float
     first: bool
-    wanted: bool
-    computes: bool
+    kind: str
 
     @classmethod
     def of(cls, entry: Entry, op: Operation, device: Device) -> _Kernel:
-        carried, computed = (
-            device.kernel_seconds(flops, "float32", nbytes)
-            for flops, nbytes in ((0, entry["bytes"]), (entry["flops"], 0))
-        )
+        flops, moved, warm = entry["flops"], entry["bytes"], entry["l2_bytes"]
+        kind = "L2" if warm > _MOST * moved else "memory"
+        if device.kernel_seconds(flops, "float32", 0) > device.kernel_seconds(0, "float32", moved):
+            kind = "computing"
+        if (flops, moved) != (op.flops, op.bytes):
+            kind = "other"
         written = sum(o.nbytes for o in op.operands if o.writes)
         return cls(
-            str(entry["kernel"]), entry["at"], entry["begin"], entry["end"], entry["bytes"],
-            warm=entry["l2_bytes"] / entry["bytes"] if entry["bytes"] else 0.0,
-            dirty=max(0, entry["written_back"] - written),
-            first=bool(entry["setup"]),
-            wanted=entry["flops"] == op.flops and entry["bytes"] == op.bytes,
-            computes=computed > carried,
+            str(entry["kernel"]), entry["at"], entry["begin"], entry["end"], moved, warm,
+            max(0, entry["written_back"] - written), bool(entry["setup"]), kind,
         )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Window:
-    """The seconds that are drawn."""
-
-    first: float
-    last: float
-
-    def shows(self, begin: float, end: float) -> bool:
-        return end > self.first and begin < self.last
-
-    def x(self, seconds: float) -> float:
-        """Pixel of a time; what lies outside is at the edge."""
-        share = (seconds - self.first) / (self.last - self.first)
-        return _LEFT + (_RIGHT - _LEFT) * min(1.0, max(0.0, share))
 
 
 def _svg(parts: Sequence[str], words: str) -> str:
     lanes = "".join(
-        f'<text x="0" y="{y}" fill="currentColor">{name}</text>'
+        _mark("text", name, x=0, y=y, fill="currentColor")
         for name, y in (("Python", _PYTHON + 4), ("GPU", _GPU + 20))
     )
     return (
@@ -145,112 +133,103 @@ def _svg(parts: Sequence[str], words: str) -> str:
     )
 
 
-def _drawn(kernel: _Kernel, window: _Window) -> str:
+def _mark(tag: str, words: str = "", **attributes: object) -> str:
+    """Return a mark of SVG: a float is a pixel, shown to one tenth."""
+    shown = "".join(
+        f' {name.replace("_", "-")}="{round(value, 1) if isinstance(value, float) else value}"'
+        for name, value in attributes.items()
+    )
+    return f"<{tag}{shown}>{html.escape(words)}</{tag}>" if words else f"<{tag}{shown}/>"
+
+
+def _box(left: float, wide: float, fill: str, **more: str) -> str:
+    return _mark("rect", x=left, y=_GPU, width=wide, height=_TALL, fill=fill, **more)
+
+
+def _text(x: float, y: int, words: str, fill: str = "currentColor") -> str:
+    return _mark("text", words, x=x, y=y, text_anchor="middle", fill=fill)
+
+
+def _line(x1: float, y1: int, x2: float, y2: int, wide: float = 1.5) -> str:
+    return _mark("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke="currentColor", stroke_width=wide)
+
+
+def _drawn(kernel: _Kernel, x: Pixel) -> str:
     """One kernel: its colour says what it spends its time on, and so do its words if they fit."""
-    left, right = window.x(kernel.begin), window.x(kernel.end)
-    wide = max(right - left - 1, 1)
-    kind, said = "other", ""
-    if kernel.wanted:
-        kind = "computing" if kernel.computes else "L2" if kernel.warm > _MOST else "memory"
-        said = ", computing" if kernel.computes else f", from {kind}"
+    left, kind = x(kernel.begin), kernel.kind
+    wide = max(x(kernel.end) - left - 1, 1.0)
     drawn = _box(left, wide, _FILLS[kind])
-    if kernel.wanted and kernel.dirty > _WORTH_SAYING * kernel.bytes:
-        share = kernel.dirty / (kernel.bytes + kernel.dirty)
-        drawn, said = drawn + _box(left, wide * share, _FILLS["dirty"]), ""
-    fits = [w for w in (kernel.name + said, kernel.name) if wide > _LETTER * len(w) + 6]
+    because = {"other": "", "computing": ", computing"}.get(kind, f", from {kind}")
+    if kind != "other" and kernel.dirty > _WORTH_SAYING * kernel.bytes:
+        share, because = kernel.dirty / (kernel.bytes + kernel.dirty), ""
+        drawn += _box(left, wide * share, _FILLS["dirty"])
+    fits = [w for w in (kernel.name + because, kernel.name) if wide > _LETTER * len(w) + 6]
     return drawn + (_text(left + wide / 2, _GPU + 20, fits[0], "#fff") if fits else "")
 
 
-def _box(left: float, wide: float, fill: str, more: str = "") -> str:
-    return (
-        f'<rect x="{left:.1f}" y="{_GPU}" width="{wide:.1f}" height="{_TALL}" fill="{fill}"{more}/>'
-    )
-
-
-def _text(x: float, y: float, words: str, fill: str = "currentColor") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y}" text-anchor="middle" fill="{fill}">{html.escape(words)}</text>'
-    )
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, wide: float = 1.5) -> str:
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1}" x2="{x2:.1f}" y2="{y2}" stroke="currentColor" '
-        f'stroke-width="{wide}"/>'
-    )
-
-
-def _waits(kernels: Sequence[_Kernel], start: float, stop: float, window: _Window) -> Iterator[str]:
+def _waits(kernels: Sequence[_Kernel], start: float, stop: float, x: Pixel) -> Iterator[str]:
     """Dashed frames where the GPU has nothing to do between the events."""
     free = max([start, *(k.end for k in kernels if k.begin < start)])
     inside = [(k.begin, k.end) for k in kernels if start <= k.begin < stop]
     for begin, end in [*inside, (stop, stop)]:
-        left, right = window.x(free), window.x(begin)
+        left, right = x(free), x(begin)
         if right - left > 3:
-            dashes = ' stroke="currentColor" stroke-dasharray="4 3"'
-            yield _box(left + 1, right - left - 2, "none", dashes)
+            dashes = {"stroke": "currentColor", "stroke_dasharray": "4 3"}
+            yield _box(left + 1, right - left - 2, "none", **dashes)
         if right - left > 6 * _LETTER:
             yield _text((left + right) / 2, _GPU + 20, "waits")
         free = max(free, end)
 
 
-def _python(log: Sequence[Entry], start: float, window: _Window) -> list[str]:
-    """A tick for everything that Python queued, or how long before the window it did so."""
-    at = [e["at"] for e in log if e["what"] in ("launch", "record")]
-    ticks = [window.x(t) for t in at if window.shows(t, t)]
-    if ticks:
-        return [_line(x, _PYTHON - 8, x, _PYTHON + 6, 2) for x in ticks]
-    ahead = window.first - max((t for t in at if t <= window.first), default=window.first)
+def _python(at: Sequence[float], first: float, last: float, start: float, x: Pixel) -> list[str]:
+    """A tick for everything that Python queued, or how long before the picture it did so."""
+    if ticks := [x(t) for t in at if first < t < last]:
+        return [_line(tick, _PYTHON - 8, tick, _PYTHON + 6, 2) for tick in ticks]
+    ahead = first - max((t for t in at if t <= first), default=first)
     words = f"← queued all of this {si(ahead, 's')} before"
-    left = window.x(start) + 8
-    return [f'<text x="{left:.1f}" y="{_PYTHON + 4}" fill="currentColor">{words}</text>']
+    return [_mark("text", words, x=start + 8, y=_PYTHON + 4, fill="currentColor")]
 
 
-def _events(start: float, stop: float, window: _Window) -> list[str]:
+def _events(left: float, right: float, between: str) -> list[str]:
     """The two events, and the time between them."""
-    left, right, bottom = window.x(start), window.x(stop), _GPU + _TALL + 8
+    bottom = _GPU + _TALL + 8
     return [
         _line(left, 26, left, bottom), _line(right, 26, right, bottom),
-        _line(left, 30, right, 30, 1), _text((left + right) / 2, 20, si(stop - start, "s")),
+        _line(left, 30, right, 30, 1), _text((left + right) / 2, 20, between),
         _text(left, HEIGHT - 12, "start"), _text(right, HEIGHT - 12, "stop"),
     ]  # fmt: skip
 
 
-def _between(log: Sequence[Entry], pair: tuple[float, float], there: Sequence[_Kernel]) -> str:
-    """What lies between the events, in sentences; what is as it should be is not mentioned.
-
-    ``there``: the kernels that ran between them, wholly or in part.
-    """
+def _between(log: Sequence[Entry], pair: tuple[float, float], kernels: Sequence[_Kernel]) -> str:
+    """What lies between the events, in sentences; what is as it should be is not mentioned."""
     start, stop = sorted(pair)
+    there = [k for k in kernels if k.end > start and k.begin < stop]  # wholly or in part
     inside = [k for k in there if k.begin >= start and k.end <= stop]
-    span, wanted = stop - start, [k for k in inside if k.wanted]
+    wanted = [k for k in inside if k.kind != "other"]
     launches = "1 launch" if len(wanted) == 1 else f"{len(wanted)} launches"
-    said = [f"Between your last two events: {launches} of the operation, {si(span, 's')}."]
-    if pair[0] > pair[1]:
-        said.append("You asked for them in the wrong order.")
-    asked = [e["what"] for e in log if e["what"] in _ASKED]
-    if asked[-1] == "not ready":
-        said.append("You asked for this time before the GPU had come to the second event.")
-    others = sum(not k.wanted for k in there)
-    if others:
-        said.append(f"{others} other kernel{'s' * (others > 1)} ran there too (grey).")
-    idle = span - sum(min(k.end, stop) - max(k.begin, start) for k in there)
-    if idle > _WORTH_SAYING * span:
-        said.append(f"For {si(idle, 's')} of it the GPU waited for Python.")
+    others = sum(k.kind == "other" for k in there)
+    idle = stop - start - sum(min(k.end, stop) - max(k.begin, start) for k in there)
     moved, dirty = sum(k.bytes for k in wanted), sum(k.dirty for k in wanted)
-    warm = sum(k.warm * k.bytes for k in wanted if not k.computes)
-    if warm > _WORTH_SAYING * moved:
-        said.append(
-            f"{100 * warm / moved:.0f} % of the bytes came from L2 (blue), not from memory."
-        )
-    if dirty > _WORTH_SAYING * moved:
-        said.append(
-            f"{si(dirty, 'B')} more went to memory than the operation wrote: what others had left "
-            "dirty in L2 (orange)."
-        )
-    if any(k.first for k in inside):
-        said.append("The first use of a kernel is among them, and it sets things up.")
-    return " ".join(said)
+    warm = sum(k.warm for k in wanted if k.kind != "computing")
+    asked = [e["what"] for e in log if e["what"] in _ASKED]
+    sentences = [
+        (True, f"Between your last two events: {launches} of the operation, "
+               f"{si(stop - start, 's')}."),
+        (pair[0] > pair[1], "You asked for them in the wrong order."),
+        (asked[-1] == "not ready",
+         "You asked for this time before the GPU had come to the second event."),
+        (others, f"{others} other kernel{'s' * (others > 1)} ran there too (grey)."),
+        (idle > _WORTH_SAYING * (stop - start),
+         f"For {si(idle, 's')} of it the GPU waited for Python."),
+        (warm > _WORTH_SAYING * moved,
+         f"{100 * warm / max(moved, 1):.0f} % of the bytes came from L2 (blue), not from memory."),
+        (dirty > _WORTH_SAYING * moved,
+         f"{si(dirty, 'B')} more went to memory than the operation wrote: what others had left "
+         "dirty in L2 (orange)."),
+        (any(k.first for k in inside),
+         "The first use of a kernel is among them, and it sets things up."),
+    ]  # fmt: skip
+    return " ".join(sentence for shown, sentence in sentences if shown)
 
 
 def _without_events(last: Sequence[_Kernel]) -> str:
