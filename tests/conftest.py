@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("ROOFLAB_CACHE", str(REPOSITORY / ".cache" / "roofs"))
     # A server's cache may be that of 60 cores, and emptying it over and over takes an hour. No test
     # asks how long memory takes, so one that is soon emptied will do.
-    os.environ.setdefault(TOLD, str(min(last_level_bytes(), 8 << 20)))
+    os.environ.setdefault(TOLD, str(min(last_level_bytes(), 4 << 20)))
     # Bars are chosen for a terminal or a notebook once: here, before a test starts a kernel.
     with contextlib.suppress(ImportError):  # the tests of counting need no bars
         import tqdm.auto  # noqa: F401
