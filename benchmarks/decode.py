@@ -68,7 +68,7 @@ def decode_row(weights: Weights, batch: int, machine: rl.Machine, known: dict, r
         "model": model.name, "batch": batch, "measured_s": loop[0], "loop_s": loop, "blas_s": blas,
         "predicted_s": told.total_s, "bound_s": told.bound_s, "tokens_per_s": batch / loop[0],
         "predicted_tokens_per_s": told.tokens_per_s, "blas_share": blas[0] / loop[0],
-        "forms": dict(made.trial.chosen), "core_share": min(1.0, busy / wall),
+        "forms": dict(made.forms), "core_share": min(1.0, busy / wall),
     }  # fmt: skip
 
 

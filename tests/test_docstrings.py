@@ -42,7 +42,7 @@ NAMES = sorted(
         "loops.pipeline",
         "loops.space",
         *(f"cache.{name}" for name in rooflab.cache.__all__),
-        *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),
+        *(f"Model.{name}" for name in ("decode", "prefill")),
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),
     ]
 )

@@ -25,7 +25,6 @@ from rooflab.labs.llm.decode_loop import DecodeRun as DecodeRun, decode_loop as 
 from rooflab.labs.llm.decode_loop import loop_weights as loop_weights
 from rooflab.labs.llm.decode_prediction import DecodePrediction as DecodePrediction
 from rooflab.labs.llm.decode_prediction import decode_recording as decode_recording
-from rooflab.labs.llm.decode_prediction import decode_recordings as decode_recordings
 from rooflab.labs.llm.decode_prediction import loop_efficiency as loop_efficiency
 from rooflab.labs.llm.decode_prediction import predict_decode as predict_decode
 from rooflab.labs.llm.decode_prediction import record_decode as record_decode

@@ -95,7 +95,7 @@ def test_both_lists_are_whole_and_in_the_files_order():
     assert [name for name in listed("model") if name != "model"] == [row["name"] for row in MODELS]
 
 
-@each_row("decode", "prefill", "train")
+@each_row("decode", "prefill")
 @each_row("gpt2", "llama-3-8b", "mixtral-8x7b", "deepseek-v3")
 def test_the_rows_of_a_step_add_up_to_its_first_line(name, phase):
     shown = lines("model", name, "--phase", phase, "--batch", "4", "--context", "256")

@@ -460,7 +460,7 @@ def run(
     decode = {name: (s / (products if name in WEIGHED else rest),) for name, s in roof.items()}
     return DecodeRun(
         model=model, batch=batch, context=context, steps=1, dtype="fp32", backend="cpu", threads=1,
-        machine=on.machine.id, sequences=1, forms={}, tokens=((1, 2),) * batch, warnings=warnings,
+        machine=on.machine.id, forms={}, tokens=((1, 2),) * batch, warnings=warnings,
         trials={"up": trials or {}}, prefill=decode, decode=decode,
     )  # fmt: skip
 

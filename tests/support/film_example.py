@@ -21,6 +21,6 @@ def run(batch: int, context: int = 256) -> DecodeRun:
         seconds[phase] = timed
     return DecodeRun(
         model=SMALL, batch=batch, context=context, steps=1, dtype="fp32", backend="cpu", threads=1,
-        machine="here", sequences=1, forms={}, trials={}, tokens=((1, 2),) * batch,
+        machine="here", forms={}, trials={}, tokens=((1, 2),) * batch,
         **{phase: {name: (s,) for name, s in each.items()} for phase, each in seconds.items()},
     )  # fmt: skip

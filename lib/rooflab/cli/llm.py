@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,26 +33,23 @@ def decode(
 ) -> None:
     """Time a real decode loop: tokens a second for every batch, and how its products ran."""
     from rooflab.labs.llm.decode_loop import decode_loop, loop_weights
-    from rooflab.labs.llm.decode_prediction import record_decode
+    from rooflab.labs.llm.decode_prediction import decode_file, record_decode
     from rooflab.measure.backend import select
 
     backend = select(backend, threads).name
     chosen, batches = _model(model, backend), counts("--batch", batch)
-    if record is None:
-        held = loop_weights(chosen, dtype, backend)
-        runs = tuple(
-            decode_loop(
-                chosen, each, weights=held, dtype=dtype, context=context, steps=steps,
-                backend=backend, threads=threads,
-            )
-            for each in batches
-        )  # fmt: skip
-    else:
-        runs = record_decode(
-            record, [chosen], batches, context=context, steps=steps, backend=backend,
-            threads=threads, dtypes=(dtype,), folder=folder, overwrite=overwrite,
-            progress=sys.stderr.isatty(),
-        ).runs  # fmt: skip
+    if record is not None:
+        decode_file(record, folder, overwrite)  # says what is wrong before anything is measured
+    held = loop_weights(chosen, dtype, backend)
+    runs = [
+        decode_loop(
+            chosen, each, weights=held, dtype=dtype, context=context, steps=steps,
+            backend=backend, threads=threads,
+        )
+        for each in batches
+    ]  # fmt: skip
+    if record is not None:
+        record_decode(record, runs, folder=folder, overwrite=overwrite)
     head = ("batch", "tokens/s", "a step", "attention", *(("predicted",) if predict else ()), "as")
     table(head, [_row(run, predict) for run in runs])
     for text in dict.fromkeys(text for run in runs for text in run.warnings):
@@ -89,7 +85,7 @@ NAME = Annotated[str | None, typer.Argument(help="A model, such as llama-2-7b; n
 MACHINE = Annotated[str | None, typer.Option(help="A name from `rooflab machines`, or this.")]
 BATCH = Annotated[int, typer.Option(help="Sequences at once.")]
 CONTEXT = Annotated[int, typer.Option(help="Tokens of each, the new one included.")]
-PHASE = Annotated[str, typer.Option(help="decode, prefill or train.")]
+PHASE = Annotated[str, typer.Option(help="decode or prefill.")]
 WEIGHTS = Annotated[
     str | None,
     typer.Option(help="Format of the weights: bf16 (the default), int8, int4, fp8, q4_0, …"),
@@ -117,9 +113,6 @@ BOUND = Annotated[
     str, typer.Option(help="How the estimate adds up: sum-of-max, max-of-sum or no-overlap.")
 ]
 ROOFS = Annotated[str, typer.Option(help="catalogue or measured (published achieved figures).")]
-TRAFFIC = Annotated[
-    str | None, typer.Option(help="Count only these bytes: weights,kv as published tables do.")
-]
 MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, to be explained.")]
 
 
@@ -141,7 +134,6 @@ def model(
     efficiency: EFFICIENCY = None,
     bound: BOUND = "sum-of-max",
     roofs: ROOFS = "catalogue",
-    traffic: TRAFFIC = None,
     measured: MEASURED = None,
 ) -> None:
     """Count a language model's step, and say what a machine makes of it: about, and at most."""
@@ -182,8 +174,6 @@ def _terms(given: Mapping[str, Any]) -> dict[str, Any]:
     from rooflab.cli.terminal import seconds
 
     how: dict[str, Any] = {}
-    if "traffic" in given:
-        how["traffic"] = [part.strip() for part in given["traffic"].split(",")]
     for option in ("overhead", "link-latency"):
         if option in given:
             how[option.replace("-", "_")] = seconds(given[option], f"--{option}", zero=True)
@@ -233,7 +223,7 @@ def _account(told: Account) -> None:
 
     say(told.fit)
     say(told.sentence)
-    rows = [(told.begins, si(told.start, "s"), "")]
+    rows = [("weights, read once", si(told.start, "s"), "")]
     rows += [(f.name, times(f.factor), f.note) for f in told.factors]
     table(("step", "time", ""), rows, right=(1,))
     for note in told.estimate.notes:
@@ -247,11 +237,10 @@ def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -
     from rooflab.count.validation import unknown
     from rooflab.labs.llm.catalogue import model as found
 
-    makes = {"decode": "decode", "prefill": "prefill", "train": "train_step"}
     phase = phase.strip().lower()
-    if phase not in makes:
-        raise unknown("phase", phase, makes)
-    step: Callable[..., Workload] = getattr(found(name), makes[phase])
+    if phase not in (phases := ("decode", "prefill")):
+        raise unknown("phase", phase, phases)
+    step: Callable[..., Workload] = getattr(found(name), phase)
     return step(*sizes, quant=quant)
 
 

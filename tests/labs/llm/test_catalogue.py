@@ -56,12 +56,3 @@ def test_every_model_names_two_sources_or_more():
         assert rl.model(row["name"]).source == tuple(keys[key] for key in row["source"])
     used = {key for row in document()["models"] for key in row["source"]}
     assert used == set(keys)
-
-
-def test_every_model_can_be_timed_and_one_on_every_machine():
-    for m in rl.models().values():
-        assert m.decode(2, 64).seconds("h100-sxm") > 0
-    w = rl.model("mixtral-8x7b").decode(2, 64, weights="fp8", kv="int8")
-    for machine in rl.machines().values():
-        assert w.seconds(machine) > 0
-        assert w.seconds(machine, roofs="measured") > 0

@@ -11,17 +11,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.llm import decode_loop as decode
-from rooflab.labs.llm.decode_loop import (
-    Clock,
-    DecodeRun,
-    _promising,
-    decode_loop,
-    loop_weights,
-    require_room,
-)
-from rooflab.labs.llm.transformer import FORMS, ODD, SIZES, beyond, loop_model
+from rooflab.labs.llm.decode_loop import Clock, DecodeRun, _promising, decode_loop, loop_weights
+from rooflab.labs.llm.transformer import FORMS, SIZES, beyond, loop_model
 from rooflab.measure.operands import OperandsTooLarge
-from tests.labs.llm.support.plain_transformer import PLAIN, SMALL, arrays, greedy
+from tests.labs.llm.support.plain_transformer import SMALL, WIDE, arrays, grown, held
 from tests.support.rows import each_row
 
 CPU = {"backend": "cpu", "threads": 1}
@@ -40,33 +33,21 @@ def run() -> DecodeRun:
     return decode_loop(model, 3, 5, 4, **CPU)
 
 
-@each_row(SMALL, PLAIN)
+@each_row(SMALL, WIDE)
 @each_row(None, *FORMS)
 def test_tokens_equal_those_of_a_full_recompute(form, model):
     weights = arrays(model, seed=4)
-    prompts = np.random.default_rng(5).integers(0, model.vocab, (3, 6))
     found = decode_loop(
-        model, 3, 6, 5, weights=weights, dtype="fp64", prompts=prompts, forms=form, **CPU
+        model, 3, 6, 5, weights=held(model, weights), dtype="fp64", forms=form, **CPU
     )
-    expected = [greedy(model, weights, row, 6) for row in prompts]
-    assert [list(row) for row in found.tokens] == expected
+    assert [list(row) for row in found.tokens] == grown(model, weights, 3, 6, 5)
     if form:
         assert set(found.forms.values()) == {form}
 
 
-def test_one_prompt_serves_a_batch_which_then_goes_its_own_ways():
-    weights = arrays(SMALL, seed=6)
-    prompt = np.arange(7)[None]
-    found = decode_loop(SMALL, 4, 7, 3, weights=weights, dtype="fp64", prompts=prompt, **CPU)
-    first = [row[0] for row in found.tokens]
-    assert len(set(first)) == 4 and first[0] == greedy(SMALL, weights, prompt[0], 1)[0]
-    for row in found.tokens:  # each goes on as if it had its own prompt
-        assert list(row[1:]) == greedy(SMALL, weights, np.array([*prompt[0], row[0]]), 3)
-
-
-def test_the_same_seed_gives_the_same_tokens():
-    runs = [decode_loop(SMALL, 2, 4, 3, dtype="fp64", seed=s, **CPU).tokens for s in (1, 1, 2)]
-    assert runs[0] == runs[1] != runs[2]
+def test_the_same_loop_gives_the_same_tokens():
+    runs = [decode_loop(SMALL, 2, 4, 3, dtype="fp64", **CPU).tokens for _ in range(2)]
+    assert runs[0] == runs[1]
 
 
 def test_every_operation_of_the_ledger_is_timed(run):
@@ -145,11 +126,6 @@ def test_unknown_operations_come_with_suggestions(run):
         run.seconds("gates")
 
 
-def test_learned_positions_have_an_end():
-    with pytest.raises(ValueError, match="context \\+ steps = 33 must be at most 32"):
-        decode_loop(PLAIN, 1, 30, 3, **CPU)
-
-
 def test_weights_of_another_model_are_refused():
     held = loop_weights(SMALL, backend="cpu")
     with pytest.raises(ValueError, match="weights are those of small in fp32"):
@@ -162,19 +138,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_allocated(monkeypatch):
         decode_loop(rl.model("llama-2-70b"), 1, 128, 2, **CPU)
     with pytest.raises(OperandsTooLarge, match=r"KV cache .* GB"):
         decode_loop(SMALL, 1_000_000, 100_000, 2, **CPU)
-
-
-def test_room_is_about_what_is_needed(monkeypatch):
-    model, backend = loop_model("small"), decode.select("cpu")
-    cache = 2 * 4 * model.layers * 2 * 66 * model.kv_heads * model.head_dim
-    least = model.weight_bytes("fp32") + cache
-    for free, fits in ((0.9 * least, False), (1.5 * least + 2e8, True)):
-        monkeypatch.setattr(decode, "available_bytes", lambda _, free=free: free)
-        if fits:
-            require_room(model, 2, 64, 2, "fp32", backend)
-        else:
-            with pytest.raises(OperandsTooLarge):
-                require_room(model, 2, 64, 2, "fp32", backend)
 
 
 def test_models_of_the_loop_are_larger_than_the_cache():
@@ -194,12 +157,3 @@ def test_a_hurry_takes_fewer_layers_and_still_more_than_the_cache(monkeypatch):
     model = loop_model("large")
     table = model.vocab * model.hidden
     assert 4 * (model.parameters - table) >= 4 * (256 << 20) and model.layers > 2
-
-
-def test_the_odd_model_shares_no_shape_with_the_others():
-    def shapes(model):
-        return {(p.outputs, p.inputs) for p in model.products}
-
-    for model in SIZES.values():
-        assert not shapes(model) & shapes(ODD)
-    assert replace(ODD, layers=5).head_dim == 56

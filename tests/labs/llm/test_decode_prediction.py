@@ -45,7 +45,7 @@ def test_habits_are_found_in_any_other_model(model, batch, context, phase):
         assert told.seconds[step.name] == pytest.approx(expected, rel=close), step.name
     assert told.seconds["sample"] == pytest.approx(1e-9 * batch * model.vocab)
     assert told.total_s == pytest.approx(sum(told.seconds.values()))
-    assert float(told) == told.total_s > told.bound_s
+    assert told.total_s > told.bound_s
 
 
 def test_the_bound_is_the_roofline_of_every_operation():
@@ -86,11 +86,6 @@ def test_between_the_batches_that_were_timed_lies_what_lies_between():
     assert shares[0] > shares[1] > shares[2]
 
 
-def test_it_says_tokens_and_seconds():
-    told = predict_decode(SIZES["small"], 4, 100, HERE, efficiency=habits())
-    assert "decode, batch 4, context 100" in str(told) and "tokens/s" in str(told)
-
-
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
     """A tiny odd model, two runs, and a cache folder of its own."""
@@ -118,7 +113,7 @@ def test_damaged_habits_are_measured_again(quick):
     loop_efficiency("cpu", 1, progress=False)
     (file,) = quick.glob("decode-*.json")
     file.write_text('{"schema": 2, "rows": [{"seconds": {"q": -1}}]}')
-    with pytest.warns(UserWarning, match="damaged: measuring again"):
+    with pytest.warns(UserWarning, match="damaged or of another version: measuring"):
         assert len(loop_efficiency("cpu", 1, progress=False)["rows"]) == 4
     assert problem({"schema": 1}) and problem([]) and problem({"schema": 2, "rows": [3]})
 

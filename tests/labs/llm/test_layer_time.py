@@ -16,7 +16,6 @@ from rooflab.measure.measurement import Measurement
 from rooflab.show import theme
 from tests.support.rows import each_row
 from tests.support.scenes import texts
-from tests.support.text_overlap import outside, overlapping
 
 H200, MI300X = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("mi300x", "fp16")
 
@@ -93,18 +92,6 @@ def test_every_curve_is_named_at_its_right_end_in_its_own_colour(each, width):
     assert [one.get_color() for one in thin.texts if "(" in one.get_text()] == [theme.CARRYING]
 
 
-@each_row(False, True)
-def test_names_of_curves_that_end_together_give_way_in_both_directions(each):
-    roofs = [rl.Roofline("h100-sxm", "bf16"), MI300X, H200]
-    figure = rl.show.tokens(4096, 11008, roofs, each=each)
-    (ax,), drawn = figure.axes, figure.canvas.get_renderer()
-    assert overlapping(figure) == [] and outside(figure) == []
-    named = [one.get_window_extent(drawn) for one in ax.texts if "(" in one.get_text()]
-    ends = [ax.transData.transform((MOST, line.get_ydata()[-1]))[1]
-            for line in ax.lines if line.get_xdata()[-1] == MOST]  # fmt: skip
-    assert min(box.y0 for box in named) < min(ends) and max(box.y1 for box in named) > max(ends)
-
-
 @each_row(7.6, 3.3)
 @each_row(False, True)
 def test_no_line_passes_through_the_words_at_a_knee(each, width):
@@ -119,17 +106,6 @@ def test_no_line_passes_through_the_words_at_a_knee(each, width):
         x, y = (np.interp(steps, range(len(line)), line[:, axis]) for axis in (0, 1))
         for box in said:
             assert not ((x > box.x0) & (x < box.x1) & (y > box.y0) & (y < box.y1)).any()
-
-
-@each_row(False, True)
-def test_the_axis_ends_just_above_what_is_drawn_and_says_what_it_is(each):
-    figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each)
-    (ax,) = figure.axes
-    seen = [float(y) for line in ax.lines for y in line.get_ydata()]
-    assert max(seen) < ax.get_ylim()[1] < 2 * max(seen)
-    assert "time ÷ bound" in [text.get_text() for text in ax.texts]
-    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert "×1" in ticks and all(tick.startswith("×") for tick in ticks)
 
 
 def test_a_product_is_a_diamond_when_measured_and_a_knee_is_a_stroke():
@@ -192,9 +168,3 @@ def edges(live):
     return {
         slider.label.split(",")[0]: slider.values[getattr(live, letter)] for letter, slider in found
     }
-
-
-@each_row("tokens", "inputs", "outputs")
-def test_the_box_of_a_layer_refuses_what_is_no_size(argument):
-    with pytest.raises(ValueError, match=f"{argument}=0"):
-        rl.live.layer(machines=["h200-sxm"], **{argument: 0})

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations, product
-from math import comb
 
 import numpy as np
 import pytest
@@ -12,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.labs.llm.model import Model
-from rooflab.labs.llm.steps import distinct
 from tests.labs.llm.support.metered import Meter, Metered
-from tests.support.rows import each_row
 
 FORMATS = {"weights": "fp16", "kv": "int8", "activations": "fp32"}
 WIDTH = {"weights": 2, "kv": 1, "activations": 4}  # three widths, so that no role hides another
@@ -157,15 +153,6 @@ def test_the_weights_that_it_holds_are_the_models(m):
         for layer, most in zip(machine.cache, reach, strict=True) for part in layer[:parts]
     )  # fmt: skip
     assert m.kv_bytes(2, 5, "int8") == kept
-
-
-@each_row((3, 1, 3), (4, 2, 2), (4, 2, 3), (5, 3, 2), (4, 4, 2))
-def test_experts_touched_are_the_mean_over_all_choices(experts, active, tokens):
-    """Every way in which the tokens may choose, each once."""
-    choices = list(combinations(range(experts), active))
-    touched = [len(set().union(*chosen)) for chosen in product(choices, repeat=tokens)]
-    assert len(touched) == comb(experts, active) ** tokens
-    assert distinct(experts, active, tokens) == pytest.approx(np.mean(touched))
 
 
 def test_a_mixtures_ledger_is_the_mean_of_what_was_metered():

@@ -107,17 +107,10 @@ def test_what_a_model_says_of_itself():
     ({"experts": 8}, "experts_active=0 must be 1 or more"),
     ({"experts": 8, "experts_active": 9}, "experts_active=9 must be at most experts=8"),
     ({"dense_layers": 33}, "dense_layers=33 must be at most layers=32"),
-    ({"dense_layers": 3}, "dense_layers=3 needs experts="),
-    ({"shared_intermediate": 64}, "shared_intermediate=64 needs experts="),
     ({"windowed_layers": 3}, "window=None"),
     ({"window": 0}, "window=0 must be a positive integer"),
     ({"windowed_layers": 40, "window": 9}, "windowed_layers=40 must be at most layers=32"),
-    ({"latent": {"rank": 1}}, "latent='rank' is unknown"),
-    ({"latent": {"kv_rank": 1}}, "needs rope, nope, value too"),
     ({"latent": LATENT, "window": 9}, "window=9: latent attention looks back over everything"),
-    ({"latent": LATENT, "biases": ("k",)}, "biases: model has no product 'k'"),
-    ({"gated": False, "biases": ("up", "gate")}, "biases: model has no product 'gate'"),
-    ({"biases": ("router",)}, "biases: model has no product 'router'"),
     ({"norm": ["rms"]}, r"norm=\['rms'\] is unknown"),
 )
 def test_sizes_that_do_not_fit_are_told(wrong, said):
@@ -127,8 +120,8 @@ def test_sizes_that_do_not_fit_are_told(wrong, said):
 
 @each_row(
     ({"heads": 8.0}, "heads=8.0 is a float"), ({"tied": "yes"}, "tied='yes' must be True or False"),
-    ({"biases": 3}, "biases=3 must be a tuple"), ({"biases": None}, "biases=None must be a tuple"),
-    ({"latent": 512}, "latent=512 must be a Latent"), ({"name": 7}, "name=7 must be a text"),
+    ({"latent": {"rank": 1}}, "unexpected keyword argument 'rank'"),
+    ({"latent": {"kv_rank": 1}}, "missing 3 required .* 'rope', 'nope', and 'value'"),
     ({"layers": True}, "layers=True is a bool"),
 )  # fmt: skip
 def test_wrong_types_are_told(wrong, said):
@@ -140,20 +133,3 @@ def test_wrong_types_are_told(wrong, said):
 def test_a_cache_needs_positive_sizes(batch, context):
     with pytest.raises(ValueError, match="must be a positive integer"):
         rl.model("llama-2-7b").kv_bytes(batch, context)
-
-
-def test_a_bias_is_a_parameter_for_each_output():
-    sizes = {"hidden": 64, "layers": 3, "heads": 4, "vocab": 100}
-    plain = Model(**sizes).parameters
-    assert Model(**sizes, biases=("q", "down")).parameters - plain == 3 * (64 + 64)
-    latent = Model(**sizes, latent=LATENT)
-    assert Model(**sizes, latent=LATENT, biases="o").parameters - latent.parameters == 3 * 64
-    mixed = {
-        **sizes,
-        "experts": 5,
-        "experts_active": 2,
-        "shared_intermediate": 7,
-        "dense_layers": 1,
-    }
-    up = Model(**mixed, biases=("up", "router")).parameters - Model(**mixed).parameters
-    assert up == 256 + 2 * (7 + 5 * 256 + 5)  # one dense layer, two with experts

@@ -1,4 +1,4 @@
-"""The operations of decode, prefill and training: published shapes, exact ledgers, experts."""
+"""The operations of decode and prefill: published shapes, exact ledgers, experts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def test_operations_add_up_to_the_step(attention, name):
     for w in (
         m.decode(3, 70, attention=attention),
         m.prefill(2, 50, attention=attention),
-        m.train_step(2, 50, attention=attention),
         m.decode(3, 70, "nvfp4", "nvfp4", attention=attention),  # 4 bytes more a tensor
         m.prefill(2, 50, "q4_k", "mxfp8", attention=attention),
     ):
@@ -79,27 +78,7 @@ def test_stated_activations_are_used():
     assert step(w, "norm").op.compute_dtype == "fp32"
 
 
-def test_backward_of_attention():
-    fused = LLAMA.train_step(1, 256)
-    assert step(fused, "attention back").op.flops == 2.5 * step(fused, "attention").op.flops
-    plain = LLAMA.train_step(1, 256, attention="materialised")
-    for name in ("scores", "values"):
-        assert step(plain, f"{name} back").op.flops == 2 * step(plain, name).op.flops
-
-
-def test_gradients_of_weights_are_written_once():
-    w = LLAMA.train_step(1, 64)
-    written = sum(
-        s.count * o.bytes
-        for s in w.steps
-        for o, role in zip(s.op.operands, s.roles, strict=True)
-        if o.writes and role == "weights"
-    )
-    table = LLAMA.weight_bytes() - 2 * (LLAMA.vocab - 64) * LLAMA.hidden
-    assert written == table  # of the embedding table only the rows of its 64 tokens
-
-
-@each_row("decode", "prefill", "train_step")
+@each_row("decode", "prefill")
 @each_row((0, 1), (1, 0), (-1, 4))
 def test_sizes_must_be_positive(batch, tokens, phase):
     with pytest.raises(ValueError, match="must be a positive integer"):
@@ -110,6 +89,8 @@ def test_sizes_must_be_positive(batch, tokens, phase):
     ({"weights": "int5"}, "weights='int5' is unknown; did you mean 'int8'"),
     ({"kv": "bf15"}, "kv='bf15' is unknown"),
     ({"activations": "fp99"}, "activations='fp99' is unknown"),
+    ({"quant": "w8a9"}, "quant='w8a9' is unknown; did you mean 'w8a8'"),
+    ({"quant": "w8a8", "weights": "int8"}, "give one or the other"),
     ({"attention": "flash"}, "attention='flash' is unknown; Known: streamed, materialised"),
 )
 def test_unknown_choices_are_told(wrong, said):
@@ -124,7 +105,7 @@ def test_all_sequences_read_the_same_rows_of_learned_positions():
         return next(o for o in step(w, "embed").op.operands if o.name == "positions").elements / 768
 
     assert rows(m.decode(1, 100)) == rows(m.decode(64, 100)) == 1
-    assert rows(m.prefill(1, 100)) == rows(m.train_step(64, 100)) == 100
+    assert rows(m.prefill(1, 100)) == rows(m.prefill(64, 100)) == 100
     assert rows(m.prefill(2, 5000)) == 1024  # there are no more
 
 

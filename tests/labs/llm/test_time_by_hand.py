@@ -161,30 +161,3 @@ def test_factors_lead_from_the_weights_to_the_time(m, batch, old, s, measured):
     meter = metered(m, batch, old)
     weights = sum(moved for (_, role), moved in meter.moved.items() if role == "weights")
     assert told.start == pytest.approx(weights / s.bandwidth / s.devices)
-
-
-@settings(max_examples=30)
-@given(models(), st.integers(1, 2), st.integers(1, 6))
-def test_training_has_two_products_behind_each_and_no_cache(m, batch, tokens):
-    """dX = dC·Bᵀ and dB = Aᵀ·dC pass over the same three arrays, each at the forward's FLOP."""
-    machine = Metered(m, Meter(WIDTH))
-    machine.step(words(batch, tokens), every_logit=True)
-    meter, steps = machine.meter, {s.name: s for s in m.train_step(
-        batch, tokens, weights="bf16", activations="bf16"
-    ).steps}  # fmt: skip
-    for name, runs in meter.weighed.items():
-        inner, matrix, outer = (sum(run[i] for run in runs) for i in range(3))
-        rows = batch * tokens
-        for back, weights in ((f"{name} dX", matrix), (f"{name} dW", matrix)):
-            step = steps[back]
-            assert step.count == len(runs)
-            assert step.whole.flops == 2 * rows * matrix
-            assert step.bytes_of("weights") == 2 * weights
-            assert step.bytes_of("activations") == 2 * (inner + outer)
-    for name in ("attention", "local attention"):
-        if name in meter.runs:
-            kept = meter.moved[name, "activations"]
-            assert steps[name].bytes_of("activations") == kept
-            assert steps[name].bytes_of("kv") == 0
-            assert steps[f"{name} back"].whole.flops == round(2.5 * meter.flops[name])
-    assert steps["loss"].op.flops == 5 * batch * tokens * m.vocab

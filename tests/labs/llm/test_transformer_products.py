@@ -64,15 +64,6 @@ def test_gemv_is_one_call_a_token_and_gemm_one_for_all():
     assert gemm.args[4].shape == (6, 4)
 
 
-@given(SIZES, SIZES, st.booleans(), st.booleans())
-def test_laying_there_and_back_is_nothing(outputs, inputs, first, second):
-    weight = np.arange(outputs * inputs, dtype=float).reshape(outputs, inputs)
-    there = relaid(weight.copy(), first, np)
-    back = relaid(relaid(there, second, np), first, np)
-    assert (back == weight).all() and (there == weight).all()
-    assert np.shares_memory(back, there)
-
-
 def test_a_view_shares_its_memory_whatever_its_order():
     flat = np.arange(12.0)
     for columns in (True, False):

@@ -1,8 +1,8 @@
 """Tables of other authors, each from the assumptions that it states, to the precision it prints.
 
-Most divide every parameter by the bandwidth: ``traffic={"weights", "kv"}`` has that ledger. A few
-leave the embedding table out, as a decode step does: ``w.traffic`` has that one. Where a table says
-7e9 or 70e9 parameters and not the model's exact number, the test says what it makes of it.
+Most divide every parameter and the cache by the bandwidth: that is ``w.memory``. A few leave the
+embedding table out, as a decode step does: ``w.traffic`` has that one. Where a table says 7e9 or
+70e9 parameters and not the model's exact number, the test says what it makes of it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,17 @@ import pytest
 import rooflab as rl
 from tests.support.rows import each_row
 
-TABLE = {"weights", "kv"}
-GIB = 2**30
+
+def by_table(w, machine, devices=1):
+    """Seconds to read all parameters and the cache once, shared out evenly."""
+    return (w.memory["weights"] + w.memory["kv"]) / rl.machine(machine).bandwidth() / devices
+
+
+def reading(w, machine):
+    """Seconds to read the weights, and of an operation to compute and to read them, by its name."""
+    parts = w.time(machine).parts
+    each = {part.name: (part.compute, part.carry["weights"]) for part in parts}
+    return sum(weights for _, weights in each.values()), each
 
 
 # Austin et al., "How to scale your model" (jax-ml/scaling-book), inference.md and
@@ -27,8 +36,8 @@ V5E = rl.Machine("v5e", peaks={"bf16": 1.97e14}, bandwidths=8.2e11, capacities=1
 def test_llama_2_13b_at_context_8192_on_eight_tpu_v5e(batch, milliseconds, tokens_per_s):
     """It rounds 26.03 GB of weights to 26, 6.71 GB of cache to 6.7: hence 0.3 % and not 0.01 %."""
     w = rl.model("llama-2-13b").decode(batch, 8192)
-    assert w.seconds(V5E, 8, traffic=TABLE) * 1e3 == pytest.approx(milliseconds, rel=3e-3)
-    assert w.tokens_per_s(V5E, 8, traffic=TABLE) == pytest.approx(tokens_per_s, rel=3e-3)
+    assert by_table(w, V5E, 8) * 1e3 == pytest.approx(milliseconds, rel=3e-3)
+    assert w.tokens / by_table(w, V5E, 8) == pytest.approx(tokens_per_s, rel=3e-3)
     printed = 26e9 + batch * 6.7e9
     moved = w.model.weight_bytes() + w.model.kv_bytes(batch, 8192)
     assert moved == pytest.approx(printed, rel=3e-3)
@@ -41,11 +50,9 @@ def test_llama_2_13b_at_context_8192_on_eight_tpu_v5e(batch, milliseconds, token
 def test_critical_batch_of_a_tpu_v5e(weights, activations, knee):
     """240 in bf16, 120 and 60 with quantised weights, 240 again with int8 × int8."""
     m = rl.model("llama-3-70b")
-    below, above = (
-        m.decode(batch, 1, weights, activations=activations).limits("tpu-v5e", traffic="weights")
-        for batch in (knee, knee + 1)
-    )
-    assert (below["up"], above["up"]) == ("memory:weights", "compute")
+    for batch, computes in ((knee, False), (knee + 1, True)):
+        _, each = reading(m.decode(batch, 1, weights, activations=activations), "tpu-v5e")
+        assert (each["up"][0] >= each["up"][1]) is computes
 
 
 def test_llama_3_70b_on_the_smallest_slices():
@@ -64,7 +71,7 @@ def test_llama_3_70b_on_the_smallest_slices():
                 for b, held in steps.items()}  # fmt: skip
         assert max(b for b in each if each[b] <= room) == 42  # 43 with 70e9 parameters
         assert not m.decode(1, 8192, kind, kind).fits(V5E, chips // 2)
-        full = m.decode(43, 8192, kind, kind).seconds(V5E, chips, traffic=TABLE)
+        full = by_table(m.decode(43, 8192, kind, kind), V5E, chips)
         assert full * 1e3 == pytest.approx(19.5, rel=0.015)  # a memory's worth: "19 ms"
 
 
@@ -76,9 +83,9 @@ def test_cs336_llama_2_13b_on_an_h100(kv_heads, batch, gigabytes, milliseconds, 
     m = replace(rl.model("llama-2-13b"), kv_heads=kv_heads)
     w = m.decode(batch, 1024)
     assert m.weight_bytes() + w.traffic["kv"] == pytest.approx(gigabytes * 1e9, rel=2e-4)
-    how = {"traffic": TABLE, "bound": "max-of-sum"}
-    assert w.seconds("h100-sxm", **how) * 1e3 == pytest.approx(milliseconds, abs=0.006)
-    assert w.tokens_per_s("h100-sxm", **how) == pytest.approx(tokens_per_s, rel=1e-4, abs=0.06)
+    seconds = by_table(w, "h100-sxm")
+    assert seconds * 1e3 == pytest.approx(milliseconds, abs=0.006)
+    assert w.tokens / seconds == pytest.approx(tokens_per_s, rel=1e-4, abs=0.06)
 
 
 # kipply, "Transformer inference arithmetic" (2022): A100 at 312e12 FLOP/s, 1.5e12 byte/s, 300e9
@@ -95,17 +102,16 @@ def test_kipply_52b():
     assert sum(flops[p.name] for p in FIFTY_TWO.products) - flops["head"] == 103_079_215_104
     assert FIFTY_TWO.kv_bytes(1, 1) == 2_097_152
     assert 16e9 / FIFTY_TWO.kv_bytes(1, 1) == pytest.approx(8000, rel=0.05)
-    assert w.seconds(A100, traffic="weights") * 1e3 == pytest.approx(69, abs=0.5)
-    assert w.seconds(A100, 4, traffic="weights") * 1e3 == pytest.approx(17, abs=0.5)
-    limits = [FIFTY_TWO.decode(b, 1).limits(A100, traffic="weights")["up"] for b in (207, 208)]
-    assert limits == ["memory:weights", "compute"]
+    assert reading(w, A100)[0] * 1e3 == pytest.approx(69, abs=0.5)
+    for batch, computes in ((207, False), (208, True)):
+        _, each = reading(FIFTY_TWO.decode(batch, 1), A100)
+        assert (each["up"][0] >= each["up"][1]) is computes
 
 
 def test_kipply_communication():
     """18 ms at batch 512, where (N − 1)/N is rounded to 1: a ring all-reduce sends 15/16 of it."""
     w = GOPHER.decode(512, 1)
-    how = {"traffic": "weights", "devices": 16}
-    sent = w.seconds(A100, **how, link=300e9) - w.seconds(A100, **how)
+    sent = w.seconds(A100, 16, link=300e9) - w.seconds(A100, 16)
     assert sent * 1e3 == pytest.approx(17.9 * 15 / 16, rel=2e-3)
 
 
@@ -118,7 +124,7 @@ def test_tensor_economics_llama_3_70b():
     prefill = m.prefill(1, 2048, causal=False)
     assert prefill.flops == pytest.approx(291.49e12, rel=1e-3)
     assert prefill.seconds("h100-sxm", bound="max-of-sum") == pytest.approx(0.29, abs=0.006)
-    step = m.decode(1, 2048).seconds("h100-sxm", traffic=TABLE)
+    step = by_table(m.decode(1, 2048), "h100-sxm")
     assert step == pytest.approx((141e9 + 0.6e9) / 3350e9, rel=2e-3)
     w = m.decode(1, 1)
     sent = w.seconds("h100-sxm", 4, link=450e9) - w.seconds("h100-sxm", 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -71,19 +70,13 @@ def model(name: str | Model) -> Model:
         return name
     if not isinstance(name, str):
         raise TypeError(f"model={short(name)} must be a model's name or a Model")
-    known = models()
-    key = _key(name)
-    bare = {_bare(id): id for id in known}
-    if _bare(key) in bare:
-        return known[bare[_bare(key)]]
-    meant = [id for id in known if key and _bare(key) in _bare(id)]
+    known, key = {_bare(id): found for id, found in models().items()}, _bare(_key(name))
+    if key in known:
+        return known[key]
+    meant = [found.name for bare, found in known.items() if key and key in bare]
     if len(meant) > 1:
         raise VagueName(f"model={name!r} is vague; it could mean {', '.join(meant)}")
-    close = meant or difflib.get_close_matches(key, known, n=3, cutoff=0.6)
-    if close:
-        likely = " or ".join(map(repr, close))
-        raise ValueError(f"model={name!r} is unknown; did you mean {likely}? See rl.models()")
-    raise unknown("model", name, known)
+    raise unknown("model", name, models())
 
 
 def _key(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,14 +11,13 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter, perf_counter_ns
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.si import si
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import saved, size, unknown
 from rooflab.labs.llm.model import Model
 from rooflab.labs.llm.steps import Formats, Step, generate
 from rooflab.labs.llm.transformer import (
@@ -37,10 +35,10 @@ from rooflab.labs.llm.transformer import (
     cache_for,
     flat,
     forward_pass,
-    given_weights,
     last_cache_bytes,
     pass_bytes,
     random_weights,
+    relaid,
     require_loop,
     run,
     viewed,
@@ -103,7 +101,6 @@ class DecodeRun:
     backend: str
     threads: int | None
     machine: str
-    sequences: int
     forms: Mapping[str, str]
     trials: Mapping[str, Mapping[str, float]]
     prefill: Mapping[str, tuple[float, ...]]
@@ -111,13 +108,6 @@ class DecodeRun:
     tokens: tuple[tuple[int, ...], ...]
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("forms", "trials", "prefill", "decode", "environment"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (DecodeRun.from_dict, (self.to_dict(),))  # a mapping proxy does not pickle
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -163,7 +153,7 @@ class DecodeRun:
         if phase not in PHASES:
             raise unknown("phase", phase, PHASES)
         if phase == "prefill":
-            return self.sequences, self.context, self.context
+            return 1, self.context, self.context
         return self.batch, 1, self.middle
 
     def ledger(self, phase: str = "decode") -> tuple[Step, ...]:
@@ -192,55 +182,28 @@ class DecodeRun:
             f"{self.model.name}, batch {self.batch}, context {self.context} on {self.machine} "
             f"({how}): {si(self.tokens_per_s, 'tokens/s')}, {si(self.step_s, 's')} a step, IQR "
             f"{100 * iqr(self.samples()) / self.step_s:.1f} %, n = {self.steps}\n"
-            f"  prefill {prefill} for {self.sequences * self.context} tokens · "
+            f"  prefill {prefill} for {self.context} tokens · "
             f"products as {', '.join(self.ways)} · {warned}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run as plain JSON data, with the version of its schema."""
-        held = {f.name: getattr(self, f.name) for f in fields(self)}
-        held["model"] = asdict(self.model)
-        plain: dict[str, Any] = json.loads(json.dumps(held, default=dict))  # proxies of mappings
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return {"schema": SCHEMA, **plain}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> DecodeRun:
-        """Inverse of :meth:`to_dict`; ValueError for another schema or damaged data."""
-        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, Mapping) else data
-            raise ValueError(f"data: schema={found!r}; this rooflab reads decode runs of {SCHEMA}")
-        try:
-            held: dict[str, Any] = {f.name: data[f.name] for f in fields(cls)}
-            lists = {name: tuple(held["model"][name]) for name in ("biases", "source")}
-            held["model"] = Model(**{**held["model"], **lists})
-            for phase in PHASES:
-                held[phase] = {name: tuple(map(float, each)) for name, each in held[phase].items()}
-            held["tokens"] = tuple(map(tuple, held["tokens"]))
-            held["warnings"] = tuple(held["warnings"])
-            found = cls(**held)
-            _require_sound(found)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"data: damaged, {type(error).__name__} {error}") from error
-        return found
-
-
-def _require_sound(found: DecodeRun) -> None:
-    """Raise TypeError or ValueError unless this can be a run: its sizes, its times, its tokens."""
-    for name in ("batch", "context", "steps", "sequences"):
-        size(name, getattr(found, name))
-    if found.threads is not None:
-        size("threads", found.threads)
-    _dtype(found.dtype)
-    if found.backend not in ("cpu", "gpu") or not isinstance(found.machine, str):
-        raise ValueError(f"backend={found.backend!r}, machine={found.machine!r}")
-    if found.sequences not in (1, found.batch):
-        raise ValueError(f"sequences={found.sequences} of a batch of {found.batch}")
-    times = [s for phase in PHASES for s in found.samples(phase=phase)]
-    sound = all(0 < s < math.inf for s in times) and found.prefill
-    if not sound or len(found.samples()) != found.steps:
-        raise ValueError(f"steps={found.steps}, but not as many positive times")
-    if [len(row) for row in found.tokens] != [found.steps + 1] * found.batch:
-        raise ValueError(f"tokens: not {found.steps + 1} for each of {found.batch} sequences")
+        """Inverse of :meth:`to_dict`; ValueError for another schema or a missing entry."""
+        names = [f.name for f in fields(cls)]
+        data = saved(data, "decode run", SCHEMA, names)
+        kept: dict[str, Any] = {name: data[name] for name in names}
+        lists = {name: tuple(kept["model"][name]) for name in ("biases", "source")}
+        kept["model"] = Model(**{**kept["model"], **lists})
+        for phase in PHASES:
+            kept[phase] = {name: tuple(map(float, each)) for name, each in kept[phase].items()}
+        kept["tokens"] = tuple(map(tuple, kept["tokens"]))
+        kept["warnings"] = tuple(kept["warnings"])
+        return cls(**kept)
 
 
 @dataclass
@@ -349,18 +312,10 @@ ROUNDS, FEWEST, SECONDS = fewer(5), 2, 1.0  # sweeps through the weights; fewer 
 HOPELESS = 1.6  # times the fastest, for every product: a form that need not be timed again
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What the choice rests on: seconds a product (one layer) of each form, and the fastest."""
+def try_forms(weights: Weights, batch: int, rounds: int = ROUNDS) -> dict[str, dict[str, float]]:
+    """Return the seconds of every product (one layer) in every form, for ``batch`` tokens.
 
-    seconds: Mapping[str, Mapping[str, float]]
-    chosen: Mapping[str, str]
-
-
-def try_forms(weights: Weights, batch: int, rounds: int = ROUNDS) -> Trial:
-    """Time every form of every product for ``batch`` tokens, and choose the fastest.
-
-    Products of equal shape are chosen together: they are the same call on other numbers.
+    Products of equal shape are timed together: they are the same call on other numbers.
     """
     clock = Clock(weights.backend)
     sweeps = {name: _sweep(weights, form, batch) for name, form in FORMS.items()}
@@ -380,42 +335,24 @@ def try_forms(weights: Weights, batch: int, rounds: int = ROUNDS) -> Trial:
                 for name, seconds in clock.seconds().items():
                     samples[form].setdefault(name, []).append(seconds / len(sweep[name]))
             alive = _promising(alive, samples)
-    return _trial(weights, samples)
-
-
-def given_forms(weights: Weights, forms: object) -> dict[str, str]:
-    """``forms`` as one form a product: a form's name for all of them, or a dict by product."""
-    names = [p.name for p in weights.model.products]
-    if not isinstance(forms, (str, Mapping)):
-        raise TypeError(f"forms={forms!r} must be a form's name, or a dict of them by product")
-    wanted = dict.fromkeys(names, forms) if isinstance(forms, str) else dict(forms)
-    for name in wanted:
-        if name not in names:
-            raise unknown("forms", name, names)
-    for form in wanted.values():
-        if not isinstance(form, str) or form not in FORMS:
-            raise unknown("forms", form, FORMS)
-    if missing := [name for name in names if name not in wanted]:
-        raise ValueError(f"forms: {missing[0]!r} is missing; say a form for {', '.join(names)}")
-    return wanted
+    return _by_shape(weights, samples)
 
 
 def lay(weights: Weights, forms: Mapping[str, str]) -> dict[str, Form]:
     """Store every product's weights as its form wants them, and return the forms."""
     for name, form in forms.items():
-        weights.lay(name, by_columns(FORMS[form], weights.backend))
+        columns, matrices = by_columns(FORMS[form], weights.backend), weights.arrays[name]
+        matrices[:] = [relaid(matrix, columns, weights.backend.xp) for matrix in matrices]
     return {name: FORMS[form] for name, form in forms.items()}
 
 
-def for_many(forms: Mapping[str, Form], sequences: int) -> dict[str, Form]:
+def for_many(forms: Mapping[str, Form]) -> dict[str, Form]:
     """The forms of a prefill, on the weights as they lie: one GEMM for its many tokens.
 
-    Only the last token of each sequence meets the head, so that one sequence makes that a GEMV.
+    Only the last of them meets the head, which makes that a GEMV.
     """
     many = {name: replace(form, gemv=False) for name, form in forms.items()}
-    if sequences == 1:
-        many["head"] = replace(forms["head"], gemv=True)
-    return many
+    return many | {"head": replace(forms["head"], gemv=True)}
 
 
 def _sweep(weights: Weights, form: Form, batch: int) -> dict[str, list[Call]]:
@@ -427,7 +364,7 @@ def _sweep(weights: Weights, form: Form, batch: int) -> dict[str, list[Call]]:
         x, y = xp.ones((batch, p.inputs), kind), xp.empty((batch, p.outputs), kind)
         found[p.name] = [
             bind(form, viewed(flat(matrix), matrix.shape, columns), x, y, backend)
-            for matrix in weights.matrices(p.name)
+            for matrix in weights.arrays[p.name]
         ]
     return found
 
@@ -445,23 +382,23 @@ def _promising(
     }
 
 
-def _trial(weights: Weights, samples: Mapping[str, dict[str, list[float]]]) -> Trial:
+def _by_shape(
+    weights: Weights, samples: Mapping[str, dict[str, list[float]]]
+) -> dict[str, dict[str, float]]:
+    """Quickest seconds by product and form; all products of a shape have the same."""
     alike: dict[tuple[int, int], list[str]] = {}
     for p in weights.model.products:
         alike.setdefault((p.outputs, p.inputs), []).append(p.name)
-    seconds = {
+    return {
         p.name: {
             form: quickest([s for other in alike[p.outputs, p.inputs] for s in found[other]])
             for form, found in samples.items()
         }
         for p in weights.model.products
     }
-    chosen = {name: min(each, key=each.__getitem__) for name, each in seconds.items()}
-    return Trial(seconds, chosen)
 
 
 # A transformer that generates: the prefill, the decode step, and the time of their operations.
-
 
 PREFILLS, PREFILL_S = fewer(3), 1.0  # runs of the prefill, if they fit into so many seconds
 Rows = list[dict[str, float]]  # seconds by operation, one dict a run
@@ -469,47 +406,56 @@ Rows = list[dict[str, float]]  # seconds by operation, one dict a run
 
 @dataclass(frozen=True, eq=False)
 class Decoder:
-    """A model ready to generate: its prefill, its decode step and the cache they share."""
+    """A model ready to generate: its prefill, its decode step and the cache they share.
+
+    ``forms``: of each product; ``trials``: the seconds on which that choice rests.
+    """
 
     prefill: Pass
     step: Pass
     cache: KVCache
-    trial: Trial
+    forms: Mapping[str, str]
+    trials: Mapping[str, Mapping[str, float]]
 
 
 def decoder(
-    weights: Weights, batch: int, context: int, steps: int, forms: Any = None, sequences: int = 1
+    weights: Weights, batch: int, context: int, steps: int, forms: str | None = None
 ) -> Decoder:
     """Choose the forms of the products, store the weights accordingly, make passes and cache."""
     model, positions = weights.model, context + steps
-    trial = try_forms(weights, batch) if forms is None else Trial({}, given_forms(weights, forms))
-    laid = lay(weights, trial.chosen)
+    if forms not in (None, *FORMS):
+        raise unknown("forms", forms, FORMS)
+    trials = try_forms(weights, batch) if forms is None else {}
+    chosen = {
+        p.name: forms or min(trials[p.name], key=trials[p.name].__getitem__) for p in model.products
+    }
+    laid = lay(weights, chosen)
     return Decoder(
-        forward_pass(weights, for_many(laid, sequences), sequences, context, context),
+        forward_pass(weights, for_many(laid), 1, context, context),
         forward_pass(weights, laid, batch, 1, positions),
         cache_for(model, batch, positions, weights.dtype, weights.backend),
-        trial,
+        chosen,
+        trials,
     )
 
 
 def take_in(made: Decoder, prompt: Any, mark: Mark = unmarked) -> Any:
-    """Run the prefill on ``prompt`` (sequences, context); return the first tokens (batch, 1).
+    """Run the prefill on ``prompt`` (1, context); return the first tokens (batch, 1).
 
-    One prompt for a whole batch is computed once, and its cache copied to every sequence.
+    The prompt's cache is copied to every sequence, and sequence i goes on with its i-th most likely
+    token.
     """
     xp, batch, context = made.step.weights.backend.xp, made.step.batch, made.prefill.tokens
-    sequences = made.prefill.batch
-    part = KVCache(made.cache.k[:, :sequences], made.cache.v[:, :sequences])
+    part = KVCache(made.cache.k[:, :1], made.cache.v[:, :1])
     logits = run(made.prefill, xp.asarray(prompt), part, 0, mark)
-    if sequences == batch:
+    if batch == 1:
         first = logits.argmax(axis=1)
     else:
         likely = xp.argsort(-logits[0])
         first = likely[xp.arange(batch) % len(likely)]
     mark("sample")
-    if sequences < batch:
-        for kept in (made.cache.k, made.cache.v):
-            kept[:, 1:, :, :context] = kept[:, :1, :, :context]
+    for kept in (made.cache.k, made.cache.v):
+        kept[:, 1:, :, :context] = kept[:, :1, :, :context]
     return first.reshape(batch, 1)
 
 
@@ -588,48 +534,36 @@ def decode_loop(
     steps: int = 20,
     backend: str | None = "auto",
     threads: int | None = None,
-    weights: Weights | Mapping[str, Any] | None = None,
+    weights: Weights | None = None,
     dtype: str = "fp32",
     *,
-    prompts: Any = None,
-    forms: str | Mapping[str, str] | None = None,
-    seed: int = 0,
+    forms: str | None = None,
     before: Callable[[], Any] | None = None,
 ) -> DecodeRun:
     """Generate ``steps`` tokens with a real transformer, and return the time of every operation.
 
-    A prompt of ``context`` tokens is taken in (the prefill). Then ``batch`` sequences grow by one
-    token a step, the most likely one. Positions turn with base 10 000 and norms have ε = 1e-5, as
-    in Llama 2.
+    A random prompt of ``context`` tokens is taken in (the prefill) and serves ``batch`` sequences:
+    number i goes on with its i-th most likely token. Then each grows by one token a step, the most
+    likely one. Positions turn with base 10 000 and norms have ε = 1e-5, as in Llama 2.
 
     Parameters
     ----------
     model : Model
         A plain decoder, such as :func:`loop_model` gives.
-    batch : int, optional
-        Sequences, 1 by default.
-    context : int, optional
-        Tokens of a prompt, 128 by default.
-    steps : int, optional
-        Tokens to generate for each sequence, 20 by default.
+    batch, context, steps : int, optional
+        Sequences, tokens of a prompt, tokens to generate for each sequence.
     backend : {"auto", "cpu", "gpu"}, optional
         "auto" and None: what the environment variable ROOFLAB_BACKEND says, else the CPU if
         ``threads`` are given, else a GPU if one works, else the CPU.
     threads : int, optional
         CPU threads, 1 by default.
-    weights : Weights or mapping of str to array, optional
-        What :func:`loop_weights` made, or arrays by name
-        (:func:`rooflab.labs.llm.transformer.shapes`); random ones by default.
+    weights : Weights, optional
+        What :func:`loop_weights` made; random ones by default.
     dtype : {"fp32", "fp64", "fp16", "bf16"}, optional
         Number format of weights and KV cache; fp16 and bf16 on a GPU only.
-    prompts : array of int, optional
-        Token ids of shape (batch, context). By default one random prompt serves all sequences, and
-        sequence i goes on with its i-th most likely token.
-    forms : str or mapping of str to str, optional
-        How to compute the weight products: "gemv ×B", "gemv ×B on Wᵀ", "gemm", "gemm on Wᵀ", or a
-        mapping of products to these. By default all are timed and the fastest is taken.
-    seed : int, optional
-        Of the random weights and the random prompt.
+    forms : {"gemv ×B", "gemv ×B on Wᵀ", "gemm", "gemm on Wᵀ"}, optional
+        How to compute the weight products. By default all are timed, and each product takes the
+        fastest.
     before : callable, optional
         Called without arguments, untimed, before every step; it may empty the caches.
 
@@ -641,10 +575,7 @@ def decode_loop(
     Raises
     ------
     OperandsTooLarge
-        When model and cache do not fit memory, before they are allocated. It is both a ValueError
-        and a MemoryError.
-    RuntimeError
-        For "gpu" where none can be used.
+        When model and cache do not fit memory, before they are allocated.
 
     Examples
     --------
@@ -657,20 +588,21 @@ def decode_loop(
     """
     require_loop(model)
     batch, context, steps = size("batch", batch), size("context", context), size("steps", steps)
-    require_positions(model, context + steps)
-    seed = size("seed", seed, 0)
-    if before is not None and not callable(before):
-        raise TypeError(f"before={before!r} must be a function without arguments, or None")
     chosen, dtype = select(backend, threads), _dtype(dtype).name
     count = loop_thread_count(chosen, threads)
-    prompt = _prompts(prompts, batch, context, model)
-    sequences = 1 if prompt is None else len(prompt)
-    require_room(model, batch, context, steps, dtype, chosen, weights, sequences)
-    if prompt is None:  # only now: a prompt may be too long for memory as well
-        prompt = np.random.default_rng(seed).integers(0, model.vocab, (1, context))
-    held = _held(model, weights, dtype, chosen, seed)
+    require_room(model, batch, context, steps, dtype, chosen, weights)
+    held = random_weights(model, dtype, chosen) if weights is None else weights
+    if not isinstance(held, Weights):
+        raise TypeError(f"weights={type(held).__name__} must be what loop_weights(…) made")
+    has = (held.model, held.dtype, held.backend.name)
+    if has != (model, dtype, chosen.name):
+        raise ValueError(
+            f"weights are those of {held.model.name} in {held.dtype} on {held.backend.name}; the "
+            f"loop is to run {model.name} in {dtype} on {chosen.name}"
+        )
+    prompt = np.random.default_rng(0).integers(0, model.vocab, (1, context))
     with MEASUREMENT_LOCK, loop_threads(count):
-        made = decoder(held, batch, context, steps, forms, sequences)
+        made = decoder(held, batch, context, steps, forms)
         return _timed(made, prompt, steps, count, before)
 
 
@@ -682,16 +614,14 @@ def loop_thread_count(backend: Backend, threads: int | None) -> int | None:
 
 
 @installed("rooflab.loop_weights")
-def loop_weights(
-    model: Model, dtype: str = "fp32", backend: str | None = "auto", seed: int = 0
-) -> Weights:
+def loop_weights(model: Model, dtype: str = "fp32", backend: str | None = "auto") -> Weights:
     """Random weights to use in several loops, which may store them otherwise but keep the numbers.
 
     Parameters
     ----------
     model : Model
         A plain decoder, such as :func:`loop_model` gives.
-    dtype, backend, seed : optional
+    dtype, backend : optional
         As for :func:`decode_loop`.
 
     Returns
@@ -699,34 +629,29 @@ def loop_weights(
     Weights
         For ``decode_loop(…, weights=…)``.
 
-    Raises
-    ------
-    OperandsTooLarge
-        When they do not fit memory, before they are allocated.
-
     Examples
     --------
     >>> tiny = rl.Model(hidden=64, layers=2, heads=4, vocab=256)
     >>> rl.loop_weights(tiny, backend="cpu").nbytes
     656640
     """
-    chosen, dtype, seed = select(backend), _dtype(dtype).name, size("seed", seed, 0)
+    chosen, dtype = select(backend), _dtype(dtype).name
     require_room(require_loop(model), 1, 1, 1, dtype, chosen)
-    return random_weights(model, dtype, chosen, seed)
+    return random_weights(model, dtype, chosen)
 
 
 def require_room(
     model: Model, batch: int, context: int, steps: int, dtype: str, backend: Backend,
-    weights: Any = None, sequences: int = 1,
+    weights: Weights | None = None,
 ) -> None:  # fmt: skip
     """Raise OperandsTooLarge, naming what is needed and what is there, if the loop does not fit."""
     item, positions = array_dtype(dtype, backend).itemsize, context + steps
     active_item = np.dtype(activation_dtype(dtype)).itemsize
     parts = {
-        "weights": 0 if isinstance(weights, Weights) else model.weight_bytes(dtype),
+        "weights": model.weight_bytes(dtype) if weights is None else 0,
         "KV cache": model.kv_bytes(batch, positions, dtype),
         "buffers": pass_bytes(model, batch, 1, positions, active_item)
-        + pass_bytes(model, sequences, context, context, active_item)
+        + pass_bytes(model, 1, context, context, active_item)
         + item * model.hidden * max(model.vocab, model.intermediate),  # a matrix being turned
     }
     needed, room = sum(parts.values()), available_bytes(backend)
@@ -753,11 +678,11 @@ def _timed(
     cores = None if threads is None else available_cores()
     return DecodeRun(
         weights.model, batch, context, steps, weights.dtype, backend.name, threads,
-        host_id(backend.device if backend.is_gpu else ""), made.prefill.batch, made.trial.chosen,
-        made.trial.seconds, _by_name(prefill), _by_name(rows),
+        host_id(backend.device if backend.is_gpu else ""), made.forms,
+        made.trials, _by_name(prefill), _by_name(rows),
         tuple(map(tuple, backend.to_numpy(backend.xp.concatenate(generated, 1)).tolist())),
         (
-            *_doubts(weights, context + steps, clock, timing.median_s),
+            *_doubts(weights, clock, timing.median_s),
             *caveats(timing, threads=threads, cores=cores, power=power()),
         ),
         {**environment(backend), "clock": clock.name},
@@ -768,16 +693,14 @@ def _by_name(rows: Rows) -> dict[str, tuple[float, ...]]:
     return {name: tuple(row[name] for row in rows) for name in rows[0]}
 
 
-def _doubts(weights: Weights, positions: int, clock: Clock, step_s: float) -> Iterator[str]:
-    """Warn of weights that a cache holds, positions beyond the training, a launch-bound GPU."""
-    cache, trained = last_cache_bytes(weights.backend), weights.model.context
+def _doubts(weights: Weights, clock: Clock, step_s: float) -> Iterator[str]:
+    """Warn of weights that a cache holds, and of a launch-bound GPU."""
+    cache = last_cache_bytes(weights.backend)
     if weights.nbytes <= 2 * cache:
         yield (
             f"the weights ({si(weights.nbytes, 'B')}) are hardly larger than the last-level cache "
             f"({si(cache, 'B')}), which no real model's are"
         )
-    if trained and positions > trained:
-        yield f"context + steps = {positions} is beyond the {trained} tokens of its training"
     host_s = float(np.median(clock.queueing))
     if host_s > step_s:
         doubt = ", and may hold some of Python's too" if clock.late else ""
@@ -785,42 +708,3 @@ def _doubts(weights: Weights, positions: int, clock: Clock, step_s: float) -> It
             f"launch-bound: host {si(host_s, 's')}, GPU {si(step_s, 's')} a step; Python queues "
             f"the work more slowly than the GPU does it. Times and tokens/s are the GPU's{doubt}"
         )
-
-
-def require_positions(model: Model, positions: int) -> None:
-    """Raise ValueError unless ``model`` knows so many positions; rotary ones never end."""
-    if model.positions and positions > model.positions:
-        raise ValueError(
-            f"context + steps = {positions} must be at most {model.positions}, the positions that "
-            f"{model.name} has learned"
-        )
-
-
-def _prompts(prompts: Any, batch: int, context: int, model: Model) -> np.ndarray | None:
-    """``prompts`` as an array (batch, context) or (1, context) of token ids; None stays None."""
-    if prompts is None:
-        return None
-    right = f"it must hold integers, ({batch}, {context}) or (1, {context})"
-    try:
-        found = np.asarray(prompts)
-    except (TypeError, ValueError) as error:  # rows of several lengths, arrays of a GPU
-        raise ValueError(f"prompts is no array ({error}); {right}") from error
-    if found.dtype.kind not in "iu" or found.shape not in ((batch, context), (1, context)):
-        raise ValueError(f"prompts: {found.dtype} of shape {found.shape}; {right}")
-    if found.min() < 0 or found.max() >= model.vocab:
-        raise ValueError(f"prompts: token ids must lie in 0 … {model.vocab - 1}")
-    return found
-
-
-def _held(model: Model, weights: Any, dtype: str, backend: Backend, seed: int) -> Weights:
-    if weights is None:
-        return random_weights(model, dtype, backend, seed)
-    if not isinstance(weights, Weights):
-        return given_weights(model, weights, dtype, backend)
-    has = (weights.model, weights.dtype, weights.backend.name)
-    if has != (model, dtype, backend.name):
-        raise ValueError(
-            f"weights are those of {weights.model.name} in {weights.dtype} on "
-            f"{weights.backend.name}; the loop is to run {model.name} in {dtype} on {backend.name}"
-        )
-    return weights

@@ -29,25 +29,16 @@ from rooflab.labs.llm.decode_loop import (
     ledger,
     loop_thread_count,
     loop_weights,
-    require_positions,
-    require_room,
 )
 from rooflab.labs.llm.model import Model
 from rooflab.labs.llm.step_time import MIX
 from rooflab.labs.llm.steps import Step
-from rooflab.labs.llm.transformer import (
-    ODD,
-    array_dtype,
-    beyond,
-    last_cache_bytes,
-    loop_model,
-    require_loop,
-)
+from rooflab.labs.llm.transformer import ODD, array_dtype, beyond, last_cache_bytes, require_loop
 from rooflab.measure import store
-from rooflab.measure.backend import Backend, environment, host_id, now, select
+from rooflab.measure.backend import Backend, host_id, now, select
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.record import target_of
-from rooflab.measure.recording import files, folders, published
+from rooflab.measure.recording import files, folders, in_rows, published
 from rooflab.measure.store import replace_file
 from rooflab.measure.this_machine import this_machine
 from rooflab.measure.timing import MEASUREMENT_LOCK, evictor, quickest
@@ -59,8 +50,6 @@ from rooflab.predict.roofline import Roofline
 # Decode runs as a file, recorded on one machine and replayed on any other. It lies in a folder
 # ``decode`` beside the machine recordings.
 
-
-BATCHES = (1, 2, 3, 4, 8, 16, 32, 64)
 FOLDER = "decode"
 
 
@@ -86,95 +75,46 @@ class DecodeRecording:
         )
 
 
-@installed("rooflab.record_decode")
 def record_decode(
     name: str,
-    models: Iterable[Model | str] = ("small",),
-    batches: Iterable[int] = BATCHES,
+    runs: Iterable[DecodeRun],
     *,
-    context: int = 128,
-    steps: int = 20,
-    backend: str | None = "auto",
-    threads: int | None = None,
-    dtypes: Iterable[str] = ("fp32",),
     folder: str | Path | None = None,
     overwrite: bool = False,
-    progress: Progress = True,
 ) -> DecodeRecording:
-    """Run the decode loop for every model, dtype and batch, and keep the runs as ``name``.
+    """Keep ``runs`` of :func:`rooflab.decode_loop`, all of one machine, as ``name``.
 
     The file goes into the subfolder ``decode`` of ``folder``, by default the first recordings
-    folder. Everything is checked before anything is measured. The other arguments are those of
-    :func:`rooflab.decode_loop`.
+    folder.
 
     >>> tiny = rl.Model(hidden=64, layers=2, heads=4, vocab=256, name="tiny")
-    >>> kept = rl.record_decode("tiny-runs", [tiny], (1, 2), context=8, steps=3, backend="cpu",
-    ...                         folder="my-runs", progress=False)
+    >>> runs = [rl.decode_loop(tiny, b, context=8, steps=3, backend="cpu") for b in (1, 2)]
+    >>> kept = rl.record_decode("tiny-runs", runs, folder="my-runs")
     >>> [run.batch for run in kept.runs]
     [1, 2]
     """
-    chosen = select(backend, threads)
-    tasks = _tasks(models, dtypes, batches, chosen)
-    where = (folders()[0] if folder is None else Path(folder)) / FOLDER
-    target = target_of(name, where, overwrite)
-    context, steps = size("context", context), size("steps", steps)
-    for model, kind, batch in tasks:
-        require_positions(require_loop(model), context + steps)
-        require_room(model, batch, context, steps, kind, chosen)
-    runs: list[DecodeRun] = []
-    held = None
-    with progress_bar(progress, f"recording {name}") as tell:
-        for done, (model, kind, batch) in enumerate(tasks):
-            tell(done / len(tasks), f"{model.name}, {kind}, batch {batch}")
-            if held is None or (held.model, held.dtype) != (model, kind):
-                held = None  # the old weights go before the new ones come
-                held = loop_weights(model, kind, chosen.name)
-            run = decode_loop(model, batch, context, steps, chosen.name, threads, held, kind)
-            runs.append(replace(run, machine=name, environment=published(run.environment)))
-        tell(1.0)
-    found = DecodeRecording(name, now(), published(environment(chosen)), tuple(runs))
+    target = decode_file(name, folder, overwrite)
+    kept = tuple(replace(run, machine=name, environment=published(run.environment)) for run in runs)
+    if not kept:
+        raise ValueError("runs is empty; give what rl.decode_loop returned, once or more")
+    found = DecodeRecording(name, now(), kept[0].environment, kept)
     replace_file(target, _text(found))
     return found
 
 
-def _tasks(
-    models: Iterable[Model | str], dtypes: Iterable[str], batches: Iterable[int], backend: Backend
-) -> list[tuple[Model, str, int]]:
-    """Model, dtype and batch of every run, in order; loop models get their layers here."""
-    sized = [
-        loop_model(each, backend=backend.name) if isinstance(each, str) else each
-        for each in _filled("models", models)
-    ]
-    kinds = [_dtype(kind).name for kind in _filled("dtypes", dtypes)]
-    rows = [size(f"batches[{i}]", each) for i, each in enumerate(_filled("batches", batches))]
-    return [(model, kind, batch) for model in sized for kind in kinds for batch in rows]
-
-
-def _filled(argument: str, given: Any) -> list[Any]:
-    """``given`` as a list; an error that names ``argument`` where it is none, or empty."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{argument}={given!r} must be a list, such as [{given!r}]")
-    if not (found := list(given)):
-        raise ValueError(f"{argument}={given!r} is empty; give at least one")
-    return found
-
-
-def decode_recordings() -> tuple[str, ...]:
-    """Names of all decode recordings, in the order of the folders they are in.
-
-    >>> "epyc-2core-vm" in rl.decode_recordings()
-    True
-    """
-    return tuple(files(FOLDER))
+def decode_file(name: str, folder: str | Path | None = None, overwrite: bool = False) -> Path:
+    """Return the file that a recording ``name`` goes into; an error if it cannot."""
+    where = folders()[0] if folder is None else Path(folder)
+    return target_of(name, where / FOLDER, overwrite)
 
 
 def decode_recording(name: str) -> DecodeRecording:
-    """Return the decode recording ``name``, named after its file.
+    """Return the decode recording ``name``.
 
     Parameters
     ----------
     name : str
-        One of :func:`decode_recordings`.
+        Its file's name, in the subfolder ``decode`` of a folder of recordings.
 
     Returns
     -------
@@ -187,25 +127,11 @@ def decode_recording(name: str) -> DecodeRecording:
     >>> [run.batch for run in runs]
     [1, 2, 3, 4, 8, 16, 32, 64]
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name={name!r} must be the name of a recording, such as 'epyc-2core-vm'")
     known = files(FOLDER)
-    if not known:
-        raise ValueError(f"name={name!r} is unknown: nothing is recorded; see rl.record_decode")
     if name not in known:
         raise unknown("name", name, known)
-    path = known[name]
     try:
-        return _recording(name, json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError) as error:  # the last: nothing but brackets
-        raise ValueError(f"{path}: {error}") from error
-
-
-def _recording(name: str, data: Any) -> DecodeRecording:
-    """Inverse of :func:`_text`; raises ValueError saying what is wrong with ``data``."""
-    if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
-        raise ValueError(f"not a decode recording of schema {SCHEMA}: record it again")
-    try:
+        data = json.loads(known[name].read_text(encoding="utf-8"))
         surroundings = data["environment"]
         runs = tuple(
             DecodeRun.from_dict(
@@ -214,8 +140,9 @@ def _recording(name: str, data: Any) -> DecodeRecording:
             for run in data["runs"]
         )
         return DecodeRecording(name, data["recorded_on"], surroundings, runs)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"damaged: {type(error).__name__} {error}") from error
+    except (OSError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        said = f"{known[name]}: no decode recording of schema {SCHEMA}, or a damaged one"
+        raise ValueError(f"{said} ({type(error).__name__} {error}); record it again") from error
 
 
 def _slim(run: DecodeRun) -> dict[str, Any]:
@@ -235,16 +162,12 @@ def _text(found: DecodeRecording) -> str:
     """JSON, one run a line, so that two recordings can be compared."""
     said = {
         "schema": SCHEMA, "name": found.name, "recorded_on": found.recorded_on,
-        "environment": dict(found.environment),
+        "environment": dict(found.environment), "runs": map(_slim, found.runs),
     }  # fmt: skip
-    head = json.dumps(said, ensure_ascii=False, indent=1)[:-2]
-    runs = map(_slim, found.runs)
-    body = ",\n".join(json.dumps(r, ensure_ascii=False, separators=(",", ":")) for r in runs)
-    return f'{head},\n "runs": [\n{body}\n ]\n}}\n'
+    return in_rows(said, long=("runs",))
 
 
 # Run the loop's operations on a model of odd sizes, for predictions of other models.
-
 
 EFFICIENCY_SCHEMA = 2
 RUNS = (
@@ -299,9 +222,8 @@ def _measured(
     with progress_bar(progress, "timing a model's operations") as tell:
         for number, (batch, context) in enumerate(RUNS):
             run = decode_loop(
-                model, batch, context, STEPS, backend.name, threads, weights, dtype, seed=number,
-                before=evict,
-            )  # fmt: skip
+                model, batch, context, STEPS, backend.name, threads, weights, dtype, before=evict
+            )
             rows += rows_of(run)
             tell((number + 1) / len(RUNS))
     return {
@@ -323,16 +245,10 @@ def rows_of(run: DecodeRun) -> list[dict[str, Any]]:
 
 def problem(found: Any) -> str:
     """What is wrong with stored data, "" if nothing is."""
-    if not isinstance(found, Mapping) or found.get("schema") != EFFICIENCY_SCHEMA:
-        return "it is of another version"
-    try:
-        rows = found["rows"]
-        times = [s for row in rows for s in row["seconds"].values()]
-        sound = len(rows) == 2 * len(RUNS) and all(0 < s < math.inf for s in times)
-        sound = sound and found["layers"] > 0 and isinstance(found["dtype"], str)
-    except (TypeError, KeyError, AttributeError):
-        sound = False
-    return "" if sound else "it is damaged"
+    sound = isinstance(found, Mapping) and found.get("schema") == EFFICIENCY_SCHEMA
+    if sound and len(found.get("rows", ())) == 2 * len(RUNS):
+        return ""
+    return "it is damaged or of another version"
 
 
 WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")
@@ -340,7 +256,7 @@ WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")
 
 @dataclass(frozen=True)
 class DecodePrediction:
-    """Seconds that a decode step or a prefill is predicted to take; ``float()`` is their sum.
+    """Seconds that a decode step or a prefill is predicted to take.
 
     ``seconds`` and the roofline's ``bounds`` are by operation, all layers together; ``tokens`` is
     how many the pass generates (decode) or takes in (prefill).
@@ -374,9 +290,6 @@ class DecodePrediction:
         """Tokens a second over the whole batch."""
         return self.tokens / self.total_s
 
-    def __float__(self) -> float:
-        return self.total_s
-
     def __str__(self) -> str:
         return (
             f"{self.phase}, batch {self.batch}, context {self.context}: "
@@ -404,10 +317,8 @@ def predict_decode(
     ----------
     model : Model
         One that the loop can run.
-    batch : int, optional
-        Sequences, 1 by default.
-    context : int, optional
-        Positions of each sequence, 128 by default.
+    batch, context : int, optional
+        Sequences, and positions of each.
     machine : Machine, optional
         Its measured roofs; by default this machine's.
     phase : {"decode", "prefill"}, optional

@@ -69,10 +69,8 @@ def tokens(
 
     Parameters
     ----------
-    inputs : int
-        Numbers of a row that goes in.
-    outputs : int
-        Numbers of a row that comes out.
+    inputs, outputs : int
+        Numbers of a row that goes in, and of one that comes out.
     roofs : Roofline or sequence of Roofline
         One to four.
     measured : Measurement or sequence of Measurement, optional
@@ -82,10 +80,8 @@ def tokens(
         True draws the time for each token instead of the time for all of them.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, where they are. None: a figure of its own.
-    width : float, optional
-        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
-    height : float, optional
-        Inches; None: as high as suits the width.
+    width, height : float, optional
+        Inches: 3.3 wide for a paper's column, 7 for a post, 7.6 by default; as high as suits that.
 
     Returns
     -------

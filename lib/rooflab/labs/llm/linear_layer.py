@@ -30,12 +30,9 @@ def layer(
 
     Parameters
     ----------
-    tokens : int, optional
-        Where its slider starts: at the nearest of its values.
-    inputs : int, optional
-        Numbers of a row that goes in, likewise.
-    outputs : int, optional
-        Numbers of a row that comes out, likewise.
+    tokens, inputs, outputs : int, optional
+        Where the sliders start, at the nearest of their values: tokens, and numbers of a row that
+        goes in and of one that comes out.
     dtype : str or DType, optional
         The number format shown first.
     machine : Machine or str, optional

@@ -5,13 +5,12 @@ Parameter counts, weight bytes and the operations of a step all come from this l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rooflab.count.dtypes import DType
 from rooflab.count.operation import Operand
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import size
 
 if TYPE_CHECKING:
     from rooflab.labs.llm.model import Model
@@ -45,22 +44,6 @@ class Latent:
     def cached(self) -> int:
         """Numbers cached for each position in each layer."""
         return self.kv_rank + self.rope
-
-
-def as_latent(given: object) -> Latent:
-    """Return ``given``, a Latent or a mapping of its sizes, as a Latent."""
-    if isinstance(given, Latent):
-        return given
-    known = [field.name for field in fields(Latent)]
-    if not isinstance(given, Mapping):
-        raise TypeError(f"latent={given!r} must be a Latent, or a mapping of {', '.join(known)}")
-    for name in given:
-        if name not in known:
-            raise unknown("latent", name, known)
-    missing = [name for name in known[:4] if name not in given]
-    if missing:
-        raise ValueError(f"latent={given!r} needs {', '.join(missing)} too")
-    return Latent(**given)
 
 
 @dataclass(frozen=True)
@@ -118,7 +101,7 @@ def _attention(m: Model) -> dict[str, tuple[int, int]]:
 
 def _latent_attention(m: Model) -> dict[str, tuple[int, int]]:
     """Names as in DeepSeek's code: q_a and q_b make queries, kv_a the latent, kv_b keys, values."""
-    t = as_latent(m.latent)
+    t: Latent = m.latent
     queries = m.heads * (t.nope + t.rope)
     sizes = {"q": (m.hidden, queries)}
     if t.q_rank:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rooflab.count.dtypes import DTYPES, DType, DTypeLike, as_dtype, dtype
@@ -19,7 +19,6 @@ from rooflab.predict.machine import Machine
 # Weights, KV cache and activations have a format each. A product is computed in the wider of its
 # two operands' formats. So the activations decide which of a machine's peaks counts: weights of
 # 8 bits bring the 8-bit peak only where the activations have 8 bits too.
-
 
 # Bits of the weights and of the activations, as serving software writes them.
 QUANTS = {
@@ -95,7 +94,6 @@ def narrowest(formats: Formats) -> int:
 # The estimate, part by part: an operation takes its FLOPs over the peak, its bytes over the DRAM
 # bandwidth, what its calls cost, and what devices that share a layer send each other. The calls are
 # those of operands at hand, because waiting for memory is counted already.
-
 
 MIX = "read"  # nearly all that a step of a model carries is read: weights, KV cache
 BOUNDS = ("sum-of-max", "max-of-sum", "no-overlap")
@@ -173,8 +171,8 @@ class StepTiming:
 def timing(
     steps: tuple[Step, ...], m: Machine, devices: int = 1, notes: Iterable[str] = (), *,
     link: float | None = None, bound: str = "sum-of-max", roofs: str = "catalogue",
-    traffic: Collection[str] | None = None, overhead: float | None = None,
-    link_latency: float = 0.0, efficiency: Mapping[str, float] | None = None,
+    overhead: float | None = None, link_latency: float = 0.0,
+    efficiency: Mapping[str, float] | None = None,
 ) -> StepTiming:  # fmt: skip
     """Time ``steps`` on ``devices`` machines ``m``; see :meth:`Workload.seconds` for how.
 
@@ -184,29 +182,24 @@ def timing(
         if choice not in known:
             raise unknown(name, choice, known)
     _require_durations(overhead=0.0 if overhead is None else overhead, link_latency=link_latency)
-    link, roles, shares = link_rate(link), roles_of(traffic), _shares(efficiency)
+    link, shares = link_rate(link), _shares(efficiency)
     said = dict.fromkeys(notes)
     bandwidth = dram_rate(m, roofs, said)
     peaks: dict[tuple[DType, str], tuple[float, DType]] = {}
     parts = []
     for step in steps:
-        if not set(roles).intersection(step.roles):
-            continue  # nothing of it is in the restricted ledger: a published table leaves it out
         key = (step.op.compute_dtype, step.op.unit)
         if key not in peaks:
             peaks[key] = peak_for(m, *key, roofs, said)
         rate, kind = peaks[key]
         slope = bandwidth * shares["memory"] * devices
-        carry = {role: step.bytes_of(role) / slope for role in roles}
-        if "activations" in carry:
-            carry["activations"] *= devices  # every device has them whole
+        carry = {role: step.bytes_of(role) / slope for role in ROLES}
+        carry["activations"] *= devices  # every device has them whole
         compute = step.count * step.op.flops / (rate * shares["compute"]) / devices
         op = step.op if kind is step.op.compute_dtype else replace(step.op, compute_dtype=kind)
         called = step.count * (call_cost(op, m) if overhead is None else overhead)
         sent = _send(step, devices, link, link_latency)
         parts.append(Part(step.name, compute, carry, called, sent, rate))
-    if not parts:
-        raise ValueError(f"traffic={traffic!r}: this step moves none of it")
     _say_what_is_missing(m, parts, overhead is None, devices > 1 and link is None, said)
     return StepTiming(_together(parts, bound), tuple(parts), tuple(said), bound, bandwidth)
 
@@ -229,23 +222,6 @@ def _together(parts: Sequence[Part], bound: str) -> float:
     return whole.compute + whole.memory + whole.call + whole.send
 
 
-def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
-    """The roles whose bytes count; None is all of them."""
-    if traffic is None:
-        return ROLES
-    if not isinstance(traffic, Collection):
-        raise TypeError(f"traffic={traffic!r} must be a set of names out of {ROLES}")
-    listed = (traffic,) if isinstance(traffic, str) else tuple(traffic)
-    if not listed:
-        raise ValueError(
-            f"traffic={traffic!r} is empty; give names out of {ROLES}, or None for all"
-        )
-    for name in listed:
-        if name not in ROLES:
-            raise unknown("traffic", name, ROLES)
-    return tuple(role for role in ROLES if role in listed)
-
-
 def link_rate(link: float | None) -> float | None:
     """``link`` if it is a rate in byte/s or None; the error for anything else."""
     if (
@@ -265,12 +241,10 @@ def _require_durations(**given: float) -> None:
 
 def _shares(given: Mapping[str, float] | None) -> dict[str, float]:
     """``given`` shares of the roofs, 1 for the one that is not named."""
-    if given is not None and not isinstance(given, Mapping):
-        raise TypeError(
-            f"efficiency={given!r} must be a mapping, such as {{'compute': 0.75, 'memory': 0.85}}"
-        )
-    shares = {"compute": 1.0, "memory": 1.0}
-    for name, share in (given or {}).items():
+    shares, given = {"compute": 1.0, "memory": 1.0}, {} if given is None else given
+    if not isinstance(given, Mapping):
+        raise TypeError(f"efficiency={given!r} must be a mapping, such as {{'compute': 0.75}}")
+    for name, share in given.items():
         if name not in shares:
             raise unknown("efficiency", name, shares)
         right = "a share of the roof, above 0 and at most 1"

@@ -1,16 +1,15 @@
-"""The operations of a language model's steps: decode, prefill, training."""
+"""The operations of a language model's steps: decode and prefill."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.attention import attention, materialised
 from rooflab.count.dtypes import DType, dtype, wider
 from rooflab.count.operation import Operand, Operation
-from rooflab.labs.llm.products import NORMS, Product, as_latent
+from rooflab.labs.llm.products import NORMS, Product
 
 if TYPE_CHECKING:
     from rooflab.labs.llm.model import Model
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 #
 # Each is an operation of its own that reads its inputs and writes its output once, as an unfused
 # program does; norms, rotations and activations are computed in fp32, as published code does.
-
 
 # FLOP an element: square, add, scale, weigh; two products and a sum; sigmoid and product; add.
 FLOP = {"norm": 4, "rope": 3, "activation": 2, "residual": 1}
@@ -61,7 +59,7 @@ def rotate(model: Model, rows: int, act: DType) -> list[Step]:
         return []
     width = (model.heads + model.kv_heads) * model.head_dim
     if model.latent:
-        width = (model.heads + 1) * as_latent(model.latent).rope
+        width = (model.heads + 1) * model.latent.rope
     return [over("rope", (rows, width), act, FLOP["rope"], model.layers)]
 
 
@@ -81,7 +79,6 @@ def norms(model: Model, rows: int, act: DType, weights: DType) -> Step:
 
 
 # The operations of one decode step and of one prefill of a language model.
-
 
 ROLES = ("weights", "kv", "activations")  # of operands; "kv" is the cache
 PLAIN = dtype("bf16")  # what activations are in where nothing else is known
@@ -184,30 +181,6 @@ def generate(
     return tuple(steps)
 
 
-# FLOP a parameter and token in the count 2 N (forward) and 6 N (training).
-_EACH = {"embed": 2, "embed back": 4}
-
-
-def every_parameter(model: Model, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """``steps`` in the ledger of published tables: every parameter is read once, and costs 2 FLOP
-    a token (6 in training). So tables are read and multiplied whole, a tied one as the head only.
-    """
-    steps = tuple(steps)
-    kind = next(s.op.compute_dtype for s in steps if s.name == "head")
-    return tuple(_whole(model, s, kind) if s.name in _EACH else s for s in steps)
-
-
-def _whole(model: Model, step: Step, kind: DType) -> Step:
-    operands = tuple(
-        replace(o, touched=0 if o.name.endswith("table") and model.tied else None)
-        for o in step.op.operands
-    )
-    read = sum(o.elements for o, role in zip(operands, step.roles) if role == "weights")
-    flops = _EACH[step.name] * step.op.dims["m"] * read
-    op = replace(step.op, operands=operands, flops=flops, compute_dtype=kind, unit="tensor")
-    return replace(step, op=op)
-
-
 def distinct(experts: int, active: int, tokens: int) -> float:
     """Experts that ``tokens`` touch on average when each picks ``active`` of them at random.
 
@@ -224,7 +197,7 @@ def weigh(p: Product, rows: int, formats: Formats) -> Step:
     that the rows touch (:func:`distinct`).
     """
     act, many = formats.activations, rows * p.active
-    operands = [Operand("a", (many, p.inputs), act), matrix(p, rows, formats.weights)]
+    operands = [Operand("a", (many, p.inputs), act), _matrix(p, rows, formats.weights)]
     roles = ["activations", "weights"]
     if p.bias:
         operands.append(Operand("bias", (p.outputs,), formats.weights))
@@ -238,8 +211,7 @@ def weigh(p: Product, rows: int, formats: Formats) -> Step:
     return Step(op, p.layers, (*roles, "activations"), reduced)
 
 
-def matrix(p: Product, rows: int, kind: DType) -> Operand:
-    """The weights that ``rows`` rows touch: the whole matrix, or those of their experts."""
+def _matrix(p: Product, rows: int, kind: DType) -> Operand:
     if p.experts == 1:
         return Operand("b", (p.inputs, p.outputs), kind, axis=-2)
     columns = round(distinct(p.experts, p.active, rows) * p.outputs)
@@ -292,7 +264,7 @@ def _attend_latent(
     In the decode step all heads share one key, the cached vector, whose first kv_rank numbers are
     the value too; the matrix that would have rebuilt K and V moves to the query and to the output.
     """
-    t, act = as_latent(model.latent), formats.activations
+    t, act = model.latent, formats.activations
     if queries == 1:
         ops = _attention(
             streamed, causal, (batch, 1, context, model.heads, 1, t.cached), act, kv=formats.kv,
@@ -322,82 +294,3 @@ def _absorbed(name: str, model: Model, rows: int, inner: int, outer: int, format
         2 * heads * rows * inner * outer, wider(act, formats.weights), unit="tensor",
     )  # fmt: skip
     return Step(op, model.layers, ("activations", "weights", "activations"))
-
-
-# The operations of one training step: forward, then what backward adds to each of them.
-#
-# Behind a product C = AB come two more, dA = dC·Bᵀ ("up dX") and dB = Aᵀ·dC ("up dW"), each of as
-# many FLOPs: hence the usual 6 FLOP a parameter and token. Any other operation goes back once, as
-# "norm back" does: it reads its inputs and its output's gradient, and writes its inputs' gradients.
-# Gradients have the format of what they belong to.
-
-
-BACKWARD = (" back", " dX", " dW")  # ends of the names of what backward adds
-# Backward FLOPs of an operation over its forward FLOPs: a product has two behind it; streamed
-# attention also computes its scores again (Dao et al. 2022: five products after two).
-BACK = {"attention": 2.5, "scores": 2, "values": 2}
-_LINEAR = ("rope", "residual")  # their gradient is the same pass again, with no input needed
-_FIRST = ("q", "q_a", "up", "dense up")  # devices that share a layer add up these dX
-
-
-def train(model: Model, batch: int, tokens: int, formats: Formats, **how: bool) -> tuple[Step, ...]:
-    """Operations of forward and backward over ``batch`` sequences; ``how``: as in generate()."""
-    rows = batch * tokens
-    found = generate(model, batch, tokens, tokens, formats, logits=tokens, **how)
-    forward = [_without_cache(step) for step in found]
-    steps = [*forward, over("loss", (rows, model.vocab), formats.activations, 5, 1)]
-    weighed = {p.name: p for p in model.products}
-    for step in reversed(forward):
-        if step.name in weighed:
-            steps += _product(step, weighed[step.name], rows, formats)
-        else:
-            steps.append(_back(step))
-    return tuple(steps)
-
-
-def _without_cache(step: Step) -> Step:
-    """The step without its KV cache's traffic: in training K and V are activations."""
-    operands, roles = zip(*(row for row in step.operands if row[1] != "kv"))
-    return replace(step, op=replace(step.op, operands=operands), roles=roles)
-
-
-def _product(step: Step, p: Product, rows: int, formats: Formats) -> list[Step]:
-    """dX and dW of the product of ``rows`` rows with the weights ``p``."""
-    act, many = formats.activations, step.op.dims["m"]
-    a, b = Operand("a", (many, p.inputs), act), matrix(p, rows, formats.weights)
-    dc = Operand("dc", (many, p.outputs), act)
-    into = (dc, b, replace(a, name="da", reads=0, writes=1))
-    back = (a, dc, replace(b, name="db", reads=0, writes=1))
-    flops = 2 * many * p.inputs * p.outputs
-    kind = wider(act, formats.weights)
-    dx = Operation(
-        f"{p.name} dX", {"m": many, "n": p.inputs, "k": p.outputs}, into, flops, kind, "tensor"
-    )
-    dw = Operation(
-        f"{p.name} dW", {"m": p.inputs, "n": p.outputs, "k": many}, back, flops, act, "tensor"
-    )
-    reduced = Operand("da", (rows, p.inputs), act).nbytes if p.name in _FIRST else 0
-    return [
-        Step(dx, p.layers, ("activations", "weights", "activations"), reduced),
-        Step(dw, p.layers, ("activations", "activations", "weights")),
-    ]
-
-
-def _back(step: Step) -> Step:
-    """The gradient of an operation that is no product with weights."""
-    op, kind = step.op, step.name.removeprefix("local ")
-    if kind in _LINEAR:
-        return replace(step, op=replace(op, name=f"{op.name} back"))
-    rows: list[tuple[Operand, str]] = []
-    for o, role in step.operands:
-        if o.reads and kind != "embed":
-            rows.append((replace(o, reads=1, writes=0), role))
-        if o.writes:
-            if kind == "attention":  # its rows' sums are found from the output
-                rows.append((replace(o, reads=1, writes=0), role))
-            rows.append((replace(o, name=f"d{o.name}", reads=1, writes=0), role))
-        if o.reads:
-            rows.append((replace(o, name=f"d{o.name}", reads=0, writes=1), role))
-    flops = round(BACK.get(kind, 2) * op.flops)
-    back = replace(op, name=f"{op.name} back", operands=tuple(o for o, _ in rows), flops=flops)
-    return Step(back, step.count, tuple(role for _, role in rows))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import unknown
 from rooflab.labs.llm.model import Model
 from rooflab.measure.backend import Backend, cublas_of, select
 from rooflab.measure.caches import last_level_bytes
@@ -29,7 +29,6 @@ from rooflab.measure.timing import MARGIN, Call
 # X holds one token a row, (rows, in); W is (out, in); Y is (rows, out). A library may be asked for
 # one matrix-vector product a token or for one matrix-matrix product, and W may be stored as BLAS
 # has it or transposed. None of them always wins, so :mod:`rooflab.labs.llm.decode_loop` times them.
-
 
 DTYPES = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16"}
 
@@ -128,15 +127,14 @@ def _halves(xp: Any, x: Any, weight: Any, y: Any) -> None:
 # Names are those of the operations ("q", "gate", "head", …); a name that every layer has comes with
 # a leading axis of layers. Matrices are (layers, outputs, inputs), as y = x Wᵀ wants them.
 
-
 _CHUNK = 1 << 22  # numbers drawn at once: halves are drawn in fp32 and rounded
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """``arrays``: name → one array a layer (a single one for embed, positions, head, norm).
+    """``arrays``: name → one array a layer (a single one for embed, head, norm).
 
-    Matrices may be stored by rows or by columns; :meth:`lay` changes that, never the numbers.
+    Matrices may be stored by rows or by columns.
     """
 
     model: Model
@@ -149,34 +147,25 @@ class Weights:
         """Bytes of all weights, each once."""
         return sum(a.nbytes for arrays in self.arrays.values() for a in arrays)
 
-    def matrices(self, name: str) -> list[Any]:
-        """The matrices (outputs, inputs) of a product; the head of a tied model is its table."""
-        return self.arrays["embed" if name == "head" and self.model.tied else name]
 
-    def lay(self, name: str, columns: bool) -> None:
-        """Store the matrices of ``name`` by columns or by rows, in the memory they have."""
-        matrices = self.matrices(name)
-        matrices[:] = [relaid(matrix, columns, self.backend.xp) for matrix in matrices]
+# What a model that the loop runs has: RMS norms, rotary positions, a gated MLP, nothing else.
+_RUN = {
+    "norm": "rms", "norms": 2, "positions": 0, "gated": True, "biases": (), "qk_norm": 0,
+    "window": None, "latent": None, "experts": 0, "tied": False,
+}  # fmt: skip
 
 
 def require_loop(model: Model) -> Model:
     """Return ``model`` if the loop can run it; ValueError naming the part that it has not."""
     if not isinstance(model, Model):
         kind = type(model).__name__
-        raise TypeError(f"model={short(model)} is a {kind}; use rl.Model(…) or rl.model('gpt2')")
-    parts = {
-        "experts": model.experts, "window": model.window, "qk_norm": model.qk_norm,
-        "latent": model.latent,
-        "norms": 0 if model.norms == 2 else model.norms,
-    }  # fmt: skip
-    for name, value in parts.items():
-        if value:
+        raise TypeError(f"model={short(model)} is a {kind}; use rl.Model(…) or rl.loop_model()")
+    for name, wanted in _RUN.items():
+        if (value := getattr(model, name)) != wanted:
             raise ValueError(
-                f"model: the loop runs plain decoders, and {model.name} has {name}={value}; "
-                "m.decode(…) analyses it"
+                f"model: the loop runs decoders of the Llama kind, and {model.name} has "
+                f"{name}={value}; m.decode(…) analyses it"
             )
-    if not model.positions and model.head_dim % 2:
-        raise ValueError(f"model: head_dim={model.head_dim} must be even: positions turn pairs")
     return model
 
 
@@ -184,32 +173,22 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     """Shape of every array of weights, the axis of layers first where there is one."""
     hidden, layers = model.hidden, model.layers
     found: dict[str, tuple[int, ...]] = {"embed": (model.vocab, hidden)}
-    if model.positions:
-        found["positions"] = (model.positions, hidden)
-    for p in model.products[:-1]:
-        found[p.name] = (layers, p.outputs, p.inputs)
-        if p.bias:
-            found[f"{p.name} bias"] = (layers, p.outputs)
-    for name, lead in (("norm 1", (layers,)), ("norm 2", (layers,)), ("norm", ())):
-        found[name] = (*lead, hidden)
-        if model.norm == "layer":
-            found[f"{name} bias"] = (*lead, hidden)
-    if not model.tied:
-        found["head"] = (model.vocab, hidden)
-    return found
+    found |= {p.name: (layers, p.outputs, p.inputs) for p in model.products[:-1]}
+    found |= {"norm 1": (layers, hidden), "norm 2": (layers, hidden), "norm": (hidden,)}
+    return found | {"head": (model.vocab, hidden)}
 
 
-def random_weights(model: Model, dtype: str, backend: Backend, seed: int = 0) -> Weights:
+def random_weights(model: Model, dtype: str, backend: Backend) -> Weights:
     """Weights of ``model`` drawn evenly, scaled so that a product keeps the size of its input."""
     kind, xp = array_dtype(dtype, backend), backend.xp
-    rng = xp.random.default_rng(seed)
+    rng = xp.random.default_rng(0)
     arrays = {}
     for name, shape in shapes(model).items():
         flat = xp.empty(math.prod(shape), kind)
-        if "norm" in name and "bias" not in name:
+        if "norm" in name:
             flat[...] = 1
         else:
-            width = 0.1 if "bias" in name else math.sqrt(3 / shape[-1])
+            width = math.sqrt(3 / shape[-1])
             for start in range(0, flat.size, _CHUNK):
                 part = flat[start : start + _CHUNK]
                 part[...] = (2 * rng.random(part.size, dtype=np.float32) - 1) * width
@@ -217,37 +196,16 @@ def random_weights(model: Model, dtype: str, backend: Backend, seed: int = 0) ->
     return Weights(model, dtype, backend, arrays)
 
 
-def given_weights(model: Model, given: Mapping[str, Any], dtype: str, backend: Backend) -> Weights:
-    """A copy of ``given`` (arrays by name, see :func:`shapes`) on ``backend``."""
-    wanted = shapes(model)
-    if not isinstance(given, Mapping):
-        raise TypeError(f"weights={type(given).__name__} must be a dict of arrays by name")
-    wrong = sorted(set(wanted) ^ set(given))
-    if wrong:
-        what = "missing" if wrong[0] in wanted else "unknown"
-        raise ValueError(f"weights: {wrong[0]!r} is {what}; there are {', '.join(wanted)}")
-    kind, arrays = array_dtype(dtype, backend), {}
-    for name, shape in wanted.items():
-        found = backend.xp.array(given[name], dtype=kind, order="C")
-        if found.shape != shape:
-            raise ValueError(f"weights[{name!r}] has shape {found.shape}; it must be {shape}")
-        arrays[name] = _split(name, found)
-    return Weights(model, dtype, backend, arrays)
-
-
 def _split(name: str, array: Any) -> list[Any]:
     """One array a layer; those that no layer owns stay whole."""
-    whole = name in ("embed", "positions", "head", "norm", "norm bias")
-    return [array] if whole else list(array)
+    return [array] if name in ("embed", "head", "norm") else list(array)
 
 
 # The parts of a transformer that are not weight products, on arrays of NumPy or CuPy.
 #
 # Rows are tokens. Activations are fp32 (fp64 for an fp64 model), whatever the weights are.
-# Norms: Zhang & Sennrich 2019 (RMS), Ba et al. 2016 (layer). Positions: Su et al. 2021, halves of a
-# head turned against each other. Activations: SwiGLU (Shazeer 2020), GELU (Hendrycks & Gimpel 2016,
-# tanh form).
-
+# RMS norms: Zhang & Sennrich 2019. Positions: Su et al. 2021, halves of a head turned against each
+# other. SwiGLU: Shazeer 2020.
 
 EPSILON = 1e-5
 THETA = 10_000.0
@@ -259,15 +217,6 @@ def rms_norm(x: Any, weight: Any, out: Any, xp: Any) -> None:
     scale = 1 / xp.sqrt(squares / x.shape[1] + EPSILON)
     xp.multiply(x, scale[:, None].astype(x.dtype), out=out)
     out *= weight
-
-
-def layer_norm(x: Any, weight: Any, bias: Any, out: Any, xp: Any) -> None:
-    """out ← (x − mean) / √variance · weight + bias, row by row."""
-    xp.subtract(x, x.mean(axis=1, keepdims=True), out=out)
-    variance = xp.einsum("ij,ij->i", out, out) / x.shape[1]
-    out *= (1 / xp.sqrt(variance + EPSILON))[:, None].astype(x.dtype)
-    out *= weight
-    out += bias
 
 
 def turns(positions: int, head_dim: int, kind: Any, xp: Any) -> tuple[Any, Any]:
@@ -296,19 +245,6 @@ def swiglu(gate: Any, up: Any, spare: Any, xp: Any) -> None:
     spare *= gate
     spare += gate
     up *= spare
-
-
-def gelu(up: Any, spare: Any, xp: Any) -> None:
-    """up ← gelu(up), in the form with tanh."""
-    xp.multiply(up, up, out=spare)
-    spare *= 0.044715
-    spare += 1
-    spare *= up
-    spare *= math.sqrt(2 / math.pi)
-    xp.tanh(spare, out=spare)
-    spare += 1
-    up *= spare
-    up *= 0.5
 
 
 def softmax(scores: Any, xp: Any) -> None:
@@ -366,7 +302,7 @@ class Pass:
     tokens: int
     calls: Mapping[str, list[Call]]
     buffers: dict[str, Any]
-    turns: tuple[Any, Any] | None
+    turns: tuple[Any, Any]
 
 
 def activation_dtype(dtype: str) -> type:
@@ -415,10 +351,8 @@ def forward_pass(
     calls = {}
     for name in (p.name for p in model.products):
         x, y = (buffers[end] for end in ways[name])
-        matrices = weights.matrices(name)
-        calls[name] = [bind(forms[name], matrix, x, y, backend) for matrix in matrices]
-    turned = None if model.positions else turns(positions, model.head_dim, kind, xp)
-    return Pass(weights, batch, tokens, calls, buffers, turned)
+        calls[name] = [bind(forms[name], w, x, y, backend) for w in weights.arrays[name]]
+    return Pass(weights, batch, tokens, calls, buffers, turns(positions, model.head_dim, kind, xp))
 
 
 def run(p: Pass, tokens: Any, cache: KVCache, start: int, mark: Mark) -> Any:
@@ -426,36 +360,31 @@ def run(p: Pass, tokens: Any, cache: KVCache, start: int, mark: Mark) -> Any:
 
     Returns the logits (batch, vocab) of each sequence's last token, in a buffer of the pass.
     """
-    model, xp, buffers = p.weights.model, p.weights.backend.xp, p.buffers
-    _embed(p, tokens, start)
+    xp, arrays, buffers = p.weights.backend.xp, p.weights.arrays, p.buffers
+    buffers["x"][...] = arrays["embed"][0][tokens.reshape(-1)]
     mark("embed")
-    for layer in range(model.layers):
-        _norm(p, "norm 1", layer, buffers["x"], buffers["h"])
+    for layer in range(p.weights.model.layers):
+        rms_norm(buffers["x"], arrays["norm 1"][layer], buffers["h"], xp)
         mark("norm")
         for name in ("q", "k", "v"):
             _product(p, name, layer, mark)
-        if p.turns is not None:
-            _rope(p, p.turns, start)
-            mark("rope")
+        _rope(p, start)
+        mark("rope")
         _attend(p, cache, layer, start, mark)
         _product(p, "o", layer, mark)
         buffers["x"] += buffers["y"]
         mark("residual")
-        _norm(p, "norm 2", layer, buffers["x"], buffers["h"])
+        rms_norm(buffers["x"], arrays["norm 2"][layer], buffers["h"], xp)
         mark("norm")
-        if model.gated:
-            _product(p, "gate", layer, mark)
+        _product(p, "gate", layer, mark)
         _product(p, "up", layer, mark)
-        if model.gated:
-            swiglu(buffers["gate"], buffers["up"], buffers["spare"], xp)
-        else:
-            gelu(buffers["up"], buffers["spare"], xp)
+        swiglu(buffers["gate"], buffers["up"], buffers["spare"], xp)
         mark("activation")
         _product(p, "down", layer, mark)
         buffers["x"] += buffers["y"]
         mark("residual")
     ends = buffers["x"].reshape(p.batch, p.tokens, -1)[:, -1]
-    _norm(p, "norm", 0, ends, buffers["last"])
+    rms_norm(ends, arrays["norm"][0], buffers["last"], xp)
     mark("norm")
     _product(p, "head", 0, mark)
     return buffers["logits"]
@@ -463,30 +392,11 @@ def run(p: Pass, tokens: Any, cache: KVCache, start: int, mark: Mark) -> Any:
 
 def _product(p: Pass, name: str, layer: int, mark: Mark) -> None:
     p.calls[name][layer]()
-    if name in p.weights.model.biases:
-        y = p.buffers["y" if name in ("o", "down") else name]
-        y += p.weights.arrays[f"{name} bias"][layer]
     mark(name)
 
 
-def _embed(p: Pass, tokens: Any, start: int) -> None:
-    arrays, x = p.weights.arrays, p.buffers["x"]
-    x[...] = arrays["embed"][0][tokens.reshape(-1)]
-    if "positions" in arrays:
-        rows = arrays["positions"][0][start : start + p.tokens]
-        x.reshape(p.batch, p.tokens, -1)[...] += rows
-
-
-def _norm(p: Pass, name: str, layer: int, x: Any, out: Any) -> None:
-    arrays, xp = p.weights.arrays, p.weights.backend.xp
-    if p.weights.model.norm == "layer":
-        layer_norm(x, arrays[name][layer], arrays[f"{name} bias"][layer], out, xp)
-    else:
-        rms_norm(x, arrays[name][layer], out, xp)
-
-
-def _rope(p: Pass, turns: tuple[Any, Any], start: int) -> None:
-    model, (cos, sin) = p.weights.model, turns
+def _rope(p: Pass, start: int) -> None:
+    model, (cos, sin) = p.weights.model, p.turns
     here = slice(start, start + p.tokens)
     for name, heads in (("q", model.heads), ("k", model.kv_heads)):
         shape = (p.batch, p.tokens, heads, model.head_dim)
@@ -558,7 +468,6 @@ def products_only(p: Pass, cache: KVCache, end: int, mark: Mark) -> None:
 
 # Models for the decode loop, small enough to run anywhere and larger than any cache.
 
-
 SIZES = {
     "small": Model(768, 6, 12, kv_heads=4, intermediate=2048, vocab=8192, name="small"),
     "large": Model(1536, 8, 16, kv_heads=4, intermediate=4096, vocab=16_384, name="large"),
@@ -567,7 +476,7 @@ ODD = Model(1048, 2, 12, kv_heads=6, head_dim=56, intermediate=2824, vocab=9016,
 """Sizes that nobody runs, so that predictions rest on no other model's shapes."""
 
 
-def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") -> Model:
+def loop_model(which: str = "small", backend: str = "cpu") -> Model:
     """A model of the Llama kind for :func:`rooflab.decode_loop`: "small" or "large".
 
     It gets as many more layers as its weights need to be 4 × the last cache of where it will run.
@@ -578,8 +487,6 @@ def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") ->
     ----------
     which : {"small", "large"}, optional
         Layers 768 or 1536 wide.
-    itemsize : int, optional
-        Bytes of a weight, 4 by default.
     backend : {"cpu", "gpu", "auto"}, optional
         Where it will run.
 
@@ -597,7 +504,7 @@ def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") ->
     if not isinstance(which, str) or which not in SIZES:
         raise unknown("which", which, SIZES)
     model = replace(SIZES[which], layers=fewer(SIZES[which].layers))
-    return beyond(model, last_cache_bytes(select(backend)), size("itemsize", itemsize))
+    return beyond(model, last_cache_bytes(select(backend)))
 
 
 def last_cache_bytes(backend: Backend) -> int:

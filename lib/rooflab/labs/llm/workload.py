@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,20 +20,9 @@ from rooflab.labs.llm.step_time import (
     link_rate,
     narrowest,
     peak_for,
-    roles_of,
     timing,
 )
-from rooflab.labs.llm.steps import (
-    BACK,
-    BACKWARD,
-    ROLES,
-    Formats,
-    Step,
-    distinct,
-    every_parameter,
-    generate,
-    train,
-)
+from rooflab.labs.llm.steps import ROLES, Formats, Step, distinct, generate
 from rooflab.predict.catalogue import disputed, machines, record
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.explain import Factor
@@ -48,10 +36,10 @@ if TYPE_CHECKING:
 class Workload:
     """One step of ``model``: its operations, their FLOPs and bytes, their time on a machine.
 
-    :meth:`Model.decode`, :meth:`Model.prefill` and :meth:`Model.train_step` make it. ``queries``
-    are the new positions of each of ``batch`` sequences, ``context`` its positions in all.
-    ``steps`` has one for each kind of operation: ``step.op`` is a single run, ``step.count`` how
-    often it runs. A multiply-add counts 2 FLOP; ``bytes`` are the minimum traffic.
+    :meth:`Model.decode` and :meth:`Model.prefill` make it. ``queries`` are the new positions of
+    each of ``batch`` sequences, ``context`` its positions in all. ``steps`` has one for each kind
+    of operation: ``step.op`` is a single run, ``step.count`` how often it runs. A multiply-add
+    counts 2 FLOP; ``bytes`` are the minimum traffic.
 
     >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
     >>> w.flops, w.traffic["weights"], w.traffic["kv"]
@@ -76,12 +64,7 @@ class Workload:
         cls, model: Model, phase: str, sizes: tuple[int, int, int], formats: Formats, **options: Any
     ) -> Workload:
         """Make the step of ``phase`` with ``sizes`` (batch, queries, context)."""
-        batch, queries, context = sizes
-        if phase == "train":  # nothing is cached: keys and values are activations
-            formats = replace(formats, kv=formats.activations)
-            steps = train(model, batch, queries, formats, **options)
-        else:
-            steps = generate(model, batch, queries, context, formats, **options)
+        steps = generate(model, *sizes, formats, **options)
         return cls(model, phase, *sizes, formats, steps, tuple(options.items()))
 
     def on(self, machine: Machine | str) -> Workload:
@@ -99,7 +82,7 @@ class Workload:
 
     @property
     def tokens(self) -> int:
-        """Tokens that the step makes (decode) or takes in (prefill, training)."""
+        """Tokens that the step makes (decode) or takes in (prefill)."""
         return self.batch * self.queries
 
     @cached_property
@@ -129,19 +112,11 @@ class Workload:
 
     @cached_property
     def memory(self) -> Mapping[str, int]:
-        """Bytes to hold: weights, KV cache, activations (in training, gradients of the weights).
+        """Bytes to hold: weights, KV cache, activations.
 
-        A step of inference holds the activations of its largest operation and the residual stream;
-        training keeps everything that forward writes.
+        Held are the activations of the largest operation, and the residual stream.
         """
         weights = self.model.weight_bytes(self.formats.weights, self.formats.tables)
-        if self.phase == "train":
-            kept = sum(
-                step.count * sum(o.nbytes * o.writes for o in step.op.operands)
-                for step in self.steps
-                if not step.name.endswith(BACKWARD)
-            )
-            return {"weights": weights, "activations": kept, "gradients": weights}
         kv = self.model.kv_bytes(self.batch, self.context, self.formats.kv)
         stream = self.tokens * self.model.hidden * self.formats.outer.bits // 8
         largest = max(
@@ -163,14 +138,13 @@ class Workload:
     def bytes_each(self, devices: int = 1) -> float:
         """Bytes that the fullest of ``devices`` holds, if they share each layer.
 
-        That is its part of weights and gradients, the activations, and whole heads of the KV cache:
-        where there are fewer heads than devices, some hold the same. A latent cache cannot be
-        split, so each holds all of it.
+        That is its part of the weights, the activations, and whole heads of the KV cache: where
+        there are fewer heads than devices, some hold the same. A latent cache cannot be split, so
+        each holds all of it.
         """
         heads, held = (1 if self.model.latent else self.model.kv_heads), self.memory
         most = -(-heads // size("devices", devices)) / heads
-        whole = held["activations"] + held.get("kv", 0) * most
-        return whole + (self.memory_bytes - held["activations"] - held.get("kv", 0)) / devices
+        return held["activations"] + held["kv"] * most + held["weights"] / devices
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -186,8 +160,6 @@ class Workload:
                 f"{self.tokens} tokens that choose at random touch {touched:.3g} of "
                 f"{m.experts} experts on average; real routers touch fewer"
             )
-        if self.phase == "train":
-            said.append("the optimiser is not counted, in time or in memory")
         return tuple(said)
 
     def bound(
@@ -235,14 +207,9 @@ class Workload:
         """
         return strict(self, _machine(machine), devices, link, roofs).seconds
 
-    def _timeable(self) -> None:
-        if max(self.flops, self.bytes) > sys.float_info.max:
-            raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
-
     def time(self, machine: Machine | str, devices: int = 1, **how: Any) -> StepTiming:
         """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
         m, devices = _machine(machine), size("devices", devices)
-        self._timeable()
         there, (_, assumed) = self.on(m), formats_on(m, self.formats)
         notes = [*filter(None, [assumed]), *self.warnings]
         if there.fits(m, devices) is False:
@@ -251,17 +218,9 @@ class Workload:
                 f"does not fit: {si(there.bytes_each(devices), 'B')} to hold in the {holds}"
             )
         split = devices > 1 and (self.model.latent or self.model.kv_heads % devices)
-        if split and self.phase != "train":
+        if split:
             notes.append(f"the KV cache is counted as if its heads could be split {devices} ways")
-        steps, roles = there.steps, roles_of(how.get("traffic"))
-        if roles != ROLES and "weights" in roles:
-            steps = every_parameter(self.model, steps)
-            if steps != there.steps:
-                notes.append(
-                    "every parameter is counted, bytes and FLOPs, as in published tables: "
-                    "see w.traffic"
-                )
-        return timing(steps, m, devices, notes, **how)
+        return timing(there.steps, m, devices, notes, **how)
 
     def seconds(
         self,
@@ -270,7 +229,6 @@ class Workload:
         link: float | None = None,
         bound: str = "sum-of-max",
         roofs: str = "catalogue",
-        traffic: Collection[str] | None = None,
         overhead: float | None = None,
         link_latency: float = 0.0,
         efficiency: Mapping[str, float] | None = None,
@@ -297,11 +255,6 @@ class Workload:
             nothing does.
         roofs : {"catalogue", "measured"}, optional
             "measured": published achieved figures.
-        traffic : collection of {"weights", "kv", "activations"}, optional
-            The ledger of a published table, which counts only some of them. An operation that moves
-            none of them is left out, FLOPs and all. Such tables take every parameter once, and 2
-            FLOP for each and a token, so the embedding table is then read and multiplied with as a
-            whole; ``w.traffic`` and ``w.flops`` have what the step itself must do.
         overhead : float, optional
             Seconds a launch; every operation is one, ``w.launches`` of them. By default what was
             measured on the machine, and nothing for one of the catalogue.
@@ -322,8 +275,8 @@ class Workload:
         4.11
         """
         return self.time(
-            machine, devices, link=link, bound=bound, roofs=roofs, traffic=traffic,
-            overhead=overhead, link_latency=link_latency, efficiency=efficiency,
+            machine, devices, link=link, bound=bound, roofs=roofs, overhead=overhead,
+            link_latency=link_latency, efficiency=efficiency,
         ).seconds  # fmt: skip
 
     def tokens_per_s(
@@ -339,18 +292,6 @@ class Workload:
     def limit(self, machine: Machine | str, devices: int = 1, **how: Any) -> str:
         """What most of the step's time goes to, in the words of :meth:`limits`."""
         return self.time(machine, devices, **how).limit
-
-    def joules(self, machine: Machine | str, devices: int = 1, **how: Any) -> float | None:
-        """Energy of the step at the devices' rated power (TDP), in joules; None if not known.
-
-        A memory-bound step draws less than that, so it is an upper figure for the estimated time.
-        """
-        m = _machine(machine)
-        power = record(m.id).get("tdp_w") if m.id in machines() else None
-        if power is None:
-            return None
-        watts: float = power["value"]
-        return self.seconds(m, devices, **how) * size("devices", devices) * watts
 
     def explain(
         self, machine: Machine | str, tokens_per_s: float | None = None, devices: int = 1,
@@ -391,16 +332,13 @@ class Workload:
         roofs = asked if measured is None else "measured"
         reached = self.time(m, devices, **(full | {"roofs": roofs}))
         slowed = self.time(m, devices, **{**how, "roofs": roofs})
-        carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
+        carried = {role: sum(p.carry[role] for p in best.parts) for role in there.traffic}
         sent = sum(p.send for p in best.parts)
         extra = sent + sum(p.call for p in best.parts)
-        stages = []
-        if carried["weights"]:  # else it begins with all that is moved
-            both = carried["weights"] + carried["kv"]
-            stages.append(("KV cache", both, si(there.traffic["kv"], "B")))
-            moved = si(there.traffic["activations"], "B")
-            stages.append(("activations", sum(carried.values()), moved))
-        stages += [
+        moved = {role: si(amount, "B") for role, amount in there.traffic.items()}
+        stages = [
+            ("KV cache", carried["weights"] + carried["kv"], moved["kv"]),
+            ("activations", sum(carried.values()), moved["activations"]),
             ("compute", best.seconds - extra, "where computing takes longer than carrying"),
             ("measured roof", reached.seconds - extra, _roof(m, best, reached)),
             ("efficiency", slowed.seconds - extra, "the shares of the roofs that were given"),
@@ -410,11 +348,9 @@ class Workload:
         if measured:
             taken = self.tokens / measured
             stages.append(("unexplained", taken, "what none of the steps accounts for"))
-        start = carried["weights"] or sum(carried.values())
-        estimate = self.time(m, devices, **how)
+        start, estimate = carried["weights"], self.time(m, devices, **how)
         return Account(
             there, m, devices, start, estimate, bound, _factors(start, stages), measured, asked,
-            restricted=how.get("traffic") is not None,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -442,7 +378,6 @@ class Workload:
 
 # The account of a step's time: from "the weights, read once" to the estimate and to a measurement.
 
-
 _IN_WORDS = {
     "memory:weights": "reading the weights",
     "memory:kv": "reading the KV cache",
@@ -456,9 +391,8 @@ _IN_WORDS = {
 class Account:
     """Why a step of ``workload`` takes what it takes on ``devices`` of ``machine``.
 
-    ``start``: seconds to read the weights once (``begins`` says so); ``factors``: steps from there
-    whose product is ``seconds`` / start; ``measured``: tokens a second that were measured, or None.
-    ``restricted``: the estimate leaves out what a published table does, ``traffic=``.
+    ``start``: seconds to read the weights once; ``factors``: steps from there whose product is
+    ``seconds`` / start; ``measured``: tokens a second that were measured, or None.
     """
 
     workload: Workload
@@ -470,7 +404,6 @@ class Account:
     factors: tuple[Factor, ...]
     measured: float | None = None
     roofs: str = "catalogue"
-    restricted: bool = False
 
     @property
     def seconds(self) -> float:
@@ -529,10 +462,7 @@ class Account:
         if not self.bound.computing_known:
             alone = plain(self.bound_tokens_per_s, 3)
             return f"reading alone would allow {alone}, and no peak for computing is known"
-        most = f"at most {plain(self.bound_tokens_per_s, 3)}"
-        if self.restricted and self.estimate.seconds < self.bound.seconds:
-            return f"{most} with all that the step must do"
-        return most
+        return f"at most {plain(self.bound_tokens_per_s, 3)}"
 
     @property
     def _beyond(self) -> str:
@@ -555,14 +485,8 @@ class Account:
         fits = "fits" if w.fits(self.machine, self.devices) else "does not fit"
         return f"It {fits}: {each} of the {si(capacity, 'B')} on {where}."
 
-    @property
-    def begins(self) -> str:
-        """What ``start`` is the time of: the weights, unless a restricted ledger has none."""
-        weighed = any(part.carry.get("weights") for part in self.estimate.parts)
-        return "weights, read once" if weighed else "cache and activations, moved once"
-
     def __str__(self) -> str:
-        rows = [self.sentence, f"  {self.begins:<20} {si(self.start, 's'):>9}"]
+        rows = [self.sentence, f"  {'weights, read once':<20} {si(self.start, 's'):>9}"]
         rows += [f"  {f.name:<20} {times(f.factor):>9}  {f.note}" for f in self.factors]
         return "\n".join([*rows, *(f"  note: {text}" for text in self.notes)])
 
@@ -585,31 +509,19 @@ def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor
 
 
 def _roof(m: Machine, best: StepTiming, reached: StepTiming) -> str:
-    """The published figures that make the step longer, those that cost most first."""
+    """The published figure that makes the step longer: that of what most of its time goes to."""
     if m.origin != "datasheet":
         return "the roofs were measured on the machine itself"
-    longer: dict[tuple[float, float, str], float] = {}
-    for before, after in zip(best.parts, reached.parts, strict=True):
-        roof = (after.rate, before.rate, "FLOP/s")
-        if after.memory > after.compute:
-            roof = (reached.bandwidth, best.bandwidth, "B/s")
-        more = max(after.compute, after.memory) - max(before.compute, before.memory)
-        longer[roof] = longer.get(roof, 0.0) + more
-    if reached.bound == "max-of-sum":  # one roof is above the whole step
-        unit = "FLOP/s" if reached.limit == "compute" else "B/s"
-        longer = {roof: more for roof, more in longer.items() if roof[2] == unit}
-    least = 0.02 * sum(longer.values())  # what adds less than that is no reason
-    named = sorted((roof for roof, more in longer.items() if more > least), key=longer.__getitem__)
-    said = [f"{si(got, unit)} of {si(stated, unit)}" for got, stated, unit in reversed(named)]
-    return f"published runs reach {' and '.join(said) or 'what the datasheet states'}"
+    got, stated, unit = reached.bandwidth, best.bandwidth, "B/s"
+    if reached.limit == "compute":
+        slow, fast = max(zip(reached.parts, best.parts), key=lambda pair: pair[0].compute)
+        got, stated, unit = slow.rate, fast.rate, "FLOP/s"
+    return f"published runs reach {si(got, unit)} of {si(stated, unit)}"
 
 
 # The strict bound of a step, see :meth:`Workload.bound`. What a clever program can avoid is left
 # out: the second half of a ring all-reduce, experts that no token need choose.
 
-
-# Streamed attention computes its scores again on the way back; a program that stored them need not.
-_AGAIN = BACK["scores"] / BACK["attention"]
 _FAMILIES = {dtype(name).family: dtype(name) for name in reversed(DTYPES)}
 
 
@@ -633,17 +545,9 @@ class Bound:
         """The longest of the three: they may all overlap."""
         return max(self.compute, self.carry, self.send)
 
-    @property
-    def limit(self) -> str:
-        """The longest of the three by name: "compute", "memory" or "link"."""
-        if self.send > max(self.compute, self.carry):
-            return "link"
-        return "compute" if self.compute >= self.carry else "memory"
-
 
 def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str) -> Bound:
     """Return the strict bound of ``w`` on ``devices`` of ``m``; see :meth:`Workload.bound`."""
-    w._timeable()
     devices, link = size("devices", devices), link_rate(link)
     if roofs not in ROOFS:
         raise unknown("roofs", roofs, ROOFS)
@@ -676,8 +580,7 @@ def _computing(
     alike: dict[tuple[int, DType], float] = {}
     for step in products:
         key = _bits(step, w.formats), step.op.compute_dtype
-        again = _AGAIN if step.name.endswith("attention back") else 1
-        alike[key] = alike.get(key, 0.0) + step.count * step.op.flops * again
+        alike[key] = alike.get(key, 0.0) + step.count * step.op.flops
     named = [w.formats.weights, w.formats.kv, w.formats.activations]
     rates = {
         (bits, kind): _fastest(
@@ -692,12 +595,9 @@ def _computing(
 def _bits(step: Step, formats: Formats) -> int:
     """Bits of the narrowest format in which a product may be computed.
 
-    Scores may be as narrow as what is stored of either of their operands, and a gradient of the
-    weights is a product of activations.
+    Scores may be as narrow as what is stored of either of their operands.
     """
     bits = narrowest(formats)
-    if step.name.endswith(" dW"):
-        return bits if formats.assumed else formats.activations.bits
     if "weights" in step.roles:
         return bits
     return min(bits, formats.kv.bits) if formats.assumed else formats.activations.bits
@@ -789,7 +689,7 @@ def _carried(w: Workload) -> float:
     total = 0.0
     active = {p.name: p.active / p.experts for p in w.model.products}
     for step in w.steps:
-        if step.name == "embed" or step.name.endswith(BACKWARD):
+        if step.name == "embed":
             continue
         for o, role in step.operands:
             if role == "kv":

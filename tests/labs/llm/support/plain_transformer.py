@@ -7,24 +7,15 @@ import math
 import numpy as np
 
 from rooflab.labs.llm.model import Model
+from rooflab.labs.llm.transformer import Weights, _split, array_dtype, shapes
+from rooflab.measure.backend import select
 
 SMALL = Model(24, 2, 4, kv_heads=2, head_dim=6, intermediate=40, vocab=50, name="small")
-PLAIN = Model(
-    16, 2, 2, intermediate=24, vocab=30, tied=True, gated=False, norm="layer", positions=32,
-    biases=("q", "k", "v", "o", "up", "down"), name="plain",
-)  # fmt: skip
+WIDE = Model(16, 2, 2, intermediate=24, vocab=30, name="a KV head for each")
 
 
-def normed(model: Model, w: dict, name: str, layer: int | None, x: np.ndarray) -> np.ndarray:
-    def pick(key: str) -> np.ndarray:
-        return w[key] if layer is None else w[key][layer]
-
-    if model.norm == "layer":
-        x = x - x.mean(-1, keepdims=True)
-        return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * pick(name) + pick(
-            f"{name} bias"
-        )
-    return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * pick(name)
+def normed(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * weight
 
 
 def turned(x: np.ndarray, position: int) -> np.ndarray:
@@ -50,32 +41,20 @@ def attended(model: Model, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.nd
 def logits(model: Model, w: dict, tokens: np.ndarray) -> np.ndarray:
     """Logits (tokens, vocab) of one sequence, every position computed from scratch."""
 
-    def product(name: str, layer: int, x: np.ndarray) -> np.ndarray:
-        y = x @ w[name][layer].T
-        return y + w[f"{name} bias"][layer] if name in model.biases else y
-
     w = {name: np.asarray(array, float) for name, array in w.items()}
     x = w["embed"][tokens]
-    if model.positions:
-        x = x + w["positions"][: len(tokens)]
     for layer in range(model.layers):
-        h = normed(model, w, "norm 1", layer, x)
-        q, k, v = (product(name, layer, h).reshape(len(h), -1, model.head_dim) for name in "qkv")
-        if not model.positions:
-            q, k = (
-                np.array([[turned(head, t) for head in row] for t, row in enumerate(a)])
-                for a in (q, k)
-            )
-        x = x + product("o", layer, attended(model, q, k, v).reshape(len(x), -1))
-        h = normed(model, w, "norm 2", layer, x)
-        if model.gated:
-            gate = product("gate", layer, h)
-            inner = gate / (1 + np.exp(-gate)) * product("up", layer, h)
-        else:
-            up = product("up", layer, h)
-            inner = up / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (up + 0.044715 * up**3)))
-        x = x + product("down", layer, inner)
-    return normed(model, w, "norm", None, x) @ w["embed" if model.tied else "head"].T
+        own = {name: w[name][layer] for name in w if name not in ("embed", "norm", "head")}
+        h = normed(x, own["norm 1"])
+        q, k, v = ((h @ own[name].T).reshape(len(h), -1, model.head_dim) for name in "qkv")
+        q, k = (
+            np.array([[turned(head, t) for head in row] for t, row in enumerate(a)]) for a in (q, k)
+        )
+        x = x + attended(model, q, k, v).reshape(len(x), -1) @ own["o"].T
+        h = normed(x, own["norm 2"])
+        gate = h @ own["gate"].T
+        x = x + (gate / (1 + np.exp(-gate)) * (h @ own["up"].T)) @ own["down"].T
+    return normed(x, w["norm"]) @ w["head"].T
 
 
 def greedy(model: Model, w: dict, prompt: np.ndarray, count: int) -> list[int]:
@@ -87,11 +66,32 @@ def greedy(model: Model, w: dict, prompt: np.ndarray, count: int) -> list[int]:
 
 
 def arrays(model: Model, seed: int = 0) -> dict[str, np.ndarray]:
-    """Random weights by name, in fp64, norms and biases included."""
-    from rooflab.labs.llm.transformer import shapes
-
+    """Random weights by name, in fp64, norms included."""
     rng = np.random.default_rng(seed)
     return {
         name: rng.normal(size=shape) / math.sqrt(shape[-1]) + ("norm" in name)
         for name, shape in shapes(model).items()
     }
+
+
+def held(model: Model, w: dict, dtype: str = "fp64", backend: str = "cpu") -> Weights:
+    """Those arrays for the quick transformer, one a layer."""
+    there = select(backend)
+    kind = array_dtype(dtype, there)
+    lists = {name: _split(name, there.xp.array(w[name], dtype=kind)) for name in w}
+    return Weights(model, dtype, there, lists)
+
+
+def prompt(model: Model, length: int) -> np.ndarray:
+    """What the decode loop takes in."""
+    return np.random.default_rng(0).integers(0, model.vocab, length)
+
+
+def grown(model: Model, w: dict, batch: int, context: int, steps: int) -> list[list[int]]:
+    """The tokens of the decode loop, recomputed: sequence i begins with the i-th most likely."""
+    start = prompt(model, context)
+    likely = np.argsort(-logits(model, w, start)[-1])
+    return [
+        [int(first), *greedy(model, w, np.array([*start, first]), steps)]
+        for first in likely[:batch]
+    ]

@@ -111,14 +111,10 @@ def film(
         well known accelerators. A machine that has no figure for a format is greyed in it.
     machine : Machine or str, optional
         The machine shown first.
-    batch : int, optional
-        Where its slider starts: at the nearest of its values.
-    context : int, optional
-        Where its slider starts, likewise; tokens.
-    weights : str, DType or sequence of these, optional
-        The formats of weights on offer, the first one shown first.
-    kv : str, DType or sequence of these, optional
-        The formats of the KV cache on offer, the first one shown first.
+    batch, context : int, optional
+        Where the sliders start, at the nearest of their values: sequences, and tokens of each.
+    weights, kv : str, DType or sequence of these, optional
+        The formats of weights and KV cache on offer, the first ones shown first.
     decode_run : DecodeRun or sequence of DecodeRun, optional
         Measured on a machine on offer, which is then shown first.
     after : object, optional
