@@ -2,7 +2,7 @@
 
 Peer: the plain interpreter of the tests, in which every thread is a Python generator that stops at
 barriers; it counts sectors too, and looks for no races. Both run the same kernels in turn. The
-first launch of a kernel rewrites it, the others use it again. Numba's CUDASIM needs 5.9 s for the
+first launch of a kernel parses it, the others do not. Numba's CUDASIM needs 5.9 s for the
 tiled product of N = 64 (measured once elsewhere), and looks for no races either.
 
     python -m benchmarks.emulator [--rounds 5] [--quick]

@@ -112,9 +112,6 @@ while True: cuda.atomic.add(y, 0, 1.0) #!
 ## infinite loop: work of a local array
 for k in range(4): v[k] = 1.0
 while True: v[(t + 1) % 4] = v[t % 4] #!
-## race: syncwarp of half a warp
-s[t] = 1.0 #!
-if t < 16: cuda.syncwarp(0xffff); v[0] = s[t + 16] #!
 ## undefined: shift by less than nothing
 a = 1 << (t - 1) #!
 ## undefined: power beyond 64 bits
@@ -152,30 +149,13 @@ def test_a_launch_ends_whatever_its_functions_call() -> None:
     text = f"def f0(x): return x\n{''.join(calls)}def kernel(x): x[0] = f13(1.0)"
     with pytest.raises(KernelFault, match="gave up at line .* 2,000 steps"):
         launch(text, 1, 1, np.zeros(1, np.float32), max_steps=2000)
-    many = "def kernel(x):\n    for k in range(999): pass"
-    with pytest.raises(KernelFault, match="gave up"):  # all blocks together
-        launch(many, 1 << 20, 1, np.zeros(1, np.float32), max_steps=10_000)
 
 
-def test_a_view_starts_where_it_lies_in_its_array() -> None:
-    x, load = np.zeros(65, np.float32), "def kernel(x): a = cuda.load4(x, 4 * cuda.grid(1))"
-    launch(load, 1, 8, x[4:36])
-    with pytest.raises(KernelFault, match="misaligned"):
-        launch(load, 1, 8, x[1:33])
-    assert launch("def kernel(x): a = x[cuda.grid(1)]", 1, 32, x[1:33]).global_loads.sectors == 5
-
-
-def test_a_fault_names_both_threads_and_all_are_collected() -> None:
-    text = """
-def kernel(x):
-    i = cuda.grid(1)
-    x[i // 2] = i
-    x[i + 8] = 1.0
-"""
-    with pytest.raises(KernelFault, match=r"thread \(1, 0, 0\) of block \(0, 0, 0\) writes x\[0\]"):
+def test_a_fault_names_both_threads() -> None:
+    text = "def kernel(x):\n    i = cuda.grid(1)\n    x[i // 2] = i"
+    message = r"thread \(1, 0, 0\) of block \(0, 0, 0\) writes x\[0\]"
+    with pytest.raises(KernelFault, match=message) as caught:
         launch(text, 2, 8, np.zeros(20, np.float32))
-    run = launch(text, 2, 8, np.zeros(20, np.float32), on_fault="collect")
-    assert [(fault.kind, fault.lines) for fault in run.faults] == [
-        ("race", (4,)), ("out of bounds", (5,))
-    ]  # fmt: skip
-    assert [str(each) for each in run.faults[1].threads] == ["thread (4, 0, 0) of block (1, 0, 0)"]
+    fault = caught.value.fault
+    assert (fault.kind, fault.lines) == ("race", (3,))
+    assert [each.thread for each in fault.threads] == [(1, 0, 0), (0, 0, 0)]

@@ -18,10 +18,10 @@ import numpy as np
 
 from rooflab.labs.cuda.emulator import arithmetic, memory
 from rooflab.labs.cuda.emulator.execution import Execution, Place
+from rooflab.labs.cuda.emulator.interpreter import Program, operate
 from rooflab.labs.cuda.emulator.intrinsics import SHUFFLES, Call, call_builtin, nearest
 from rooflab.labs.cuda.emulator.launch import launch
 from rooflab.labs.cuda.emulator.report import Fault, KernelFault, Run
-from rooflab.labs.cuda.emulator.rewrite import Program, operate
 from rooflab.labs.cuda.kernels import source_of, spec_of
 from rooflab.optional import installed
 
@@ -171,11 +171,11 @@ class Value(NamedTuple):
 class Register(memory.LocalArray):
     """A variable of each thread: an array without axes."""
 
-    def load(self, s: Execution, index: memory.Index, place: Place) -> Any:
-        return s.read(self.table, 0, self.name, place)
+    def load(self, s: Execution, index: memory.Index) -> Any:
+        return s.read(self.data, 0, self.name)
 
-    def store(self, s: Execution, index: memory.Index, value: Any, place: Place) -> None:
-        s.assign(self.table, 0, value)
+    def store(self, s: Execution, index: memory.Index, value: Any) -> None:
+        s.assign(self.data, 0, value)
 
 
 def common(*values: Value) -> str:
@@ -265,11 +265,11 @@ class Interpreter:
 
     def new(self, node: Any, to: str, sizes: Sequence[int] = (), where: str = "local") -> Value:
         """Return the address of a new variable or array, which has a name from here on."""
-        array: Any = Register(node.name, (), None)
+        array: Any = Register(node.name, (), {})
         if sizes or where == "shared" or to == "float4":
             *outer, last = sizes or [1]
             shape = (*outer, 4 * last if to == "float4" else last)
-            call = Call(self.s, self.s.place, hash(node.name))
+            call = Call(self.s, (self.s.place, node.name))
             dtype = np.dtype(NUMBERS.get(to, "float32"))
             array = call_builtin(call, f"cuda.{where}.array", (shape, dtype))
             array.name = node.name
@@ -330,7 +330,7 @@ class Interpreter:
         outer, self.names = self.names, dict(self.names)
         self.execute(getattr(node, "init", None))
         test = (lambda s: self.truth(node.cond)) if node.cond else lambda s: True
-        self.s.repeat(test, iteration, self.places[node.coord.line])
+        self.s.repeat(test, iteration)
         self.names = outer
 
     _while = _for
@@ -374,8 +374,8 @@ class Interpreter:
         if not address.entry:
             return Value(address.type, (array, (*index, 0)), address.const)
         if to == "float4" and not isinstance(array, memory.LocalArray):
-            return Value(to, memory.load_vector(s, array, index, s.place))
-        data = [memory.load(s, array, part.data[1], s.place) for part in address.parts()]
+            return Value(to, memory.load_vector(s, array, index))
+        data = [array.load(s, part.data[1]) for part in address.parts()]
         return Value(to, tuple(data) if to == "float4" else data[0])
 
     def put(self, address: Value, value: Value) -> None:
@@ -384,11 +384,11 @@ class Interpreter:
         values = value.data if value.type == "float4" else (value.data,)
         if isinstance(array, memory.LocalArray):
             for part, data in zip(address.parts(), values):
-                memory.store(s, array, part.data[1], data, s.place)
+                array.store(s, part.data[1], data)
         elif array.marks is None:
             raise ValueError(f"{array.name} is const")
         else:
-            memory.store_vector(s, array, index, values, s.place)
+            memory.store_vector(s, array, index, values)
 
     def _id(self, node: Any) -> Value:
         there = self.where(node)
@@ -424,7 +424,7 @@ class Interpreter:
         to = values[0].type if values[0].type == "float4" else common(*values)
         yes, no = (each.cast(to).data for each in values)
         if chosen.count and others.count:
-            return Value(to, arithmetic.join(chosen.bits, yes, no, s.real))
+            return Value(to, arithmetic.join(chosen.bits, yes, no))
         return Value(to, yes if chosen.count else no)
 
     def _binaryop(self, node: Any) -> Value:
@@ -447,9 +447,9 @@ class Interpreter:
         if whole and op in "/%":  # cut off toward zero; the rest has the sign of x
             negative = (x < 0) ^ (y < 0) if op == "/" else x < 0
             divide = operator.floordiv if op == "/" else operator.mod
-            result = operate(s, divide, abs(x), abs(y), s.place) * (1 - 2 * negative)
+            result = operate(s, divide, abs(x), abs(y)) * (1 - 2 * negative)
         else:
-            result = operate(s, _OPERATORS[op], x, y, s.place)
+            result = operate(s, _OPERATORS[op], x, y)
         to = "bool" if op in _COMPARISONS else to
         data = arithmetic.cast(result, NUMBERS[to]) if whole else result  # within 32 bits
         return Value(to, data, a.const and b.const)
@@ -503,7 +503,7 @@ class Interpreter:
             return own(*values)
         if name == "atomicAdd" and len(values) == 2 and "*" in values[0].type:
             value = values[1].cast(values[0].type[:-1])
-            return Value(value.type, memory.atomic_add(s, *values[0].data, value.data, s.place))
+            return Value(value.type, memory.atomic_add(s, *values[0].data, value.data))
         function, types, result = FUNCTIONS[name]
         if len(values) != len(types):
             raise ValueError(f"{name}() takes {len(types)} arguments, not {len(values)}")
@@ -511,7 +511,7 @@ class Interpreter:
         args = tuple(value.cast(to or generic).data for value, to in zip(values, types))
         if result == "float4":
             return Value(result, args)
-        data, to = call_builtin(Call(s, s.place, 0), function, args), result or generic
+        data, to = call_builtin(Call(s, 0), function, args), result or generic
         return Value(to, data if to == "void" else arithmetic.cast(data, NUMBERS[to]))
 
 
@@ -590,10 +590,9 @@ def emulate(
     program, types = translated(source, tuple(sorted((macros or {}).items())))
     values = [_argument(*pair, to) for pair, to in zip(program.bound(args).items(), types)]
     try:
-        run = launch(program, grid, block, *values, **launch_options)
+        return launch(program, grid, block, *values, **launch_options)
     except KernelFault as error:
         raise KernelFault(_in_cuda(error.fault)) from None
-    return replace(run, faults=tuple(map(_in_cuda, run.faults)))
 
 
 def _argument(name: str, value: Any, to: str) -> Any:

@@ -13,33 +13,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rooflab.labs.cuda.emulator import arithmetic, memory
-from rooflab.labs.cuda.emulator.execution import Execution, Place
+from rooflab.labs.cuda.emulator.execution import Execution
 from rooflab.labs.cuda.emulator.races import Marks
 
-LOCAL_CELLS, MOST_AXES = 255, 8  # registers of a thread; axes of an array
+SHARED_LIMIT, LOCAL_LIMIT = 48 * 1024, 255 * 4  # bytes a block may have, registers of a thread
 _MODULES = r"^(cuda|math|np|numpy)\."
 SHUFFLES = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 
 
 class Call(NamedTuple):
-    """By whom and where a function is called."""
+    """By whom a function is called, and the ``site`` that its shared array belongs to."""
 
     s: Execution
-    place: Place
-    column: int
+    site: Any
 
 
 def call_builtin(call: Call, name: str, args: tuple[Any, ...]) -> Any:
     last = name.rpartition(".")[2]
     call.s.work(1, sum(getattr(arg, "size", 1) for arg in args) << 1)
     if name not in CALLS and last in arithmetic.DTYPES and len(args) == 1:
-        value = float(args[0]) if name == "float" and isinstance(args[0], str) else args[0]  # "inf"
-        return arithmetic.cast(value, call.s.real if name == "float" else arithmetic.DTYPES[last])
+        if isinstance(args[0], str):  # float("inf")
+            return call.s.real(args[0])
+        return arithmetic.cast(args[0], call.s.real if name == "float" else arithmetic.DTYPES[last])
     if name not in CALLS:
         raise ValueError(f"{name}() is no function that a kernel can call; {nearest(name, CALLS)}")
-    least, most, function = CALLS[name]
-    if not least <= len(args) <= most:
-        number = str(least) if least == most else f"{least} to {most}"
+    number, function = CALLS[name]
+    if number not in (None, len(args)):
         raise ValueError(f"{name}() takes {number} arguments, not {len(args)}")
     return function(call, *args)
 
@@ -62,75 +61,65 @@ def _grid(call: Call, axes: Any, blocks: str = "blockIdx") -> Any:
     return tuple(values[:axes]) if axes > 1 else values[0]
 
 
-def _array(call: Call, shape: Any, dtype: Any) -> tuple[str, tuple[int, ...], np.dtype]:
-    shape = shape if isinstance(shape, tuple) else (shape,)
-    if not all(isinstance(size, int) and size > 0 for size in shape) or len(shape) > MOST_AXES:
+def _array(call: Call, shape: Any, dtype: Any, shared: bool) -> memory.Array:
+    """Return a new array of each block in shared memory, or of each thread in registers."""
+    shape, g = shape if isinstance(shape, tuple) else (shape,), call.s.geometry
+    if not all(isinstance(size, int) and size > 0 for size in shape):
         raise ValueError("the shape of an array must be of positive integers")
     if not isinstance(dtype, np.dtype | type):
         raise ValueError("an array takes a dtype, such as float32")
-    return call.place.text.partition("=")[0].strip(), shape, np.dtype(dtype)
+    cells, others = math.prod(shape), call.s.shared.values() if shared else ()
+    size = np.dtype(dtype).itemsize * cells + sum(a.data.nbytes // g.blocks for a in others)
+    where, most = ("shared memory", SHARED_LIMIT) if shared else ("registers", LOCAL_LIMIT)
+    if size > most:
+        raise ValueError(f"{size:,} bytes of {where} are more than {most:,}; take smaller tiles")
+    copies = g.block_numbers if shared else g.numbers
+    data = np.zeros(cells * copies.size, dtype)
+    call.s.work(1, data.size << 2)
+    memories = data, np.zeros(data.shape, bool), copies * cells
+    if shared:
+        return memory.Array("", shape, *memories, Marks(data.size))
+    return memory.LocalArray("", shape, *memories)
 
 
 def _shared_array(call: Call, shape: Any, dtype: Any) -> memory.Array:
-    s, key = call.s, (call.place, call.column)
-    if key not in s.shared:
-        names, shape, dtype = _array(call, shape, dtype)
-        before = sum(place == call.place for place, _ in s.shared)
-        name = names.split(",")[: before + 1][-1].strip()  # As, Bs = one, another
-        cells = math.prod(shape)
-        taken = sum(a.cells * a.data.itemsize for a in s.shared.values()) + cells * dtype.itemsize
-        if taken > s.counts.shared_limit:
-            limit = f"{s.counts.shared_limit:,}; take smaller tiles, or say shared_limit="
-            raise ValueError(f"{taken:,} bytes of shared memory a block are more than {limit}")
-        cells *= s.geometry.blocks
-        data, initialised = np.zeros(cells, dtype), np.zeros(cells, bool)
-        s.shared[key] = memory.Array(name, shape, data, Marks(cells), initialised)
-    return s.shared[key]
-
-
-def _local_array(call: Call, shape: Any, dtype: Any) -> memory.LocalArray:
-    name, shape, dtype = _array(call, shape, dtype)
-    if (cells := math.prod(shape)) > LOCAL_CELLS:
-        raise ValueError(f"{cells} entries need more than {LOCAL_CELLS} registers")
-    return memory.LocalArray(name, shape, dtype)
-
-
-def _store4(call: Call, array: Any, index: Any, values: Any) -> None:
-    if not isinstance(values, tuple) or len(values) != 4:
-        raise ValueError("cuda.store4 takes four values, as cuda.load4 gives them")
-    memory.store_vector(call.s, array, (index,), values, call.place)
+    arrays = call.s.shared
+    if call.site not in arrays:
+        arrays[call.site] = _array(call, shape, dtype, shared=True)
+    return arrays[call.site]
 
 
 def _fma(call: Call, a: Any, b: Any, c: Any) -> Any:
-    call.s.counts.flops += 2 * call.s.active.count
+    call.s.flops += 2 * call.s.active.count
     return arithmetic.fused(a, b, c, call.s.real)
 
 
 def _of_many(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda call, *values: functools.reduce(
-        lambda a, b: arithmetic.pick(function, a, b, call.s.real), values
-    )
+    def of_two(a: Any, b: Any) -> Any:
+        return arithmetic.normal(function(*arithmetic.promoted(a, b)))
+
+    return lambda call, *values: functools.reduce(of_two, values)
 
 
-#: Name → least and most arguments, and what it does for a Call.
-CALLS: Mapping[str, tuple[int, int, Callable[..., Any]]] = MappingProxyType(
+#: Name → number of arguments (None: any), and what it does for a Call.
+CALLS: Mapping[str, tuple[int | None, Callable[..., Any]]] = MappingProxyType(
     {
-        "cuda.grid": (1, 1, _grid),
-        "cuda.gridsize": (1, 1, lambda call, axes: _grid(call, axes, "gridDim")),
-        "cuda.syncthreads": (0, 0, lambda call: call.s.barrier(call.place)),
-        "cuda.syncwarp": (0, 1, lambda call, *mask: call.s.syncwarp(call.place, *mask)),
-        "cuda.shared.array": (2, 2, _shared_array),
-        "cuda.local.array": (2, 2, _local_array),
-        "cuda.load4": (2, 2, lambda c, a, i: memory.load_vector(c.s, a, (i,), c.place)),
-        "cuda.store4": (3, 3, _store4),
-        "cuda.atomic.add": (3, 3, lambda c, a, i, v: memory.atomic_add(c.s, a, (i,), v, c.place)),
-        "cuda.fma": (3, 3, _fma),
-        "min": (2, 9, _of_many(np.minimum)),
-        "max": (2, 9, _of_many(np.maximum)),
-        "abs": (1, 1, lambda call, v: abs(arithmetic.promoted(v, 0, call.s.real)[0])),
-        "len": (1, 1, lambda _, a: len(a) if type(a) is tuple else memory.array_of(a).shape[0]),
+        "cuda.grid": (1, _grid),
+        "cuda.gridsize": (1, lambda call, axes: _grid(call, axes, "gridDim")),
+        "cuda.syncthreads": (0, lambda call: call.s.barrier()),
+        "cuda.syncwarp": (0, lambda call: call.s.syncwarp()),
+        "cuda.shared.array": (2, _shared_array),
+        "cuda.local.array": (2, lambda call, *new: _array(call, *new, shared=False)),
+        "cuda.load4": (2, lambda c, a, i: memory.load_vector(c.s, a, (i,))),
+        "cuda.store4": (3, lambda c, a, i, v: memory.store_vector(c.s, a, (i,), v)),
+        "cuda.atomic.add": (3, lambda c, a, i, v: memory.atomic_add(c.s, a, (i,), v)),
+        "cuda.fma": (3, _fma),
+        "min": (None, _of_many(np.minimum)),
+        "max": (None, _of_many(np.maximum)),
+        "abs": (1, lambda call, value: abs(arithmetic.promoted(value, 0)[0])),
+        "len": (1, lambda call, array: memory.array_of(array).shape[0]),
     }
-    | {f"cuda.{w}": (3, 3, lambda c, *a, w=w: c.s.shuffle(w, *a, c.place)) for w in SHUFFLES}
-    | {f"math.{name}": (1, 1, lambda c, v, f=f: arithmetic.of_real(f, v, c.s.real))
+    | {f"cuda.{w}": (3, lambda c, *a, w=w: c.s.shuffle(w, *a)) for w in SHUFFLES}
+    | {f"math.{name}": (1, lambda c, v, f=f: arithmetic.of_real(f, v, c.s.real))
        for name, f in arithmetic.MATH.items()}
 )  # fmt: skip

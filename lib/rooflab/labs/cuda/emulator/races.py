@@ -29,31 +29,20 @@ class Order:
         self.places: list[Any] = []  # by event
         self.settled_blocks = np.full(blocks, -1)
         self.settled_warps = np.full(blocks * self.block_warps, -1)
-        self.settled_lanes: np.ndarray | None = None  # by thread: event << 32 | mask of its warp
-
-    def event(self, place: Any) -> int:
-        self.places.append(place)
-        return len(self.places) - 1
-
-    def settle(self, threads: np.ndarray, masks: np.ndarray) -> None:
-        if self.settled_lanes is None:
-            self.settled_lanes = np.full(len(self.settled_blocks) * self.block_threads, -1)
-        self.settled_lanes[threads] = masks & _LOW | len(self.places) - 1 << 32
 
     def settled(self, stamps: np.ndarray, threads: np.ndarray) -> np.ndarray:
         """Return which stamps come before what ``threads`` do now."""
         event, other = stamps >> 32, stamps & _LOW
+        block, warp = self.home(threads)
+        other_block, other_warp = self.home(other)
+        by_block = (block == other_block) & (event <= self.settled_blocks[block])
+        by_warp = (warp == other_warp) & (event <= self.settled_warps[warp])
+        return (stamps < 0) | (other == threads) | by_block | by_warp
+
+    def home(self, threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the blocks and of the warps that threads are in."""
         block, inside = np.divmod(threads, self.block_threads)
-        other_block, other_inside = np.divmod(other, self.block_threads)
-        same = other_block == block
-        warp = block * self.block_warps + inside // WARP
-        same_warp = same & (inside // WARP == other_inside // WARP)
-        by_warp = event <= self.settled_warps[warp]
-        if self.settled_lanes is not None:
-            own = self.settled_lanes[threads]
-            by_warp |= (event <= own >> 32) & (own >> other_inside % WARP & 1 == 1)
-        by_block = same & (event <= self.settled_blocks[block])
-        return (stamps < 0) | (other == threads) | by_block | (same_warp & by_warp)
+        return block, block * self.block_warps + inside // WARP
 
 
 class Conflict(NamedTuple):
@@ -73,9 +62,9 @@ class Marks:
         self._slots: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # lowest, highest thread
 
     def conflict(
-        self, kind: str, cells: Any, threads: Any, order: Order, place: Any, equal: Any
+        self, kind: str, cells: Any, threads: Any, order: Order, equal: Any
     ) -> Conflict | None:
-        """Return an earlier access not in order with one of these; one line may write ``equal``."""
+        """Return an earlier access not in order with one of these; two may write ``equal``."""
         slots = [(e, slot) for e in CONFLICTS[kind] for slot in self._slots.get(e, ())]
         for earlier, slot in slots:
             stamps = slot[cells]
@@ -83,21 +72,19 @@ class Marks:
             if bad.any():
                 bad &= ~order.settled(stamps, threads)
             if equal is not None and earlier == "write":
-                events = stamps >> 32
-                here = [e for e in np.unique(events[bad & equal]) if order.places[e] is place]
-                bad &= ~equal | ~np.isin(events, here)
+                bad &= ~equal
             if bad.any():
                 lane = int(bad.argmax())
                 event, thread = divmod(int(stamps[lane]), 1 << 32)
                 return Conflict(lane, earlier, thread, order.places[event])
         return None
 
-    def record(self, kind: str, cells: Any, threads: Any, event: int, order: Order) -> None:
-        """Note accesses; ``threads`` rise, so that the last of equal cells is the highest."""
+    def record(self, kind: str, cells: Any, threads: Any, order: Order) -> None:
+        """Note the last event; ``threads`` rise, so that the last of equal cells is the highest."""
         if kind not in self._slots:
             self._slots[kind] = (np.full(self._cells, -1), np.full(self._cells, -1))
         low, high = self._slots[kind]
-        stamps = threads | event << 32
+        stamps = threads | len(order.places) - 1 << 32
         for slot, step in ((high, 1), (low, -1)):
             old = slot[cells]
             newer = old & _LOW <= threads if step == 1 else old & _LOW >= threads

@@ -1,9 +1,10 @@
-"""What a launch counted, and its faults: traffic by array and by line, shared memory, FLOPs."""
+"""What a launch counted, and what a fault tells: traffic by array and by line, FLOPs, threads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 SECTOR_BYTES = 32  # what global memory moves at least (CUDA C++ Best Practices Guide)
 Point = tuple[int, int, int]  # x, y, z
@@ -58,6 +59,10 @@ class SharedTraffic:
         """Wavefronts beyond the least: ``wavefronts - requests`` for words of 4 bytes."""
         return self.wavefronts - self.least
 
+    def __add__(self, other: SharedTraffic) -> SharedTraffic:
+        wavefronts, least = self.wavefronts + other.wavefronts, self.least + other.least
+        return SharedTraffic(self.requests + other.requests, wavefronts, least)
+
 
 @dataclass(frozen=True)
 class LineTraffic:
@@ -87,11 +92,8 @@ class Fault:
 
     kind: str
     message: str
-    lines: tuple[int | str, ...]
+    lines: tuple[int, ...]
     threads: tuple[Thread, ...]
-
-    def __str__(self) -> str:
-        return self.message
 
 
 class KernelFault(RuntimeError):
@@ -106,8 +108,13 @@ class KernelFault(RuntimeError):
     """
 
     def __init__(self, fault: Fault) -> None:
-        super().__init__(fault)  # whose text is the message
+        super().__init__(fault.message)
         self.fault = fault
+
+
+def fault(kind: str, message: str, places: Iterable[Any], threads: Iterable[Thread]) -> KernelFault:
+    lines = dict.fromkeys(place.line for place in places)
+    return KernelFault(Fault(kind, f"{kind}: {message}", tuple(lines), tuple(threads)))
 
 
 @dataclass(frozen=True)
@@ -126,12 +133,6 @@ class Run:
     flops: int
     barriers: int
     atomics: int
-    faults: tuple[Fault, ...]
     global_loads: Traffic
     global_stores: Traffic
     global_atomics: Traffic
-
-    @property
-    def sectors_per_request(self) -> float:
-        """Sectors per request of global loads and stores."""
-        return (self.global_loads + self.global_stores).sectors_per_request

@@ -6,8 +6,8 @@ length 1 where it does not differ. Broadcasting does the rest; what all share is
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from rooflab.labs.cuda.emulator.report import Point, Thread
 
 WARP = 32
-MOST_THREADS = 1 << 17  # executed at once: what fits into caches, and a local array of 64 into RAM
 Shape = tuple[int, ...]
 ONE = (1,) * 6
 SPECIAL = (
@@ -25,54 +24,35 @@ SPECIAL = (
 )  # fmt: skip
 
 
+@dataclass(eq=False, slots=True)
 class Mask:
     """The threads that execute: ``bits`` over the six axes, and their ``count``."""
 
-    __slots__ = ("bits", "count")
-
-    def __init__(self, bits: np.ndarray, count: int) -> None:
-        self.bits, self.count = bits, count
-
-
-def chunks(grid: Point, threads: int) -> Iterator[tuple[Point, Point]]:
-    """Yield first block and size (both x, y, z) of boxes of blocks that execute at once."""
-    room = max(1, MOST_THREADS // max(threads, 4 * WARP))
-    x = min(grid[0], room)
-    y = min(grid[1], room // x) if x == grid[0] else 1
-    z = min(grid[2], room // (x * y)) if (x, y) == grid[:2] else 1
-    axes = (range(0, n, step) for n, step in zip(grid[::-1], (z, y, x)))
-    for k, j, i in itertools.product(*axes):
-        yield (i, j, k), (min(x, grid[0] - i), min(y, grid[1] - j), min(z, grid[2] - k))
+    bits: np.ndarray
+    count: int
 
 
 class Geometry:
-    """A box of blocks of a grid: coordinates, thread numbers and warps of their threads."""
+    """Coordinates of all threads, their numbers and warps, and how masks combine."""
 
-    def __init__(self, grid: Point, block: Point, first: Point, box: Point) -> None:
+    def __init__(self, grid: Point, block: Point) -> None:
         self.grid, self.block = grid, block
-        self.shape: Shape = (*box[::-1], *block[::-1])
-        self.blocks, self.block_threads = int(np.prod(box)), int(np.prod(block))
+        self.shape: Shape = (*grid[::-1], *block[::-1])
+        self.blocks, self.block_threads = math.prod(grid), math.prod(block)
         self.threads = self.blocks * self.block_threads
         self.block_warps = -(-self.block_threads // WARP)
         self.padded = self.block_threads % WARP != 0
         self.all = Mask(np.ones(ONE, bool), self.threads)
         self.none = Mask(np.zeros(ONE, bool), 0)
-        starts = enumerate(zip((*first[::-1], 0, 0, 0), self.shape))
-        self.coordinates = [
-            np.arange(start, start + size).reshape(*ONE[:i], -1, *ONE[i + 1 :])
-            for i, (start, size) in starts
-        ]
-        self._representatives: dict[Shape, tuple[np.ndarray, ...]] = {}
-        self.block_offset = np.arange(self.blocks).reshape(*self.shape[:3], 1, 1, 1)
-        first_threads = self.representatives((*self.shape[:3], 1, 1, 1))[0]
-        self.block_numbers = first_threads.ravel() // self.block_threads
+        self.coordinates = np.ix_(*map(np.arange, self.shape))
+        self.numbers = np.arange(self.threads).reshape(self.shape)  # through the blocks, x fastest
+        self.block_numbers = np.arange(self.blocks).reshape(*self.shape[:3], 1, 1, 1)
 
     def special(self) -> dict[str, Any]:
         places = [plain(axis) for axis in self.coordinates]
-        _, _, _, z, y, x = self.coordinates
-        number = x if self.block[0] % WARP == 0 else (z * self.block[1] + y) * self.block[0] + x
-        values = (*places[2::-1], *places[:2:-1], *self.grid, *self.block, plain(number % WARP))
-        return dict(zip(SPECIAL, (*values, WARP)))
+        lanes = np.ravel_multi_index(self.coordinates[3:], self.block[::-1]) % WARP
+        values = (*places[2::-1], *places[:2:-1], *self.grid, *self.block, plain(lanes), WARP)
+        return dict(zip(SPECIAL, values))
 
     # Masks keep their identity where nothing changes, so that most comparisons are quick.
 
@@ -98,38 +78,26 @@ class Geometry:
     def minus(self, a: Mask, b: Mask) -> Mask:
         return self.none if a is b or not a.count else self.both(a, ~b.bits) if b.count else a
 
-    # Thread numbers count through the blocks of the whole grid, x fastest.
-
-    def representatives(self, shape: Shape) -> tuple[np.ndarray, ...]:
-        """Return the lowest (and the highest) number of the threads that share an entry."""
-        if shape not in self._representatives:
-            (x, y, _), (tx, ty, tz) = self.grid, self.block
-            steps = np.cumprod([1, tx, ty, tz, x, y])[::-1].tolist()
-            axes = [*zip(steps, self.coordinates, shape, self.shape)]
-            self._representatives[shape] = tuple(
-                np.broadcast_to(
-                    sum(by * (a if n == size else a.take([end])[0]) for by, a, n, size in axes),
-                    shape,
-                )
-                for end in ((0,) if shape == self.shape else (0, -1))
-            )
-        return self._representatives[shape]
-
     def thread(self, number: int) -> Thread:
-        block, inside = divmod(int(number), self.block_threads)
-        return Thread(*(
-            (value % x, value // x % y, value // (x * y))
-            for value, (x, y, _) in ((block, self.grid), (inside, self.block))
-        ))  # fmt: skip
+        at = tuple(map(int, np.unravel_index(number, self.shape)))
+        return Thread(at[2::-1], at[:2:-1])
 
     def lanes(self, mask: Mask, *values: Any, full: bool = False) -> tuple[Any, list[np.ndarray]]:
-        """Return thread numbers (lowest and highest) and values, flat, of the active threads."""
+        """Return thread numbers and values, flat, of the active threads.
+
+        Where threads share an entry, the numbers are those of the lowest and of the highest.
+        """
         shapes = map(np.shape, values)
         shape = self.shape if full else np.broadcast_shapes(ONE, mask.bits.shape, *shapes)
-        every = [*self.representatives(shape), *(np.broadcast_to(v, shape) for v in values)]
+        ends = (slice(1), slice(-1, None))[: 1 + (shape != self.shape)]
+        own = (tuple(slice(None) if size > 1 else end for size in shape) for end in ends)
+        numbers = [self.numbers[each] for each in own]
         bits = np.broadcast_to(mask.bits, shape)
-        flat = [array.ravel() if mask is self.all else array[bits] for array in every]
-        return flat[: -len(values)], flat[-len(values) :]
+        flat = [
+            array.ravel() if mask is self.all else array[bits]
+            for array in (*numbers, *(np.broadcast_to(value, shape) for value in values))
+        ]
+        return flat[: len(numbers)], flat[len(numbers) :]
 
     # A warp is 32 threads of a block, numbered x fastest; the last one may be short.
 
