@@ -37,6 +37,7 @@ ONE_IMPORTER = {
     "rooflab.labs.fusion.attention": "rl.fusion.attend, whose blocks its picture shows, too",
     "rooflab.labs.fusion.table": "rl.fusion.blind_table, which its picture reads, too",
     "rooflab.labs.fusion.kernels": "written for numba's compiler, not for Python",
+    "rooflab.labs.cuda.loader": "rl.cuda.load; rl.cuda.here asks what it could load",
     "rooflab.labs.sparse.kernels": "written for numba's compiler, not for Python",
     "rooflab.labs.sparse.levers": "rl.sparse.levers, which its picture shows, too",
     "rooflab.labs.sparse.products": "rl.sparse.gemv, which the gain times, too",

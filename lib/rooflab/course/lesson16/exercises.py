@@ -162,8 +162,6 @@ ACCUMULATORS = table(
         slip("C alone", "a thread needs `other` registers, too.", other=0),
         slip("registers without an end", "a thread can have 255 registers at most.",
              _both=_shared(most=10**6)),
-        slip("rounded before the limit", "255 is the most that it may need; it may be given 256.",
-             _both=_shared(most=248)),
         slip("blocks without an end", "all threads of the block together may have at most 65,536.",
              _both=_shared(file=10**9)),
         slip("parts of a strip", "each warpgroup takes the same number of strips of 64 rows.",

@@ -9,7 +9,12 @@ from rooflab.measure.backend import probe_gpu
 
 
 def here() -> str:
-    """Tell what of lessons 13 to 16 runs on this computer, a line for each way to judge a kernel.
+    """Tell what of lessons 13 to 16 runs on this computer.
+
+    Returns
+    -------
+    str
+        A line each for counting in the emulator, for compiling, and for running on a GPU.
 
     Examples
     --------
