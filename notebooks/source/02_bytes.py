@@ -43,7 +43,7 @@ from rooflab.measure.caches import last_level_bytes
 
 # %% tags=["core"]
 largest = last_level_bytes()
-N = max(10_000_000, 4 * largest // 16)
+N = max(4_000_000, 4 * largest // 16)
 axpy = rl.axpy(N, "fp64")
 print(f"two vectors of {N:,} numbers: {rl.si(16 * N, 'B')}")
 print(repr(axpy))
