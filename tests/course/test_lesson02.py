@@ -242,7 +242,7 @@ def test_who_tells_of_the_largest_cache_is_said(l3, told, case, words, monkeypat
 @each_row(*MACHINES.values())
 def test_the_vectors_of_the_lesson_fit_no_cache(sim):
     assert 16 * numbers(sim) >= 4 * sim.last_level * 0.999
-    assert numbers(sim) >= 10_000_000 and 8 * numbers(sim) > sim.last_level
+    assert numbers(sim) >= 4_000_000 and 8 * numbers(sim) > sim.last_level
 
 
 def test_the_bytes_of_the_expression_are_golfs():

@@ -13,7 +13,6 @@ import rooflab as rl
 from rooflab.labs.cuda import listing_picture
 from rooflab.labs.cuda.compiler import CompilationError, compile, nvidia_file
 from rooflab.labs.cuda.cubin import sass
-from rooflab.labs.cuda.kernels import KERNELS
 from rooflab.predict.catalogue import tables
 from tests.course.verdicts import answer
 from tests.support.scene_texts import faults
@@ -49,14 +48,6 @@ def test_the_recorded_loops_have_the_counts_of_the_summary():
     assert loop["FFMA"] / 4 / (loop["LDS"] + loop["LDS.128"]) == 0.2 < shares[0] / 100
     with pytest.raises(ValueError, match="name='sgemm'"):
         rl.cuda.loop_kinds("sgemm")
-
-
-@needs_compiler
-def test_what_is_recorded_is_what_the_compiler_makes():
-    rows = rl.cuda.summary(*KERNELS).rows
-    assert {name: vars(row) for name, row in rows.items()} == tables("labs.cuda", "summary")
-    for name in listing_picture.KERNELS:
-        assert listing_picture.compiled_kinds(name) == rl.cuda.loop_kinds(name)
 
 
 def test_without_the_compiler_what_was_recorded_is_shown(monkeypatch):

@@ -8,10 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 import rooflab as rl
-from rooflab.labs.cuda import available, compiler, cubin
+from rooflab.labs.cuda import available, compiler, cubin, listing_picture
 from rooflab.labs.cuda.compiler import CompilationError, compile, nvidia_file
 from rooflab.labs.cuda.cubin import LIMITS, occupancy, sass
 from rooflab.labs.cuda.kernels import KERNELS
+from rooflab.labs.cuda.listing_picture import ARCH
+from rooflab.predict.catalogue import tables
 from tests.labs.cuda.test_cuda_kernels import MACROS
 
 needs_compiler = pytest.mark.skipif(
@@ -29,7 +31,7 @@ def test_every_kernel_compiles_for_every_gpu_it_claims(request):
         for capability in spec.runs_on:
             if capability not in GENERATIONS and not request.config.option.all:
                 continue
-            compiled = compile(name, spec.arch(capability))
+            compiled = compile(name, ARCH if capability == 90 else spec.arch(capability))
             assert list(compiled.kernels) == [name]
             local = compiled.spill_stores + compiled.spill_loads + compiled.stack_bytes
             # Listing the code takes longer than compiling: one generation that every kernel has.
@@ -45,6 +47,14 @@ def test_every_kernel_compiles_for_every_gpu_it_claims(request):
     assert not faults
 
 
+@needs_compiler
+def test_what_is_recorded_is_what_the_compiler_makes():
+    rows = rl.cuda.summary(*KERNELS).rows
+    assert {name: vars(row) for name, row in rows.items()} == tables("labs.cuda", "summary")
+    for name in listing_picture.KERNELS:
+        assert listing_picture.compiled_kinds(name) == rl.cuda.loop_kinds(name)
+
+
 def ffma_per_lds(code: cubin.Sass) -> float:
     """FFMA of the hot loop over its loads from shared memory, of whatever width."""
     return code.loop["FFMA"] / sum(n for name, n in code.loop.items() if name.startswith("LDS"))
@@ -53,7 +63,7 @@ def ffma_per_lds(code: cubin.Sass) -> float:
 @needs_compiler
 def test_the_staircase_asks_less_and_less_of_shared_memory():
     """FFMA a load, on each generation: 8 x 8 elements take 16 loads of 4 bytes or 4 of 16."""
-    for arch in ("sm_90", "sm_120"):
+    for arch in (ARCH, "sm_120"):
         ratios = [
             ffma_per_lds(sass(compile(f"sgemm_{step}", arch)))
             for step in ("shared", "registers_1d", "registers_2d", "float4", "double_buffered")
