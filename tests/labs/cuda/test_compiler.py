@@ -12,7 +12,6 @@ from rooflab.labs.cuda import available, compiler, cubin, listing_picture
 from rooflab.labs.cuda.compiler import CompilationError, compile, nvidia_file
 from rooflab.labs.cuda.cubin import LIMITS, occupancy, sass
 from rooflab.labs.cuda.kernels import KERNELS
-from rooflab.labs.cuda.listing_picture import ARCH
 from rooflab.predict.catalogue import tables
 from tests.labs.cuda.test_cuda_kernels import MACROS
 
@@ -31,7 +30,7 @@ def test_every_kernel_compiles_for_every_gpu_it_claims(request):
         for capability in spec.runs_on:
             if capability not in GENERATIONS and not request.config.option.all:
                 continue
-            compiled = compile(name, ARCH if capability == 90 else spec.arch(capability))
+            compiled = compile(name, spec.arch(capability))
             assert list(compiled.kernels) == [name]
             local = compiled.spill_stores + compiled.spill_loads + compiled.stack_bytes
             # Listing the code takes longer than compiling: one generation that every kernel has.
@@ -63,7 +62,7 @@ def ffma_per_lds(code: cubin.Sass) -> float:
 @needs_compiler
 def test_the_staircase_asks_less_and_less_of_shared_memory():
     """FFMA a load, on each generation: 8 x 8 elements take 16 loads of 4 bytes or 4 of 16."""
-    for arch in (ARCH, "sm_120"):
+    for arch in ("sm_90", "sm_120"):
         ratios = [
             ffma_per_lds(sass(compile(f"sgemm_{step}", arch)))
             for step in ("shared", "registers_1d", "registers_2d", "float4", "double_buffered")
@@ -198,8 +197,8 @@ def test_what_runs_here_is_told_for_each_kind_of_computer(monkeypatch):
     assert "yes, with NVIDIA" in rl.cuda.here() and "no (no driver)" in rl.cuda.here()
     monkeypatch.setattr(available, "library", without_compiler)
     assert "no (no NVRTC). What the compiler says" in rl.cuda.here()
-    told = {}
+    able = {}
     for capability in ("75", "80", "90", "100"):
         monkeypatch.setattr(available, "probe_gpu", lambda: (gpu(capability), ""))  # noqa: B023
-        told[capability] = int(re.search(r"yes, (\d+) of 23 kernels", rl.cuda.here())[1])
-    assert told["75"] < told["80"] < told["90"] == 23 > told["100"]  # sm_90a runs on sm_90 alone
+        able[capability] = int(re.search(r"yes, (\d+) of 23 kernels", rl.cuda.here())[1])
+    assert able["75"] < able["80"] < able["90"] == 23 > able["100"]  # sm_90a runs on sm_90 alone

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rooflab.labs.cuda.compiler import library
 from rooflab.labs.cuda.kernels import KERNELS
 from rooflab.labs.cuda.loader import arch_for
@@ -43,8 +45,7 @@ def _gpu() -> str:
     capability = int(xp.cuda.Device().compute_capability)
     able = 0
     for spec in KERNELS.values():
-        try:
-            able += bool(arch_for(spec, capability))
-        except ValueError:
-            continue
+        with suppress(ValueError):  # of a kernel that needs another GPU
+            arch_for(spec, capability)
+            able += 1
     return f"yes, {able} of {len(KERNELS)} kernels on this one (sm_{capability}): rl.cuda.load."
